@@ -7,12 +7,14 @@ JOBS ?= $(shell expr 2 '*' $$(nproc 2>/dev/null || echo 2))
 SCRATCH := $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 { print "TMPDIR=/dev/shm" }')
 VENV := .venv
 BIN := $(VENV)/bin
+SITES := mkdocs==1.6.1 sphinx==8.2.3
+AXE := axe-core@4.14.1
 SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 python-xmp-toolkit==2.1.0
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo servers samples lint types contracts house mirror plain unit test servers-test soak coverage bench budget figures clean
+.PHONY: help venv demo servers samples sites lint types contracts house mirror plain unit test servers-test soak coverage bench budget figures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -45,6 +47,14 @@ samples: venv ## Fetch documents for the tests that no system package brings: th
 	        --no-deps --no-binary :all: --dest var/samples $$sample || \
 	    echo "could not fetch $$sample; the tests that need it will say so"; \
 	done
+
+sites: venv ## Install what the tests of the search box build documentation with (MkDocs, Sphinx), and axe-core
+	@test -x var/sites/bin/mkdocs -a -x var/sites/bin/sphinx-build || \
+	    { $(PYTHON) -m venv var/sites && var/sites/bin/pip install --quiet --disable-pip-version-check $(SITES); } || \
+	    echo "could not install $(SITES); the tests that need them will say so"
+	@test -f var/node_modules/axe-core/axe.min.js || \
+	    npm install --silent --no-save --no-audit --no-fund --prefix var $(AXE) || \
+	    echo "could not install $(AXE); the tests that need it will say so"
 
 lint: venv ## Check style, format and words, and that no text decides anything
 	$(BIN)/ruff check .
@@ -79,7 +89,7 @@ unit: venv samples ## Run the tests that need Python alone; ARGS="-k name" picks
 
 test: lint types contracts unit ## Everything that must hold before a change is merged, in minutes
 
-servers-test: servers venv samples plain ## Run the tests with server programs, a browser, real sites and installed wheels
+servers-test: servers venv samples sites plain ## Run the tests with server programs, a browser, real sites and installed wheels
 	$(PYTEST) -m servers $(ARGS)
 
 # A service with thirty sources is killed again and again, for ULTRACRAWL_SOAK_MINUTES (3) with ULTRACRAWL_SOAK_ENGINE

@@ -19,6 +19,7 @@ missing() {
     has_program npm || echo npm
     [[ -f /usr/lib/apache2/modules/mod_auth_digest.so ]] || echo apache2-bin
     has_program chromium || has_program google-chrome || echo chromium
+    has_program npm || echo npm
     [[ -f /usr/share/doc/postgresql-doc-15/html/index.html ]] || echo postgresql-doc-15
     [[ -f /usr/share/doc/python3.11/html/index.html ]] || echo python3.11-doc
     [[ -f /usr/share/doc/debian-policy/policy.epub && -f /usr/share/doc/debian-policy/policy.pdf.gz ]] || echo debian-policy

@@ -64,7 +64,8 @@ def test_shape_of_urls_json(crawled: Workspace) -> None:
 
 def test_shape_of_search_json(crawled: Workspace) -> None:
     found = crawled.command("search", "--json", "words").json
-    assert list(found) == ["query", "total", "took_ms", "hits", "facets", "suggestion", "reading", "exceeded"]
+    shape = ["query", "total", "took_ms", "hits", "facets", "sources", "groups", "suggestion", "reading"]
+    assert list(found) == [*shape, "exceeded"]
     assert (found["query"], found["total"]) == ("words", 2)
     assert list(found["hits"][0]) == [
         "url",
@@ -75,6 +76,7 @@ def test_shape_of_search_json(crawled: Workspace) -> None:
         "snippet_html",
         "attributes",
         "section",
+        "sections",
         "kind",
     ]
 

@@ -37,3 +37,17 @@ def test_the_next_step_is_named_after_the_first_run_only(capsys: pytest.CaptureF
     assert capsys.readouterr().out == ""
     print_total_and_next_step([first])
     assert "ultracrawl search" in capsys.readouterr().out
+
+
+def test_documents_that_were_indexed_again_stand_apart_from_changed_ones(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ended = report(indexed_again=2)
+    ended.outcomes[UrlOutcome.MODIFIED] = 3
+    print_report(ended)
+    lines = [line.split()[:3] for line in capsys.readouterr().out.splitlines() if "MODIFIED" in line]
+    assert lines == [
+        ["3", "NOT_MODIFIED", "unchanged"],
+        ["2", "MODIFIED", "not"],
+        ["1", "MODIFIED", "changed"],
+    ]

@@ -27,8 +27,8 @@ WRITTEN = {
     "notices": "{to: {ops: {command: [page, ops], kinds: [disk-low]}, mail: {url: '${MAIL}'}}, every: 6 h,"
     " disk_free: 5 GB}",
     "search": "{language: de, synonyms: s.txt, source_synonyms: {a: a.txt}, pins: [{query: q, urls: http://a.example/}]}",
-    "search_page": "{public: true, title: Example Docs, filters: [Country], cached_copies: false, statistics: false,"
-    " statistics_days: 30}",
+    "search_page": "{public: true, title: Example Docs, filters: [Country], cached_copies: false,"
+    " statistics: false, statistics_days: 30, check_answers: golden.yaml}",
     "processes": "{jobs: 4, memory: 1 GB}",
     "lists": "{Country: {de: {en: Germany, de: Deutschland}, fr: France}}",
 }

@@ -34,6 +34,7 @@ VERBS = {
     "approve-changes": Verb("manage.approve_changes", "Let in changes that a crawl held back."),
     "approve-deletions": Verb("manage.approve_deletions", "Carry out deletions that a crawl held back."),
     "backup": Verb("manage.backup", "Save states, documents and indexes to a file.", "backup"),
+    "check-answers": Verb("look.check_answers", "Check that pages are among the first hits of queries."),
     "changelog": Verb("manage.changelog", "Print the SQL of a log of changes of a table."),
     "convert": Verb("fast.convert", "Print definitions as YAML, or as the files of a robot."),
     "crawl": Verb("crawl.crawl", "Crawl sources and bring the index up to date."),
@@ -75,7 +76,7 @@ VERBS = {
 
 GROUPS = {
     "Crawl": "crawl plan submit pause resume stop reindex",
-    "Search": "search queries lists",
+    "Search": "search queries check-answers lists",
     "Look": "status urls explain queue screened probe",  # word: the verb
     "Define": "lint schema init secret load-metadata changelog",
     "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore",
@@ -137,7 +138,7 @@ class Verbs(LazyGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the first word names. Raises `UserError` with the verb that may have been meant."""
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
+        if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
             raise UserError(f"there is no verb {args[0]!r}{_meant(args)}")
         return super().resolve_command(ctx, args)
 
@@ -235,7 +236,9 @@ def _run() -> int:
 
 def _invoke() -> int:
     try:
-        cli(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None)  # no-color.org
+        cli(
+            prog_name="ultracrawl", standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None
+        )  # no-color.org
     except SystemExit as exit_:
         return int(exit_.code or 0)
     return 0

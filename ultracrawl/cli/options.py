@@ -6,14 +6,16 @@ import importlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.model import Finding
 from ultracrawl.settings.projects import find_project, find_state_project
 
@@ -25,11 +27,35 @@ MAX_HINTS = 3
 """Number of hints about the definition that verbs other than `lint` print."""
 
 
+class _SourceName(click.ParamType[str]):
+    """The name of a source, which shells complete."""
+
+    name = "source"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name as it is; the verb looks the source up."""
+        return value
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names of sources that begin so; none if the definition cannot be read."""
+        with suppress(UltracrawlError):
+            project, _ = find_project(ctx.params.get("config"))
+            return [CompletionItem(name) for name in project.known_sources if name.startswith(incomplete)]
+        return []
+
+
+SOURCE_NAME = _SourceName()
+"""The type of arguments that name sources."""
+
+
 def config_option(function: F) -> F:
     """Add `-c/--config`."""
     return click.option(
         "-c",
         "--config",
+        type=click.Path(),
         metavar="FILE",
         help="The definition file. Default: $ULTRACRAWL_CONFIG, the setting of that name, ./ultracrawl.yaml.",
     )(function)
@@ -54,6 +80,13 @@ def json_option(function: F) -> F:
     """Add `--json`."""
     return click.option(
         "--json", "as_json", is_flag=True, help="Print JSON, and nothing else, to standard output."
+    )(function)
+
+
+def numbers_option(function: F) -> F:
+    """Add `-v/--verbose` to a verb that prints outcomes."""
+    return click.option(
+        "-v", "--verbose", is_flag=True, help="Also print the crawler's own numbers of states and messages."
     )(function)
 
 

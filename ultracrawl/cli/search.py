@@ -10,7 +10,14 @@ from typing import Any
 
 import click
 
-from ultracrawl.cli.options import config_option, json_option, print_json, server_option, show_hints
+from ultracrawl.cli.options import (
+    SOURCE_NAME,
+    config_option,
+    json_option,
+    print_json,
+    server_option,
+    show_hints,
+)
 from ultracrawl.cli.terminal import escape_controls, wrapped
 from ultracrawl.errors import UserError
 from ultracrawl.index import Reading, SearchLimit, SearchResult
@@ -103,7 +110,13 @@ _WORD = "\0"
     "query", nargs=-1, callback=lambda _context, _option, words: " ".join(words).replace(_WORD, "")
 )
 @config_option
-@click.option("--source", multiple=True, metavar="S", help="Only documents of this source; repeatable.")
+@click.option(
+    "--source",
+    type=SOURCE_NAME,
+    multiple=True,
+    metavar="S",
+    help="Only documents of this source; repeatable.",
+)
 @click.option(
     "--index",
     metavar="NAME",

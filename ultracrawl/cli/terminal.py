@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import textwrap
 from unicodedata import category
 
 import click
+
+from ultracrawl.model import StatusCode, status_text
 
 _CONTROL_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of characters that move the cursor, change colours or text direction, or end a line."""
@@ -19,6 +22,29 @@ def escape_controls(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(json.dumps(char)[1:-1] if category(char) in _CONTROL_CATEGORIES else char for char in text)
+
+
+_MESSAGE_NUMBER = re.compile(r"3\d{4} ")
+"""The number of a message of the crawler, before its text."""
+_LAST_HTTP_CODE = 599
+_OWN_CODES = frozenset(code for code in StatusCode if not 0 < code <= _LAST_HTTP_CODE)
+"""The status codes of the crawler, which are none of HTTP."""
+
+
+def described_status(code: int, *, verbose: bool = False) -> str:
+    """Return a status code with its text; of the crawler's own ones the text alone unless `verbose`."""
+    text = status_text(code)
+    return f"{code} {text}" if verbose or code not in _OWN_CODES else text
+
+
+def http_status(code: int, *, verbose: bool = False) -> str:
+    """Return a status code of HTTP, or any one if `verbose`; else nothing."""
+    return str(code) if verbose or code not in _OWN_CODES else ""
+
+
+def described_reason(reason: str, *, verbose: bool = False) -> str:
+    """Return a reason, without the number of its message unless `verbose`."""
+    return reason if verbose else _MESSAGE_NUMBER.sub("", reason, count=1)
 
 
 def print_line(line: str, *, mark: str = "", color: str = "", err: bool = False) -> None:

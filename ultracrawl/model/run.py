@@ -46,6 +46,8 @@ class RunReport:
     indexed: int = 0
     indexed_earlier: int = 0
     """Documents among `indexed` that an earlier process fetched; they are not URLs of this run."""
+    indexed_again: int = 0
+    """Documents among MODIFIED that had not changed; `--force` or a changed definition had them indexed again."""
     deleted: int = 0
     bytes: int = 0
     sitemaps: int = 0
@@ -141,6 +143,7 @@ class RunReport:
             "fetched": self.fetched,
             "indexed": self.indexed,
             "indexed_earlier": self.indexed_earlier,
+            "indexed_again": self.indexed_again,
             "deleted": self.deleted,
             "bytes": self.bytes,
             "sitemaps": self.sitemaps,

@@ -246,6 +246,7 @@ def make_project(
         **head.resolved_storage(base),
         "key_file": base / head.key_file if head.key_file else None,
         "search": head.search.resolve_paths(base),
+        "search_page": head.search_page.resolve_paths(base),
         "base": base,
         "sources": {name: _with_absolute_paths(source, base) for name, source in sources.items()},
         "invalid_sources": invalid_sources or {},

@@ -9,6 +9,7 @@ import lzma
 import struct
 import zipfile
 from collections.abc import Callable
+from datetime import date
 
 import pytest
 from support import files, samples
@@ -336,3 +337,37 @@ def test_xml_of_office_2003_is_read_as_xml(converted: Convert, declared: str) ->
     )
     found = converted(body, effective_type(declared, body))
     assert (found.title, found.text) == ("T", "T needle")
+
+
+# ---- workbooks with cells far away from each other
+
+
+def far_cells(cells: dict[str, object]) -> bytes:
+    """Return a workbook with these cells, and a second sheet as people write them."""
+    import openpyxl
+
+    workbook = openpyxl.Workbook()
+    for place, value in cells.items():
+        workbook.active[place] = value
+    workbook.create_sheet("Second").append(["other", MADE, 7])
+    out = io.BytesIO()
+    workbook.save(out)
+    return out.getvalue()
+
+
+MADE = date(2024, 5, 6)
+
+
+@pytest.mark.parametrize(
+    "far", [{"XFD1048576": "corner"}, {"B1048576": "corner", "XFD1": "right"}, {"AAA30000": "corner"}]
+)
+def test_a_few_cells_far_away_from_each_other_are_read(converted: Convert, far: dict[str, object]) -> None:
+    made = converted(far_cells({"A1": "needle", "B1": MADE, "A2": 12.0, **far}))
+    words = made.text.split()
+    assert words[:4] == ["Sheet", "needle", "2024-05-06", *(["right"] if "XFD1" in far else ["12"])]
+    assert {"12", "corner", "Second", "other", "7"} <= set(words)
+
+
+def test_cells_that_are_close_keep_their_places(converted: Convert) -> None:
+    body = far_cells({f"A{row}": row for row in range(1, 2000, 7)} | {"ZZ1500": "end"})
+    assert "end" in converted(body).text.split()

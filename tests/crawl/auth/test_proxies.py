@@ -93,7 +93,7 @@ def test_a_failing_proxy_is_left_alone_and_the_next_takes_over(
     with Proxy({NAME: port_of(url)}) as good, Proxy({}, "somebody", "else") as closed:
         define(workspace, dead if answer == "dead" else closed.url, good.url)
         assert workspace.crawl().run["outcomes"] == {"NEW": 7}
-        (log,) = workspace.directory.glob("var/log/i1ds*.log")
+        (log,) = workspace.directory.glob("var/log/*.run-*.log")
         assert log.read_text().count("The proxy p0 failed") == 1
         assert len(closed.heads) <= 2
 

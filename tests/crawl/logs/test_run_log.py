@@ -44,10 +44,10 @@ def ended(url: str, outcome: UrlOutcome, code: int, reason: str = "") -> Visit:
 def test_every_launch_has_a_file_of_its_own_named_by_its_time__ultra_search_125(tmp_path: Path) -> None:
     names = [log_in(tmp_path, at=LAUNCH + seconds).path.name for seconds in (0, 1, 2, 60)]
     assert names == [
-        "i1dsdocs.07072000.log",
-        "i1dsdocs.07072000-2.log",
-        "i1dsdocs.07072000-3.log",
-        "i1dsdocs.07072001.log",
+        "docs.run-20260707-2000.log",
+        "docs.run-20260707-2000-2.log",
+        "docs.run-20260707-2000-3.log",
+        "docs.run-20260707-2001.log",
     ]
 
 
@@ -55,7 +55,10 @@ def test_every_launch_has_a_file_of_its_own_named_by_its_time__ultra_search_125(
 def test_so_many_are_kept_of_each_source_the_latest_ones__ultra_search_14_3(
     tmp_path: Path, keep: int
 ) -> None:
-    others = [log_in(tmp_path, name=name).path for name in ("docs.12345678", "doc", "other")]
+    others = [
+        log_in(tmp_path, name=name).path
+        for name in ("docs.run-20260707-2000", "docs.12345678", "doc", "other")
+    ]
     made = []
     for launch in range(9):
         log = log_in(tmp_path, keep=keep, at=LAUNCH + 60 * launch)
@@ -63,6 +66,16 @@ def test_so_many_are_kept_of_each_source_the_latest_ones__ultra_search_14_3(
         made.append(log.path)
     assert run_logs(project_in(tmp_path), "docs") == made[-keep:]
     assert all(path.exists() for path in others), "a name that begins alike is another source"
+
+
+def test_logs_of_earlier_versions_count_among_those_that_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "log").mkdir()
+    former = [tmp_path / "log" / f"i1dsdocs.0707200{minute}.log" for minute in range(7)]
+    for age, path in enumerate(former):
+        path.touch()
+        os.utime(path, (age, age))
+    made = log_in(tmp_path).path
+    assert run_logs(project_in(tmp_path), "docs") == [*former[1:], made]
 
 
 @pytest.mark.parametrize(

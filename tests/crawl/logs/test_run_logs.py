@@ -10,7 +10,7 @@ from support.site import Site
 
 
 def logs(workspace: Workspace) -> list[Path]:
-    return sorted((workspace.directory / "var/log").glob("i1dssite.*.log"))
+    return sorted((workspace.directory / "var/log").glob("site.run-*.log"))
 
 
 @pytest.fixture

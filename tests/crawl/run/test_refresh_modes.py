@@ -221,3 +221,21 @@ def test_ultra_search_19_20_a_vanished_url_is_found_until_the_next_crawl(
     assert workspace.search('"lonely one"') == ["/lonely"]
     workspace.crawl()
     assert workspace.search('"lonely one"') == []
+
+
+def test_a_forced_crawl_tells_unchanged_pages_from_changed_ones(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="words", links=["/a", "/b"])
+    for name in "ab":
+        site.page(f"/{name}", title=name, text=f"words {name}")
+    workspace.define(f"{url}/")
+    assert workspace.crawl().run["indexed_again"] == 0
+    run = workspace.crawl("--force").run
+    assert (run["outcomes"], run["indexed"], run["indexed_again"]) == ({"MODIFIED": 3}, 3, 3)
+    site.page("/a", title="a", text="other words")
+    run = workspace.crawl("--force").run
+    assert (run["outcomes"], run["indexed_again"]) == ({"MODIFIED": 3}, 2)
+    site.page("/a", title="a", text="other words again")
+    run = workspace.crawl().run
+    assert (run["outcomes"], run["indexed_again"]) == ({"NOT_MODIFIED": 2, "MODIFIED": 1}, 0)

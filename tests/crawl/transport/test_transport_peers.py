@@ -139,7 +139,7 @@ def test_fast_25_a_proxy_that_hangs_is_left_alone(site: Site, url: str, source: 
         assert source.search("needle") == paths
         assert run["outcomes"] == {"NEW": 7}, "what timed out went through the other one"
         assert len(taken) <= 2, "it was left alone after the first time-out"
-    (log,) = source.workspace.directory.rglob("i1ds*.log")
+    (log,) = source.workspace.directory.rglob("*.run-*.log")
     assert log.read_text().count(" failed: ") == 1
 
 

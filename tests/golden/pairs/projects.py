@@ -86,7 +86,7 @@ LOGS = ("fetch", "postprocess", "header", "dsfeed", "site", "screened", "schedul
 @pair(
     kill_at=5,
     look=("/news/1", "http://elsewhere.example/", "/forbidden"),
-    files=("var/log/site.[!h]*.log", "var/log/i1dssite.*.log", "done.txt"),
+    files=("var/log/site.[!hr]*.log", "var/log/site.run-*.log", "done.txt"),
 )
 def priorities_and_logs(on: Stage) -> Change:
     """Levels of the queue, turns of sites, spans of delays, all logs, a command at the end."""

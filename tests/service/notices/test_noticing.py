@@ -182,6 +182,23 @@ def test_a_week_of_failures_is_told_now_and_then_and_its_end_once(tmp_path: Path
     assert len(way.sent) <= 7 * 4 + 2
 
 
+def test_pages_that_fell_are_told_after_a_crawl_that_ended(tmp_path: Path) -> None:
+    (tmp_path / "golden.yaml").write_text("- query: heron\n  pages: https://h.example/heron\n")
+    project = project_of(tmp_path, search_page={"check_answers": "golden.yaml"})
+    clock, way, supervisor = SetClock(), KeptNotices(), FakeSupervision()
+    noticing = Noticing(lambda: project, supervisor, clock, channels=lambda _: [way], watch=NothingToSee())
+
+    async def live() -> None:
+        async with noticing.running():
+            supervisor.tell(good(clock.at))
+            while not way.sent:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(live(), 60))
+    assert [one.kind for message in way.sent for one in message] == [NoticeKind.ANSWERS_FELL]
+    assert "https://h.example/heron" in way.sent[0][0].text
+
+
 def test_a_stopped_crawl_is_no_recovery(tmp_path: Path) -> None:
     project, clock, way = project_of(tmp_path), SetClock(), KeptNotices([NoticeKind.RECOVERED])
     noticing = Noticing(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +14,7 @@ from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.crawl.progress import Progress
 from ultracrawl.cli.crawl.report import print_problems, print_report, print_total_and_next_step
 from ultracrawl.cli.options import (
+    SOURCE_NAME,
     config_option,
     jobs_option,
     json_option,
@@ -86,7 +87,7 @@ def scope_options(function: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("crawl")
 @server_option("crawl")
-@click.argument("sources", nargs=-1, metavar="[SOURCES|URL]...")
+@click.argument("sources", type=SOURCE_NAME, nargs=-1, metavar="[SOURCES|URL]...")
 @config_option
 @click.option(
     "--url", "urls", multiple=True, metavar="URL", help="Crawl the site of this URL; the same as URL alone."
@@ -139,7 +140,7 @@ def command(
     chosen = [_with_delay(source, delay) for source in chosen]
     settings = _log_settings(verbose)
     jobs = _parallel_jobs(project, len(chosen), jobs)
-    show = print_problems if quiet else print_report
+    show = print_problems if quiet else partial(print_report, verbose=verbose)
     if continuous:
         return _crawl_continuously(project, chosen, refused, jobs, force, settings, as_json, show)
     with Progress(enabled=not (verbose or quiet)) as progress:

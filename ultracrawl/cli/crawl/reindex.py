@@ -6,13 +6,13 @@ import click
 
 from ultracrawl.cli.crawl.progress import Progress
 from ultracrawl.cli.crawl.report import print_remade
-from ultracrawl.cli.options import json_option, print_all, project_option
+from ultracrawl.cli.options import SOURCE_NAME, json_option, print_all, project_option
 from ultracrawl.service.reindex import reindex_sources
 from ultracrawl.sources import Catalog, Project
 
 
 @click.command("reindex")
-@click.argument("sources", nargs=-1)
+@click.argument("sources", type=SOURCE_NAME, nargs=-1)
 @click.option(
     "--site", "sites", multiple=True, metavar="HOST", help="Only the documents of this site; may be repeated."
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
 from ultracrawl.cli.options import first_and_count
-from ultracrawl.cli.terminal import print_line
-from ultracrawl.model import RunReport, StatusCode, UrlOutcome, status_text
+from ultracrawl.cli.terminal import described_status, print_line
+from ultracrawl.model import RunReport, StatusCode, UrlOutcome
 
 MAX_RULES_SHOWN = 8
 _NOT_ERRORS = (
@@ -24,16 +24,16 @@ _NOT_ERRORS = (
 _PROCESSED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 
 
-def print_report(report: RunReport) -> None:
-    """Print the report of one run."""
+def print_report(report: RunReport, *, verbose: bool = False) -> None:
+    """Print the report of one run; with `verbose` also the crawler's own status codes."""
     if _print_refusal(report):
         return
     resumed = " (resumed)" if report.resumed else ""
     click.echo(
         f"{report.source}: run {report.run_id}{resumed}, {report.seconds:.1f} s, {_size(report.bytes)} read"
     )
-    for outcome, number in sorted(report.outcomes.items(), key=lambda item: (-item[1], item[0])):
-        click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
+    for number, outcome, meaning in sorted(_outcome_lines(report), key=lambda line: (-line[0], line[1])):
+        click.echo(f"  {number:>9,}  {outcome.value:<14} {meaning}")
     if report.queued > 0:
         click.echo(f"  {report.queued:>9,}  {'QUEUED':<14} still waiting; the next run fetches them")
     since = "since the interruption" if report.resumed else "in all"
@@ -56,7 +56,7 @@ def print_report(report: RunReport) -> None:
         click.echo(f"  Ended by {report.ended_by}; the next run resumes it")
     if report.refresh_only:
         click.echo("  New URLs were left out: `limits.documents` or `limits.disk_free` was reached")
-    _print_errors(report)
+    _print_errors(report, verbose=verbose)
     _print_rejected(report)
     _print_omitted(report)
     for remark in report.remarks:
@@ -112,6 +112,16 @@ def _print_refusal(report: RunReport) -> bool:
     return not report.begun
 
 
+def _outcome_lines(report: RunReport) -> Iterator[tuple[int, UrlOutcome, str]]:
+    """Yield number, outcome and meaning; documents that were indexed again although unchanged stand apart."""
+    for outcome, number in report.outcomes.items():
+        again = min(report.indexed_again, number) if outcome is UrlOutcome.MODIFIED else 0
+        if again:
+            yield again, outcome, "not changed, but indexed again: --force, or a changed definition"
+        if number > again:
+            yield number - again, outcome, outcome.meaning
+
+
 def _print_before(report: RunReport) -> None:
     """Print what a resumed run did before it was interrupted."""
     before = ", ".join(
@@ -121,7 +131,7 @@ def _print_before(report: RunReport) -> None:
     click.echo(f"  {number:>9,}  URLs before it ({before}); {number + report.scheduled:,} in all")
 
 
-def _print_errors(report: RunReport) -> None:
+def _print_errors(report: RunReport, *, verbose: bool) -> None:
     errors = {
         code: number
         for code, number in report.status_codes.items()
@@ -129,7 +139,8 @@ def _print_errors(report: RunReport) -> None:
     }
     if errors:
         shown = ", ".join(
-            f"{number:,} × {code} {status_text(code)}" for code, number in sorted(errors.items())
+            f"{number:,} × {described_status(code, verbose=verbose)}"
+            for code, number in sorted(errors.items())
         )
         click.echo(f"  Errors: {shown}")
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.cli.options import json_option, print_all, server_option, steering_option
+from ultracrawl.cli.options import SOURCE_NAME, json_option, print_all, server_option, steering_option
 from ultracrawl.errors import UserError
 from ultracrawl.service.control import SteerResult
 from ultracrawl.service.schedules.steering import steer_source
@@ -37,7 +37,7 @@ def _order_verb(described: Callable[[], None]) -> click.Command:
 
     @click.command(order.value, help=cleandoc(described.__doc__ or ""))
     @server_option(order.value)
-    @click.argument("sources", nargs=-1, required=True)
+    @click.argument("sources", type=SOURCE_NAME, nargs=-1, required=True)
     @wait_options
     @steering_option
     @json_option

@@ -8,12 +8,20 @@ from urllib.parse import urljoin, urlsplit
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.options import (
+    SOURCE_NAME,
+    chosen_sources,
+    config_option,
+    json_option,
+    numbers_option,
+    open_project,
+    print_json,
+)
+from ultracrawl.cli.terminal import described_reason, described_status, print_line
 from ultracrawl.crawl.inspection.candidates import PastVerdict
 from ultracrawl.crawl.inspection.explanation import Explanation, PastExplanation, explain, explain_past
 from ultracrawl.errors import UserError
-from ultracrawl.model import Decision, status_text
+from ultracrawl.model import Decision
 from ultracrawl.sources import DataSource
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -24,7 +32,7 @@ _OTHER_SCHEME = re.compile(r"(?!(?:https?|ftp):)[A-Za-z][A-Za-z0-9+.-]*:", re.IG
 @click.command("explain")
 @click.argument("url")
 @config_option
-@click.option("--source", metavar="S", default="", help="Explain for this source only.")
+@click.option("--source", type=SOURCE_NAME, metavar="S", default="", help="Explain for this source only.")
 @click.option("--dns", is_flag=True, help="Look the host up, and judge its addresses.")
 @click.option(
     "--as-of-run",
@@ -32,9 +40,16 @@ _OTHER_SCHEME = re.compile(r"(?!(?:https?|ftp):)[A-Za-z][A-Za-z0-9+.-]*:", re.IG
     type=click.IntRange(min=1),
     help="Show what run N decided, by its log of candidates (`log: {candidates: true}`).",
 )
+@numbers_option
 @json_option
 def command(
-    url: str, config: str | None, source: str, dns: bool, as_of_run: int | None, as_json: bool
+    url: str,
+    config: str | None,
+    source: str,
+    dns: bool,
+    as_of_run: int | None,
+    verbose: bool,
+    as_json: bool,
 ) -> None:
     """Show, stage by stage, which rule includes or excludes URL, and how its last visit ended.
 
@@ -64,7 +79,7 @@ def command(
         if as_json:
             print_json(explanation.as_json())
         else:
-            _print(explanation)
+            _print(explanation, verbose=verbose)
 
 
 def _has_host(url: str) -> bool:
@@ -84,7 +99,7 @@ def _whole_url(source: DataSource, text: str) -> str:
         return text
 
 
-def _print(explanation: Explanation) -> None:
+def _print(explanation: Explanation, *, verbose: bool) -> None:
     verdict = "would be crawled" if explanation.accept else "is excluded"
     print_line(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
     if explanation.display_url != explanation.canonical_url:
@@ -97,11 +112,10 @@ def _print(explanation: Explanation) -> None:
         why = "no crawled page links to it, or nothing has been crawled"
         click.echo(f"  not known yet: {why}" if explanation.accept else "  not known: it is excluded")
     else:
-        why = f" ({record.reason})" if record.reason else ""
-        text = status_text(record.status_code)
-        print_line(
-            f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}"
-        )
+        reason = described_reason(record.reason, verbose=verbose)
+        status = described_status(record.status_code, verbose=verbose)
+        why = f" ({reason})" if reason else ""
+        print_line(f"  last visit: {record.outcome.value}, {status}{why}; depth {record.depth}")
         indexed = "waits for approval" if record.pending else "yes" if record.indexed else "no"
         click.echo(f"  in the index: {indexed}")
         if record.removal:

@@ -19,6 +19,7 @@ from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import locate_project
 from ultracrawl.sources import Loaded, Project
 from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.golden_queries import golden_findings
 
 
 @click.command("lint")
@@ -89,6 +90,7 @@ def _beside_options(location: str, loaded: Loaded, *, connect: bool) -> Iterator
         return
     for option, problem, instead in check_project_locally(project):
         yield Finding(location, 0, option, problem, instead)
+    yield from golden_findings(project.search_page.check_answers)
     for source in project.known_sources.values():
         for found in check_locally(project, source):
             yield loaded.finding(source.name, found)

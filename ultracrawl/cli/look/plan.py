@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_all
+from ultracrawl.cli.options import (
+    SOURCE_NAME,
+    chosen_sources,
+    config_option,
+    json_option,
+    open_project,
+    print_all,
+)
 from ultracrawl.crawl.inspection.forecast import Forecast
 from ultracrawl.crawl.inspection.opening import forecast_of
 
@@ -12,7 +19,7 @@ URLS_SHOWN = 10
 
 
 @click.command("plan")
-@click.argument("sources", nargs=-1)
+@click.argument("sources", type=SOURCE_NAME, nargs=-1)
 @config_option
 @json_option
 def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:

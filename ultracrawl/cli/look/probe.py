@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import (
+    SOURCE_NAME,
+    chosen_sources,
+    config_option,
+    json_option,
+    open_project,
+    print_json,
+)
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.service.probe import SiteProbe, probe
@@ -18,7 +25,13 @@ from ultracrawl.sources import adhoc_project
 @click.command("probe")
 @click.argument("url")
 @config_option
-@click.option("--source", "name", metavar="NAME", help="Send requests as the crawler of this source does.")
+@click.option(
+    "--source",
+    "name",
+    type=SOURCE_NAME,
+    metavar="NAME",
+    help="Send requests as this source does.",
+)
 @click.option("--no-dns", "--nodns", "no_dns", is_flag=True, help="Do not look up aliases of the host.")
 @click.option(
     "--advanced-dns", is_flag=True, help="Look up the names of the addresses and the name servers, too."

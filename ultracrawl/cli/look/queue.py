@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, json_option, print_all, project_option
+from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, print_all, project_option
 from ultracrawl.crawl.inspection.opening import queue_of
 from ultracrawl.crawl.inspection.queue_view import DueUrl, QueueView
 from ultracrawl.model.dates import iso
@@ -12,7 +12,7 @@ from ultracrawl.sources import Project
 
 
 @click.command("queue")
-@click.argument("source", required=False)
+@click.argument("source", type=SOURCE_NAME, required=False)
 @project_option
 @click.option(
     "--limit",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
+from ultracrawl.cli.options import SOURCE_NAME, json_option, known_sources, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.logs.candidate_logs import excluded_path, read_excluded
 from ultracrawl.sources import Project
 
 
 @click.command("screened")  # word: the verb
-@click.argument("source", required=False)
+@click.argument("source", type=SOURCE_NAME, required=False)
 @project_option
 @click.option(
     "--rule", metavar="TEXT", default="", help="Only links excluded by a rule that holds this text."

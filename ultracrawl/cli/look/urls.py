@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.options import (
+    SOURCE_NAME,
+    json_option,
+    known_sources,
+    numbers_option,
+    print_json,
+    project_option,
+)
+from ultracrawl.cli.terminal import described_reason, http_status, print_line
 from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.sources import Project
@@ -16,15 +23,16 @@ from ultracrawl.stores.url_rows import url_json
 
 @click.command("urls")
 @project_option
-@click.option("--source", metavar="S", default="", help="Only URLs of this source.")
+@click.option("--source", type=SOURCE_NAME, metavar="S", default="", help="Only URLs of this source.")
 @click.option(
     "--outcome",
     type=click.Choice([outcome.value for outcome in UrlOutcome], case_sensitive=False),
     help="Only URLs that ended so in their latest visit.",
 )
+@numbers_option
 @json_option
-def command(project: Project, source: str, outcome: str | None, as_json: bool) -> None:
-    """List every known URL with its latest outcome; with --json one object a line.
+def command(project: Project, source: str, outcome: str | None, verbose: bool, as_json: bool) -> None:
+    """List every known URL with its latest outcome and HTTP status; with --json one object a line.
 
     \b
     Examples:
@@ -37,17 +45,20 @@ def command(project: Project, source: str, outcome: str | None, as_json: bool) -
         try:
             with state_to_read(project, definition.name) as state:
                 if state is not None:
-                    _list(state, wanted, as_json)
+                    _list(state, wanted, verbose, as_json)
         except StateError as error:
             unreadable.append(error)
     if unreadable:
         raise StateError("\n".join(map(str, unreadable)))
 
 
-def _list(state: Store, wanted: UrlOutcome | None, as_json: bool) -> None:
+def _list(state: Store, wanted: UrlOutcome | None, verbose: bool, as_json: bool) -> None:
     for record in state.records.all_records(wanted):
         if as_json:
             print_json(url_json(state, record))
         else:
-            reason = f"  ({record.reason})" if record.reason else ""
-            print_line(f"{record.outcome.value:<14} {record.status_code:>4}  {record.shown_url}{reason}")
+            why = described_reason(record.reason, verbose=verbose)
+            status = http_status(record.status_code, verbose=verbose)
+            print_line(
+                f"{record.outcome.value:<14} {status:>4}  {record.shown_url}{f'  ({why})' if why else ''}"
+            )

@@ -8,7 +8,8 @@ from dataclasses import asdict
 import click
 
 from ultracrawl.cli.audit import note_details
-from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
+from ultracrawl.cli.options import SOURCE_NAME, json_option, known_sources, print_json, project_option
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of
 from ultracrawl.sources import DataSource, Project
@@ -16,7 +17,7 @@ from ultracrawl.stores.opening import open_state, state_exists
 
 
 @click.command("approve")
-@click.argument("source")
+@click.argument("source", type=SOURCE_NAME)
 @click.argument("urls", nargs=-1, metavar="[URL]...")
 @click.option("--prefix", "prefixes", multiple=True, metavar="TEXT", help="Also URLs that begin with TEXT.")
 @click.option(
@@ -96,7 +97,7 @@ def _list(project: Project, source: DataSource, selection: Selection, as_json: b
             if as_json:
                 print_json(record.as_json())
             else:
-                click.echo(f"{record.status_code:>4}  {record.shown_url}")
+                print_line(record.shown_url)
 
 
 def _print(report: ApprovalReport, remove: bool, restore: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ultracrawl.cli.audit import note_details
-from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
+from ultracrawl.cli.options import SOURCE_NAME, json_option, known_sources, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model import UrlRecord
@@ -17,7 +17,7 @@ MAX_SHOWN = 20
 
 
 @click.command("approve-deletions")
-@click.argument("source")
+@click.argument("source", type=SOURCE_NAME)
 @project_option
 @click.option(
     "--list", "only_list", is_flag=True, help="List the documents, and change nothing; works during a crawl."

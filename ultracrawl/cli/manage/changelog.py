@@ -8,14 +8,14 @@ import click
 
 from ultracrawl.agents.table.kind import require_extra
 from ultracrawl.agents.table.section import TableSection
-from ultracrawl.cli.options import chosen_sources, project_option
+from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, project_option
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Project
 from ultracrawl.sources.secrets import SecretReader
 
 
 @click.command("changelog")
-@click.argument("source")
+@click.argument("source", type=SOURCE_NAME)
 @project_option
 def command(source: str, project: Project) -> None:
     """Print the SQL that creates the change log of SOURCE, a table, and the triggers that fill it.

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import click
 
 from ultracrawl import __version__
-from ultracrawl.cli.options import known_sources, project_option
+from ultracrawl.cli.options import SOURCE_NAME, known_sources, project_option
 from ultracrawl.errors import UserError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.warc import warc_info, warc_response
@@ -21,7 +21,7 @@ from ultracrawl.system.files import convert_write_errors
 
 
 @click.command("export")
-@click.argument("sources", nargs=-1)
+@click.argument("sources", type=SOURCE_NAME, nargs=-1)
 @click.option(
     "--warc",
     type=click.Path(path_type=Path),

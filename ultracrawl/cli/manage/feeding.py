@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import json_option, known_sources, print_all, print_json, project_option
+from ultracrawl.cli.options import (
+    SOURCE_NAME,
+    json_option,
+    known_sources,
+    print_all,
+    print_json,
+    project_option,
+)
 from ultracrawl.service.destinations import DestinationStatus, destination_status, order_pause
 from ultracrawl.sources import Project
 
@@ -23,7 +30,7 @@ def command() -> None:
 
 
 @command.command("pause")
-@click.argument("source")
+@click.argument("source", type=SOURCE_NAME)
 @click.argument("destination", default="")
 @project_option
 @json_option
@@ -38,7 +45,7 @@ def pause(source: str, destination: str, project: Project, as_json: bool) -> Non
 
 
 @command.command("resume", short_help="Resume one destination of a source, or all of them.")
-@click.argument("source")
+@click.argument("source", type=SOURCE_NAME)
 @click.argument("destination", default="")
 @project_option
 @json_option
@@ -53,7 +60,7 @@ def resume(source: str, destination: str, project: Project, as_json: bool) -> No
 
 
 @command.command("status", short_help="Show the destinations of sources, and what waits for each.")
-@click.argument("sources", nargs=-1)
+@click.argument("sources", type=SOURCE_NAME, nargs=-1)
 @project_option
 @json_option
 def status(sources: tuple[str, ...], project: Project, as_json: bool) -> None:

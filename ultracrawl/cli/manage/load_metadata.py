@@ -9,7 +9,7 @@ import click
 
 from ultracrawl.agents.agent.document_file import PATH, read_documents
 from ultracrawl.agents.agent.section import AgentSection
-from ultracrawl.cli.options import chosen_sources, project_option
+from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, project_option
 from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes.boost_file import read_boosts
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
@@ -28,7 +28,9 @@ from ultracrawl.system.files import convert_write_errors, replace_file
     required=True,
     help="What the file holds: lists of values, what raises documents among the hits, or documents.",
 )
-@click.option("--source", metavar="S", default="", help="The source that documents are for.")
+@click.option(
+    "--source", type=SOURCE_NAME, metavar="S", default="", help="The source that documents are for."
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @project_option
 def command(kind: str, source: str, file: Path, project: Project) -> None:

@@ -7,7 +7,7 @@ from itertools import chain
 
 import click
 
-from ultracrawl.cli.options import confirm, json_option, print_json, project_option
+from ultracrawl.cli.options import SOURCE_NAME, confirm, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.source_data.places import require_idle
 from ultracrawl.crawl.source_data.removing import RemovedSource, remove_source
@@ -23,7 +23,7 @@ from ultracrawl.stores.opening import stored_sources
 
 
 @click.command("remove", short_help="Remove a source with everything that is stored of it.")
-@click.argument("source")
+@click.argument("source", type=SOURCE_NAME)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @project_option
 @json_option
@@ -58,7 +58,7 @@ def print_removed(removed: RemovedSource) -> None:
 
 
 @click.command("rename", short_help="Give a source another name; nothing is fetched again.")
-@click.argument("source")
+@click.argument("source", type=SOURCE_NAME)
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @project_option

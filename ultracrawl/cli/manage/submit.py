@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, json_option, print_json, project_option
+from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.inspection.submission import SubmissionCode, submit_url
 from ultracrawl.sources import Project
@@ -13,7 +13,7 @@ from ultracrawl.sources import Project
 @click.command("submit")
 @click.argument("url")
 @project_option
-@click.option("--source", metavar="S", default="", help="Hand it to this source only.")
+@click.option("--source", type=SOURCE_NAME, metavar="S", default="", help="Hand it to this source only.")
 @json_option
 def command(url: str, project: Project, source: str, as_json: bool) -> None:
     """Let the next crawl fetch URL, for the first web source whose rules include it.

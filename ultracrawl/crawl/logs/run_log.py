@@ -14,8 +14,6 @@ from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, status_text
 from ultracrawl.sources import Project
 
-INSTANCE = 1
-"""The crawler number in the file names of run logs."""
 MAX_EXCLUDED_LINKS = 1000
 """Excluded links that get a line; further ones are only counted. `log.screened` has all."""
 QUIET = frozenset(
@@ -29,7 +27,9 @@ _WARNED = frozenset({UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome
 
 def run_logs(project: Project, source: str) -> list[Path]:
     """Return the run logs of a source, the oldest first."""
-    name = re.compile(rf"i\d+ds{re.escape(source)}\.\d{{8}}(-\d+)?\.log")
+    written = re.escape(source)
+    former = rf"i\d+ds{written}\.\d{{8}}(-\d+)?\.log"  # the names of earlier versions
+    name = re.compile(rf"{written}\.run-\d{{8}}-\d{{4}}(-\d+)?\.log|{former}")
     folder = project.logs.path
     files = [path for path in folder.iterdir() if name.fullmatch(path.name)] if folder.is_dir() else []
     return sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.name))
@@ -53,8 +53,8 @@ class RunLog(AppendedLog):
 
     def _create(self, project: Project, source: str, keep: int) -> Path:
         """Create the file of this run and delete old ones, so that `keep` remain."""
-        launched = datetime.fromtimestamp(self._clock(), UTC).strftime("%m%d%H%M")
-        folder, stem = project.logs.path, f"i{INSTANCE}ds{source}.{launched}"
+        launched = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y%m%d-%H%M")
+        folder, stem = project.logs.path, f"{source}.run-{launched}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             existing = run_logs(project, source)

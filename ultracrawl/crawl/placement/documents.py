@@ -160,6 +160,8 @@ class Documents:
         self.writer.add(key, document)
         self._duplicates.displace(visit)
         outcome = classify(visit.record, visit.checksum, force=True)
+        if classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED:
+            self._context.counters.count_indexed_again()
         endings.end_visit(visit, Ending(outcome, StatusCode.OK, self._remark_on(visit, document)))
         return Placed(visit.url, outcome)
 

@@ -73,6 +73,7 @@ def _places(project: Project, source: str, new: str) -> Iterator[tuple[Path, Pat
         for note in (note_path, definition_note_path):
             yield note(old_file), note(new_file)
     folder, name = project.logs.path, re.escape(source)
+    # `i1dsNAME.DATE.log` is what earlier versions named the logs of runs.
     log = re.compile(rf"(?:i\d+ds(?={name}\.\d{{8}}[-.]))?{name}(\.[^.]+\.(?:log|jsonl)(?:\.1)?)")
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if found := log.fullmatch(path.name):

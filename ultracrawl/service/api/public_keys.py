@@ -32,7 +32,9 @@ BURST_OF_ADDRESS, RATE_OF_ADDRESS = 60, 5.0
 BURST_OF_KEY, RATE_OF_KEY = 600, 50.0
 """Requests of one key at once, and in a second."""
 LONGEST_QUERY, MOST_HITS, LAST_HIT = 200, 20, 200
-_PARAMETERS = frozenset({KEY_PARAMETER, "q", "source", "group", "language", "index", "limit", "offset"})
+_PARAMETERS = frozenset(
+    {KEY_PARAMETER, "q", "source", "group", "language", "index", "limit", "offset", "sections"}
+)
 _MAX_NOTED = 1000
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET",
@@ -156,7 +158,7 @@ def _public_hit(hit: Mapping[str, Any], project: Project, language: str) -> dict
     best = [hit["section"]] if hit["section"] else []
     sections = [
         {name: section[name] for name in ("title", "url", "snippet_html") if name in section}
-        for section in hit.get("sections", best)
+        for section in hit["sections"] or best
     ]
     known = {name: hit[name] for name in ("title", "url", "snippet_html")}
     label = _label(hit["source"], project, language)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from ultracrawl.errors import UserError
+from ultracrawl.service.answers.watching import AnswerWatch
 from ultracrawl.service.notices.channels import Channel, open_channels
 from ultracrawl.service.notices.digest import GATHER_SECONDS, NoticeDigest
 from ultracrawl.service.notices.notice import Notice
@@ -69,6 +70,7 @@ class Noticing:
         """Sources with an unresolved notice, or whose last crawl had failed when the service started."""
         self._watched_at = 0.0
         self._sending: dict[str, asyncio.Task[None]] = {}
+        self._answers = AnswerWatch(project, self._tell_fallen)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -86,7 +88,7 @@ class Noticing:
                 await _kept_alive(self.hold_round())
                 await self._clock.sleep(ROUND_INTERVAL)
 
-        tasks = [asyncio.ensure_future(listen()), asyncio.ensure_future(rounds())]
+        tasks = [asyncio.ensure_future(work) for work in (listen(), rounds(), self._answers.run())]
         try:
             yield
         finally:
@@ -106,7 +108,12 @@ class Noticing:
         self._troubled |= await asyncio.to_thread(self._watch.failed_sources)
 
     async def add_event(self, event: Event) -> None:
-        """Add the notices of an event; after a run also those of what was held back and of a recovery."""
+        """Add the notices of an event; after a run also those of what was held back and of a recovery.
+
+        After a run the golden queries are checked as well, beside the events.
+        """
+        if event.end is not None and event.end.report is not None:
+            self._answers.note_crawl()
         if not self._outgoing:
             return
         notice = notice_of(event)
@@ -120,6 +127,10 @@ class Noticing:
             self._take_notice(Notice(NoticeKind.RECOVERED, event.source, text, event.at))
         for held in await asyncio.to_thread(self._watch.held_back, event.source, event.at):
             self._take_notice(held)
+
+    def _tell_fallen(self, text: str) -> None:
+        logger.warning("%s", text)
+        self._digest.add_notice(Notice(NoticeKind.ANSWERS_FELL, "", text, self._clock.now()))
 
     def _take_notice(self, notice: Notice) -> None:
         if notice.kind in _PASSES:

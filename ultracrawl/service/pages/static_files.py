@@ -23,7 +23,7 @@ MEDIA_TYPES = MappingProxyType(
 """The media types of static files by the end of their names; files with other names are not served."""
 FOR_OTHER_SITES = frozenset({"box.js"})
 """Scripts that pages of other sites load."""
-_YEAR = 365 * 86_400
+_YEAR, _HOUR = 365 * 86_400, 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,8 @@ def static_response(request: Request, name: str) -> Response:
     }
     if name in FOR_OTHER_SITES:
         headers |= {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
+        if not is_versioned:
+            headers["Cache-Control"] = f"public, max-age={_HOUR}, stale-while-revalidate={_YEAR // 52}"
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
     body = file.body

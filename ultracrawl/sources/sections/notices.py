@@ -34,6 +34,8 @@ class NoticeKind(StrEnum):
     """The last successful run is too long ago."""
     DISK_LOW = "disk-low"
     CERTIFICATE_EXPIRES = "certificate-expires"
+    ANSWERS_FELL = "answers-fell"
+    """Pages are no longer among the first hits of their golden queries."""
     RELOAD_REFUSED = "reload-refused"
     """A changed definition has mistakes and was not loaded."""
     RECOVERED = "recovered"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Self
 
 from pydantic import Field
 
@@ -27,3 +28,10 @@ class SearchPageSection(Section):
     """Count the queries of the page, of the API and of embedded boxes, without users and addresses."""
     statistics_days: Annotated[int, Field(ge=1, le=1000)] = Field(default=90, examples=[365])
     """For how many days these counts are stored."""
+    check_answers: Path | None = Field(default=None, examples=["config/golden.yaml"])
+    """A file of golden queries that `ultracrawl serve` checks after each crawl."""
+
+    def resolve_paths(self, base: Path) -> Self:
+        """Return the section with absolute paths; relative ones are relative to `base`."""
+        path = self.check_answers
+        return self.model_copy(update={"check_answers": base / path}) if path is not None else self

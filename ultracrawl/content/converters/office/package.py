@@ -35,8 +35,8 @@ class Package:
     def __contains__(self, name: str) -> bool:
         return name in self._known
 
-    def read(self, name: str) -> bytes:
-        """Return a member, empty for an unknown name.
+    def read(self, name: str, *, counted: bool = True) -> bytes:
+        """Return a member, empty for an unknown name; `counted`: its size counts towards the budget.
 
         Raises `ConversionError` for a broken or encrypted member, `LimitReachedError` if it is too large.
         """
@@ -48,7 +48,8 @@ class Package:
         try:
             with self._zip.open(name) as member:
                 while chunk := member.read(_CHUNK):
-                    self._budget.take_unpacked(len(chunk))
+                    if counted:
+                        self._budget.take_unpacked(len(chunk))
                     chunks.append(chunk)
         except _BROKEN as error:
             raise ConversionError(f"broken zip file: {error}") from None

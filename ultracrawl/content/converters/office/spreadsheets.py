@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, PasswordError
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
+from ultracrawl.content.converters.office.far_cells import without_far_cells
 from ultracrawl.content.converters.office.office import read_drawn_parts, read_links
 from ultracrawl.content.converters.office.ole import read_ole
 from ultracrawl.content.converters.office.package import Package, read_office_properties
@@ -21,19 +22,20 @@ Cell = int | float | str | bool | time | date | datetime | timedelta
 
 def convert(source: Source, sink: Sink) -> None:
     """Convert properties, then each sheet with its name, a row as one paragraph."""
-    package = None
+    package, body = None, source.body
     if source.body.startswith(_OLE):
         read_ole(source.body, sink)
     else:
         package = _read_package(source, sink)
-    _read_sheets(source, sink)
+        body = without_far_cells(body, package)
+    _read_sheets(body, sink)
     if package is not None:
         read_drawn_parts(package, sink)
 
 
-def _read_sheets(source: Source, sink: Sink) -> None:
+def _read_sheets(body: bytes, sink: Sink) -> None:
     try:
-        workbook = CalamineWorkbook.from_filelike(io.BytesIO(source.body))
+        workbook = CalamineWorkbook.from_filelike(io.BytesIO(body))
     except PasswordError:
         raise ConversionError("the document is encrypted") from None
     except (CalamineError, OSError, ValueError) as error:

@@ -65,12 +65,13 @@ dialog::backdrop { background: rgb(17 19 24 / .5); }
 .busy .head::after { content: ""; position: absolute; inset: auto 0 -1px; block-size: 2px; background: var(--_accent);
   animation: late 0s .3s both; }
 @keyframes late { from { visibility: hidden; } to { visibility: visible; } }
-input { flex: 1; min-inline-size: 0; padding: 4px 0; border: 0; outline: 0; background: none; font-size: 18px;
+.head:focus-within { border-color: var(--_accent); }
+input, input:focus-visible { flex: 1; min-inline-size: 0; padding: 4px 0; border: 0; outline: 0; background: none; font-size: 18px;
   color: var(--_text); }
 input::placeholder { color: var(--_muted); opacity: 1; }
 .count { color: var(--_muted); font-size: 13px; white-space: nowrap; }
 .close { min-block-size: 32px; padding: 0 4px; border: 0; background: none; color: var(--_accent); font-size: 14px; }
-.close .word { display: none; }
+.close .word { position: absolute; clip-path: inset(50%); }
 .body { flex: 1; min-block-size: 0; overflow: auto; overscroll-behavior: contain; }
 .note { padding: 12px 16px; color: var(--_muted); font-size: 14px; }
 .note button { border: 0; padding: 0; background: none; color: var(--_accent); text-decoration: underline; }
@@ -97,7 +98,7 @@ mark { background: none; color: inherit; font-weight: 650; }
   dialog { inset: 0; inline-size: 100vw; max-inline-size: none; block-size: var(--_height, 100dvh); max-block-size: none;
     border-radius: 0; }
   .close kbd, .keys { display: none; }
-  .close .word { display: inline; }
+  .close .word { position: static; clip-path: none; }
   .hit { flex-wrap: wrap; padding-block: 9px; }
   .path { flex-basis: 100%; max-inline-size: none; padding-inline-start: 24px; }
   .foot:not(:has(a:not([hidden]))) { display: none; }
@@ -142,6 +143,12 @@ mark { background: none; color: inherit; font-weight: 650; }
     if (!words) return [title];
     const begins = new RegExp(`(?<![\\p{L}\\p{N}])(${words.sort((a, b) => b.length - a.length).join('|')})`, 'giu');
     return title.split(begins).map((part, number) => (number % 2 ? make('mark', {}, part) : part));
+  }
+
+  // The end of all titles, as “ – Site”, which need not be read with each.
+  function commonEnd(hits) {
+    const end = hits.length > 1 ? /\s[-–—|·]\s[^-–—|·]*$/.exec(hits[0].title)?.[0] : '';
+    return end && hits.every((hit) => hit.title.endsWith(end)) ? end : '';
   }
 
   function webUrl(text) {
@@ -231,13 +238,13 @@ mark { background: none; color: inherit; font-weight: 650; }
       });
       this.#count = make('span', { class: 'count', role: 'status' });
       const close = make('button', { type: 'button', class: 'close' },
-        make('kbd', { 'aria-hidden': 'true' }, 'Esc'), make('span', { class: 'word', 'aria-hidden': 'true' }));
+        make('kbd', {}, 'Esc'), ' ', make('span', { class: 'word' }));
       this.#note = make('div', { class: 'note', hidden: '' });
       this.#list = make('div', { id: 'list', role: 'listbox', hidden: '' });
       this.#excerpt = make('div', { class: 'excerpt', hidden: '' });
       this.#all = make('a', { hidden: '' });
       const key = (words, ...names) => make('span', { class: 'keys', 'aria-hidden': 'true' },
-        ...names.flatMap((name) => [make('kbd', {}, name), ' ']), make('span', { class: words }));
+        ...names.flatMap((name) => [make('kbd', {}, name), ' ']), make('span', { class: `for-${words}` }));
       this.#dialog = make('dialog', { part: 'dialog' },
         make('div', { class: 'head' }, lens(), this.#input, this.#count, close),
         make('div', { class: 'body' }, this.#note, this.#list), this.#excerpt,
@@ -279,10 +286,9 @@ mark { background: none; color: inherit; font-weight: 650; }
       this.#dialog.setAttribute('aria-label', texts.search);
       this.#list.setAttribute('aria-label', texts.results);
       const close = this.shadowRoot.querySelector('.close');
-      close.setAttribute('aria-label', texts.close);
       close.lastChild.textContent = texts.close;
       for (const name of ['choose', 'open', 'tab', 'close']) {
-        this.shadowRoot.querySelector(`.keys .${name}`).textContent = texts[name].toLowerCase();
+        this.shadowRoot.querySelector(`.for-${name}`).textContent = texts[name].toLowerCase();
       }
     }
 
@@ -388,7 +394,7 @@ mark { background: none; color: inherit; font-weight: 650; }
       let status = 0;
       try {
         const url = this.#url('search', {
-          key: this.getAttribute('key'), q: typed(query), limit: this.getAttribute('hits') || 8,
+          key: this.getAttribute('key'), q: typed(query), limit: this.getAttribute('hits') || 8, sections: 3,
           source: this.getAttribute('source'), group: this.getAttribute('group'), language: this.#language,
         });
         const response = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', signal: this.#abort.signal });
@@ -397,8 +403,13 @@ mark { background: none; color: inherit; font-weight: 650; }
       } catch { /* not reachable: as any other failure */ }
       if (number !== this.#asked) return;
       this.#dialog.classList.remove('busy');
-      if (answer || status === 400) this.#answer(query, answer || { total: 0, hits: [], suggestion: '' });
-      else this.#failed(status);
+      if (status === 400) answer = { total: 0, hits: [], suggestion: '' }; // not a query: nothing is found
+      try {
+        this.#answer(query, answer);
+      } catch { // there is no answer, or it is none
+        return this.#failed(status);
+      }
+      this.#tell('search', { query, total: answer.total });
     }
 
     #failed(status) {
@@ -420,15 +431,17 @@ mark { background: none; color: inherit; font-weight: 650; }
       const texts = this.#texts;
       this.#shown = query;
       const groups = new Map();
+      const end = commonEnd(hits);
       for (const hit of hits) {
         const url = webUrl(hit.url);
         if (!url) continue;
         const label = hit.label || '';
         if (!groups.has(label)) groups.set(label, []);
-        groups.get(label).push(this.#option(url, hit, query, make('span', { class: 'path' }, shortPath(url))));
+        const title = hit.title.slice(0, hit.title.length - end.length);
+        groups.get(label).push(this.#option(url, { ...hit, title }, query, make('span', { class: 'path' }, shortPath(url))));
         for (const section of (hit.sections || []).slice(0, 3)) {
           const place = webUrl(section.url);
-          if (!place || place.href === url.href) continue;
+          if (!place || place.href === url.href || section.title === title) continue;
           groups.get(label).push(this.#option(place, { snippet_html: hit.snippet_html, ...section }, query));
         }
       }
@@ -450,7 +463,6 @@ mark { background: none; color: inherit; font-weight: 650; }
         this.#all.textContent = texts.all.replace('{total}', () => shown);
         this.#all.hidden = false;
       }
-      this.#tell('search', { query, total });
     }
 
     #option(url, { title, snippet_html: snippet }, query, path) {
@@ -510,11 +522,8 @@ mark { background: none; color: inherit; font-weight: 650; }
     }
 
     #enter(inNewTab) {
-      if (this.#shown !== null && this.#input.value.trim() !== this.#shown) {
-        this.#stop();
-        this.#search();
-        return;
-      }
+      const query = this.#input.value.trim();
+      if (query && query !== this.#shown) return this.#search(); // without waiting for further keys
       const option = this.#options[Math.max(0, this.#active)];
       if (!option || (option.query && this.#active < 0)) return;
       if (option.query) this.#fill(option.query);
