@@ -70,17 +70,16 @@ class Bench:
 
     def measure(self) -> dict[str, object]:
         """Ask every engine all questions and return the figures."""
-        sets = {name: self._questions(name) for name in self._corpus.sets}
+        wanted = [name for name in self._corpus.sets if name in (self._options.sets or self._corpus.sets)]
+        sets = {name: self._questions(name) for name in wanted}
         right = {name: self._right_places(questions) for name, questions in sets.items()}
         rows: list[dict[str, object]] = []
         for engine in self._options.engines:
-            asked = ["questions"] if engine.endswith(ANY) else sets
-            asked = [name for name in asked if name in sets]
-            peer = self._open(engine) if asked else None
+            peer = self._open(engine) if sets else None
             if peer is None:
                 continue
-            for name in asked:
-                answers = self._answers[engine, name] = ask_all(peer.ask, sets[name])
+            for name, questions in sets.items():
+                answers = self._answers[engine, name] = ask_all(peer.ask, questions)
                 known = right[name] if engine in OURS else {}
                 rows.append({"engine": engine, "set": name, **figures(answers, known)})
             peer.close()
@@ -202,6 +201,9 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         "--engines", nargs="+", choices=ENGINES, default=ENGINES, metavar="NAME", help=", ".join(ENGINES)
     )
     parser.add_argument("--terms", type=int, default=500, help="most terms of a set; 0: all (default: 500)")
+    parser.add_argument(
+        "--sets", nargs="+", metavar="NAME", help="only these sets: names, qualified, terms …"
+    )
     parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
     parser.add_argument(
         "--reuse", type=Path, help="keep the indexes in this folder, and use those that are there"

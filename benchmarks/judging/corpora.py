@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from judging.packages import unpack
 from judging.truth import (
+    Name,
+    Names,
     Question,
     Truth,
+    bare_names,
     descriptions,
+    directive_names,
     directives,
     docbook,
+    docbook_names,
     javadoc,
+    javadoc_names,
+    qualified_names,
     questions,
+    rust_names,
     sphinx,
+    sphinx_names,
     summaries,
+    sysctl_names,
     translated,
+    two_words,
 )
 
 DEVELOPMENT, TEST = "development", "test"
@@ -56,6 +67,23 @@ def terms(truth: Truth, manual: Path) -> list[Question]:
     return questions(truth(manual))
 
 
+_FORMS: dict[str, Callable[[Iterator[Name]], Iterator[tuple[str, str]]]] = {
+    "names": bare_names,
+    "qualified": qualified_names,
+    "two words": two_words,
+}
+
+
+def asked_by_name(names: Names, *forms: str) -> dict[str, Asked]:
+    """Return a set for each form in which the names of the manual's own index are asked; by default all forms."""
+    return {form: partial(named, names, form) for form in forms or _FORMS}
+
+
+def named(names: Names, form: str, manual: Path) -> list[Question]:
+    """Return the names of the manual in one form as questions."""
+    return questions(_FORMS[form](names(manual)))
+
+
 def judged(name: str, _manual: Path) -> list[Question]:
     """Return the questions of a file, with pages judged by people."""
     path = Path(__file__).with_name("questions") / f"{name}.json"
@@ -78,7 +106,11 @@ _LISTS_OF_APACHE = ("mod/(quickreference|directives|overrides).html",)
 
 
 def _apache(language: str, half: str) -> Corpus:
-    sets = {"terms": partial(terms, directives), "descriptions": partial(terms, descriptions)}
+    sets: dict[str, Asked] = {
+        "terms": partial(terms, directives),
+        "descriptions": partial(terms, descriptions),
+        **asked_by_name(directive_names, "two words"),
+    }
     return Corpus(
         f"apache-{language}",
         half,
@@ -90,22 +122,36 @@ def _apache(language: str, half: str) -> Corpus:
     )
 
 
+_LISTS_OF_SPHINX = ("genindex.*", "py-modindex.html", "search.html", "_(sources|static|downloads)/.*")
+_LISTS_OF_JAVADOC = (
+    "(index-files|resources|script-dir|legal|jquery)/.*",
+    "(all(classes|packages)-index|allclasses|index-all|overview-tree|constant-values|serialized-form).html",
+    "(deprecated|new|preview)-list.html",
+)
+_USES_OF_JAVADOC = (".*/class-use/.*", ".*/package-(use|tree).html")
+
+
 def _java(name: str, *exclude: str, by_name: bool = False) -> Corpus:
-    sets = {"terms": partial(terms, javadoc), "descriptions": partial(terms, summaries)}
-    lists = (
-        "(index-files|resources|script-dir|legal)/.*",
-        "(all(classes|packages)-index|overview-tree|constant-values|serialized-form).html",
-        "(deprecated|new|preview)-list.html",
-    )
+    sets: dict[str, Asked] = {
+        "terms": partial(terms, javadoc),
+        "descriptions": partial(terms, summaries),
+        **asked_by_name(javadoc_names),
+    }
     folder = "usr/share/doc/openjdk-17-jre-headless/api"
     return Corpus(
-        name, TEST, "openjdk-17-doc", folder, sets, exclude=(*lists, *exclude), only_by_name=by_name
+        name,
+        TEST,
+        "openjdk-17-doc",
+        folder,
+        sets,
+        exclude=(*_LISTS_OF_JAVADOC, *exclude),
+        only_by_name=by_name,
     )
 
 
 def _handbook(language: str, folder: str) -> Corpus:
     name, package = f"handbook-{language}", "debian-handbook"
-    sets = {"questions": partial(judged, name)}
+    sets: dict[str, Asked] = {"questions": partial(judged, name)}
     return Corpus(name, TEST, package, f"usr/share/doc/{package}/html/{folder}", sets, language=language)
 
 
@@ -117,22 +163,45 @@ CORPORA = {
             DEVELOPMENT,
             "postgresql-doc-15",
             "usr/share/doc/postgresql-doc-15/html",
-            {"terms": partial(terms, docbook), "questions": partial(judged, "postgresql")},
+            {
+                "terms": partial(terms, docbook),
+                "questions": partial(judged, "postgresql"),
+                **asked_by_name(docbook_names),
+            },
             exclude=("bookindex.html",),
         ),
         _apache("en", DEVELOPMENT),
+        Corpus(
+            "django",
+            DEVELOPMENT,
+            "python-django-doc",
+            "usr/share/doc/python-django-doc/html",
+            asked_by_name(sphinx_names),
+            exclude=_LISTS_OF_SPHINX,
+        ),
+        Corpus(
+            "collections",
+            DEVELOPMENT,
+            "libcommons-collections4-java-doc",
+            "usr/share/doc/libcommons-collections4-java/api",
+            asked_by_name(javadoc_names),
+            exclude=(*_LISTS_OF_JAVADOC, *_USES_OF_JAVADOC),
+        ),
         Corpus(
             "python",
             TEST,
             "python3.11-doc",
             "usr/share/doc/python3.11/html",
-            {"terms": partial(terms, sphinx), "questions": partial(judged, "python")},
-            exclude=("genindex.*", "py-modindex.html", "search.html", "_(sources|static|downloads)/.*"),
+            {
+                "terms": partial(terms, sphinx),
+                "questions": partial(judged, "python"),
+                **asked_by_name(sphinx_names),
+            },
+            exclude=_LISTS_OF_SPHINX,
         ),
         _java(
             "java",
-            ".*/class-use/.*",
-            ".*/package-(use|tree).html",
+            *_USES_OF_JAVADOC,
             "(?!java.(base|logging|net.http|sql)/)[^/]+/.*",
         ),
         _java("java-all", by_name=True),
@@ -149,6 +218,30 @@ CORPORA = {
             },
             starts=("en/index.html", "fr/index.html", "ja/index.html"),
             exclude=(".*/mod/(quickreference|directives|overrides).html", "(?!(en|fr|ja)/)[^/]+/.*"),
+        ),
+        Corpus(
+            "rust",
+            TEST,
+            "rust-doc",
+            "usr/share/doc/rust-doc/html",
+            asked_by_name(rust_names),
+            starts=("std/index.html",),
+            exclude=(
+                "(?!(std|core|alloc)/).*",
+                ".*/all.html",
+                "(std|core)/(arch|core_arch|core_simd|simd|intrinsics|os)/.*",
+            ),
+        ),
+        Corpus(
+            "linux",
+            TEST,
+            "linux-doc-6.1",
+            "usr/share/doc/linux-doc-6.1/html",
+            asked_by_name(sysctl_names),
+            exclude=(
+                *_LISTS_OF_SPHINX,
+                "(?!(admin-guide|core-api|filesystems|networking|mm|process|scheduler|index)).*",
+            ),
         ),
         _handbook("de", "de-DE"),
         _handbook("ja", "ja-JP"),

@@ -9,8 +9,10 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from posixpath import join, normpath
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from lxml import html
@@ -18,6 +20,21 @@ from lxml.html import HtmlElement
 
 Truth = Callable[[Path], Iterator[tuple[str, str]]]
 """Yields (term, place), with `page#anchor` relative to the folder as the place; terms may repeat."""
+
+
+class Name(NamedTuple):
+    """A name of an author's index with the name of what it belongs to, and the place that documents it."""
+
+    qualifier: str
+    """`java.util.HashMap`; empty if the two are never joined."""
+    separator: str
+    name: str
+    place: str
+    spoken: str
+    """The qualifier that a person types as a word before the name: `HashMap entrySet`, `sysctl swappiness`."""
+
+
+Names = Callable[[Path], Iterator[Name]]
 
 
 @dataclass(slots=True)
@@ -63,6 +80,16 @@ def docbook(folder: Path) -> Iterator[tuple[str, str]]:
                 yield bare, place
 
 
+def docbook_names(folder: Path) -> Iterator[Name]:
+    """Read the configuration parameters of PostgreSQL, and the relations of its catalog, from `bookindex.html`."""
+    for term, place in docbook(folder):
+        name, kind, _ = term.partition(" configuration parameter")
+        if kind and _IDENTIFIER(name):
+            yield Name("", "", name, place, "postgresql.conf")
+        elif term.startswith("pg_") and _IDENTIFIER(term) and place.startswith(("catalog-", "view-")):
+            yield Name("pg_catalog", ".", term, place, "pg_catalog")
+
+
 def definitions(part: HtmlElement, above: str) -> Iterator[tuple[str, str]]:
     """Yield the entries of a definition list, and of nested ones."""
     entry = above
@@ -89,28 +116,46 @@ def text_before_links(element: HtmlElement) -> str:
 
 
 _QUALIFIED = re.compile(r"(.*?)\s*\(([^()]+)\)\Z").match
+_IDENTIFIER = re.compile(r"[^\W\d]\w*\Z").match
 _HOME = re.compile(
     r"(?:class )?in (?:module )?([\w.]+)\Z|([\w.]+) (?:\w+ )?(?:method|attribute|property)\Z"
 ).match
 
 
 def sphinx(folder: Path) -> Iterator[tuple[str, str]]:
-    """Read `genindex-all.html` of a Sphinx manual.
+    """Read the index of a Sphinx manual.
 
     `close() (io.IOBase method)` is asked as `close()`, which has many right places, and as `io.IOBase.close()`; an
     entry below another as both, `compile() built-in function`.
     """
-    for part in read(folder / "genindex-all.html").cssselect("table.indextable td > ul"):
+    for entry, place in sphinx_entries(folder):
+        yield from sphinx_terms(entry, place)
+
+
+def sphinx_names(folder: Path) -> Iterator[Name]:
+    """Read the members of modules and classes from the index of a Sphinx manual."""
+    for entry, place in sphinx_entries(folder):
+        name, qualifier = split_name(entry)
+        found = _HOME(qualifier)
+        if found and _IDENTIFIER(name.removesuffix("()")):
+            home = found[1] or found[2]
+            yield Name(home, ".", name.removesuffix("()"), place, home)
+
+
+def sphinx_entries(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the entries of `genindex-all.html`, or of `genindex.html` if the index has one page, and their places."""
+    pages = [folder / name for name in ("genindex-all.html", "genindex.html")]
+    index = next(page for page in pages if page.exists())
+    for part in read(index).cssselect("table.indextable td > ul"):
         for item in part.iterchildren("li"):
             entry, places = sphinx_item(item)
             name, _ = split_name(entry)
             for place in places:
-                yield from sphinx_terms(entry, place)
+                yield entry, place
             for inner in item.cssselect("ul > li"):
                 below, places = sphinx_item(inner)
-                together = f"{name} {below}"
                 for place in places:
-                    yield from sphinx_terms(together, place)
+                    yield f"{name} {below}", place
 
 
 def sphinx_item(item: HtmlElement) -> tuple[str, list[str]]:
@@ -140,20 +185,35 @@ def javadoc(folder: Path) -> Iterator[tuple[str, str]]:
     Asked are types (`Map.Entry`), their members with the type (`ArrayList.add`, all overloads as one; constructors
     are left out, which are the type again), and its other terms (`java.io.tmpdir`).
     """
-    homes = {row["l"]: row["m"] for row in script(folder / "package-search-index.js") if "m" in row}
-
-    def page(row: dict[str, str], name: str) -> str:
-        return f"{homes[row['p']]}/{row['p'].replace('.', '/')}/{name}.html"
-
     for row in script(folder / "type-search-index.js"):
-        if row.get("p") in homes:
-            yield row["l"], page(row, row["l"])
-    for row in script(folder / "member-search-index.js"):
-        name = row["l"].partition("(")[0]
-        if row["p"] in homes and name != row["c"].rpartition(".")[2]:
-            yield f"{row['c']}.{name}", f"{page(row, row['c'])}#{row.get('u', row['l'])}"
+        if row.get("p"):
+            yield row["l"], java_page(folder, row, row["l"])
+    for name in javadoc_names(folder):
+        yield f"{name.spoken}.{name.name}", name.place
     for row in script(folder / "tag-search-index.js"):
         yield row["l"], row["u"]
+
+
+def javadoc_names(folder: Path) -> Iterator[Name]:
+    """Read the members of types from the scripts for the search in a Javadoc manual; constructors are left out."""
+    for row in script(folder / "member-search-index.js"):
+        name = row["l"].partition("(")[0]
+        if name != row["c"].rpartition(".")[2]:
+            anchor = row.get("u", row.get("url", row["l"]))
+            place = f"{java_page(folder, row, row['c'])}#{anchor}"
+            yield Name(f"{row['p']}.{row['c']}", ".", name, place, row["c"])
+
+
+def java_page(folder: Path, row: dict[str, str], name: str) -> str:
+    """Return the page of a type, which is below the folder of its module if there are modules."""
+    module = java_modules(folder).get(row["p"], "")
+    return f"{module and module + '/'}{row['p'].replace('.', '/')}/{name}.html"
+
+
+@cache
+def java_modules(folder: Path) -> dict[str, str]:
+    """Return the module of each package of a Javadoc manual."""
+    return {row["l"]: row.get("m", "") for row in script(folder / "package-search-index.js")}
 
 
 def summaries(folder: Path) -> Iterator[tuple[str, str]]:
@@ -164,7 +224,9 @@ def summaries(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def script(path: Path) -> list[dict[str, str]]:
-    """Return the list that a script assigns to a variable."""
+    """Return the list that a script assigns to a variable; nothing if the manual has no such script."""
+    if not path.exists():
+        return []
     text = path.read_text(encoding="utf-8")
     rows: list[dict[str, str]] = json.JSONDecoder().raw_decode(text, text.index("["))[0]
     return rows
@@ -174,6 +236,13 @@ def directives(folder: Path) -> Iterator[tuple[str, str]]:
     """Read the names of directives in `mod/quickreference.html` of Apache's manual."""
     for link, _ in quick_reference(folder):
         yield link.text_content().partition(" ")[0].strip("<>"), join_place(link)
+
+
+def directive_names(folder: Path) -> Iterator[Name]:
+    """Read the directives with their modules, which are never joined to them."""
+    for name, place in directives(folder):
+        module = place.partition("#")[0].rpartition("/")[2].removesuffix(".html")
+        yield Name("", "", name, place, module)
 
 
 def descriptions(folder: Path) -> Iterator[tuple[str, str]]:
@@ -217,6 +286,62 @@ def quick_reference(folder: Path) -> Iterator[tuple[HtmlElement, str]]:
 def join_place(link: HtmlElement) -> str:
     """Return the target of a link in the folder `mod`."""
     return normpath(join("mod", link.get("href", "")))
+
+
+_RUST_KINDS = {3: "struct", 4: "enum", 8: "trait", 15: "primitive", 19: "union"}
+_RUST_METHODS = (10, 11)
+
+
+def rust_names(folder: Path) -> Iterator[Name]:
+    """Read the methods of types and traits from the script for the search in Rust's library.
+
+    Its three crates document many types each; the page of any of them is right.
+    """
+    script = next(folder.glob("search-index*.js")).read_text(encoding="utf-8").replace("\\\n", "")
+    data = script[script.index("'") + 1 :].replace("\\'", "'").replace("\\\\", "\\")
+    crate = json.JSONDecoder().raw_decode(data)[0]["std"]
+    path = ""
+    for kind, name, given, parent in zip(crate["t"], crate["n"], crate["q"], crate["i"], strict=True):
+        path = given or path
+        if kind not in _RUST_METHODS or not parent:
+            continue
+        home_kind, home = crate["p"][parent - 1]
+        if home_kind in _RUST_KINDS:
+            rest = "/".join([*path.split("::")[1:], f"{_RUST_KINDS[home_kind]}.{home}.html"])
+            anchor = f"{'ty' * (kind == 10)}method.{name}"
+            for copy in ("std", "core", "alloc"):
+                yield Name(home, "::", name, f"{copy}/{rest}#{anchor}", home)
+
+
+_SYSCTL = re.compile(r"Documentation for /proc/sys/(\w+)")
+
+
+def sysctl_names(folder: Path) -> Iterator[Name]:
+    """Read the settings from the tables of contents of the pages about `/proc/sys` in Linux's manual."""
+    for page in sorted((folder / "admin-guide/sysctl").glob("*.html")):
+        tree = read(page)
+        found = _SYSCTL.search(tree.findtext(".//title") or "")
+        for heading in tree.iter("h2", "h3") if found else ():
+            name = heading.text_content().strip("\u00b6\uf0c1 \n")
+            parent = heading.getparent()
+            if found and parent is not None and _IDENTIFIER(name) and parent.get("id"):
+                place = f"admin-guide/sysctl/{page.name}#{parent.get('id')}"
+                yield Name(found[1], ".", name, place, "sysctl")
+
+
+def bare_names(names: Iterator[Name]) -> Iterator[tuple[str, str]]:
+    """Yield the names without what they belong to."""
+    return ((one.name, one.place) for one in names)
+
+
+def qualified_names(names: Iterator[Name]) -> Iterator[tuple[str, str]]:
+    """Yield the names joined to what they belong to, `java.util.HashMap.entrySet`."""
+    return ((f"{one.qualifier}{one.separator}{one.name}", one.place) for one in names if one.qualifier)
+
+
+def two_words(names: Iterator[Name]) -> Iterator[tuple[str, str]]:
+    """Yield the names behind what they belong to, as two words: `HashMap entrySet`."""
+    return ((f"{one.spoken} {one.name}", one.place) for one in names)
 
 
 def read(path: Path) -> HtmlElement:
