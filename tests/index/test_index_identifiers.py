@@ -56,7 +56,10 @@ def words_of(node: tree.Node) -> set[str]:
 
 
 def test_a_name_in_a_query_is_itself_or_looser_its_parts() -> None:
-    node = parsed("std::HashMap::with_capacity")
+    name = parsed("std::HashMap::with_capacity")
+    assert isinstance(name, tree.Named)
+    assert (name.words, name.names) == (("std", "hashmap", "with_capacity"), ("with_capacity",))
+    node = name.node
     assert isinstance(node, tree.Identifier)
     assert node.whole == tree.Phrase(("std", "hashmap", "with_capacity"))
     assert words_of(node) == {"std", "hashmap", "with_capacity"}
@@ -67,7 +70,8 @@ def test_a_name_in_a_query_is_itself_or_looser_its_parts() -> None:
     "text", ["heron", "\u6771\u4eac\u30bf\u30ef\u30fc", '"HashMap"', "HashM*", "Stra\u00dfe"]
 )
 def test_what_is_no_name_has_no_parts(text: str) -> None:
-    assert not isinstance(parsed(text), tree.Identifier)
+    node = parsed(text)
+    assert not isinstance(node.node if isinstance(node, tree.Named) else node, tree.Identifier)
 
 
 MANUAL = [

@@ -274,8 +274,8 @@ class _Evaluation:
                 if not any(_has_phrase(found, wanted) for found in fields):
                     return None
                 return sum(self._word(tree.Word(word), entry) or 0.0 for word in wanted)
-            case tree.Identifier(whole):
-                return self.score(whole, entry)
+            case tree.Identifier(child) | tree.Named(child) | tree.Compound(choices=child):
+                return self.score(child, entry)
             case tree.AllOf(nodes):
                 found = [self.score(child, entry) for child in nodes]
                 held = [score for score in found if score is not None]

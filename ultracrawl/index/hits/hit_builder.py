@@ -11,7 +11,7 @@ from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.sections import BestSection, SectionFinder, named_section, text_of
 from ultracrawl.index.hits.snippet import snippet
 from ultracrawl.index.query.completion import completing_section
-from ultracrawl.index.query.tree import Node, requested_urls
+from ultracrawl.index.query.tree import Node
 from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.index.words.stemming import language_of
 from ultracrawl.model.page import Section
@@ -34,7 +34,7 @@ class HitBuilder:
         self._query = query
         self._budget = budget or SearchBudget()
         self._matcher = matcher
-        self._finder = SectionFinder(self._matcher, list(requested_urls(node)))
+        self._finder = SectionFinder(self._matcher, node)
 
     def hit(self, document: IndexDocument, score: float) -> Hit:
         """Return the hit of a document, as far as the engine stores it."""

@@ -7,13 +7,22 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from itertools import chain, islice, takewhile
+from operator import or_
 from os.path import commonprefix
 from typing import Any
 
 from ultracrawl.index.hits.identifiers import IdentifierMatcher
-from ultracrawl.index.query.tree import Node, Prefix, Word, leaf_text, searched_phrases, searched_words
+from ultracrawl.index.query.tree import (
+    Node,
+    Prefix,
+    Word,
+    compounds,
+    leaf_text,
+    searched_phrases,
+    searched_words,
+)
 from ultracrawl.index.words.analysis import WORD_CHARACTERS, fold, is_bigram, is_word
 from ultracrawl.index.words.folded_text import LIGATURES, folded_text
 from ultracrawl.index.words.stemming import CHANGE_BEGINNINGS, LANGUAGES, stem_terms
@@ -48,6 +57,9 @@ class Matcher:
         self._prefixes = {leaf.prefix: bit for leaf, bit in plain if isinstance(leaf, Prefix)}
         self._stems = {pair: bit for leaf, bit in plain if isinstance(leaf, Word) for pair in leaf.stems}
         self._identifiers = IdentifierMatcher(self._exact)
+        for compound in compounds(node):  # a word as it is written has all of its parts
+            parts = [self._exact[part.word] for part in compound.parts]
+            self._exact[compound.whole.word] = reduce(or_, parts, self._exact[compound.whole.word])
         words = [(leaf, bit) for leaf, bit in plain if is_word(leaf_text(leaf))]
         self._leaves = [leaf for leaf, _ in words]
         self._literal_prefixes = _literal_prefixes(self._leaves)

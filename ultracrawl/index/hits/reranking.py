@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate, chain
 from operator import itemgetter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ultracrawl.index.engine import IndexDocument, RankingWeights, SearchQuery
 from ultracrawl.index.hits.matching import Matcher, Span, bits_of
+from ultracrawl.index.hits.names import NameFinder
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.query_builder import IndexStatistics, preferred_language
@@ -44,6 +45,8 @@ _NAME_PROXIMITY = 1.5
 """Factor for all words in one title, heading or anchor text, compared with one passage."""
 _EXACT_NAME_WEIGHT = 0.5
 """Score of a title or anchor text that consists of exactly the query words."""
+_HOME_WEIGHT = 0.7
+"""Score of a place that is called by the name of the query."""
 _BASE_SCORE = 0.5
 """Score of every match."""
 _SATURATION = 3.0
@@ -54,26 +57,33 @@ _TEXT_LENGTH, _LENGTH_WEIGHT = 6000, 0.2
 """Characters of a usual text, and the weight of the length (b of BM25)."""
 _MAX_TEXT_FREQUENCY = 8.0
 """Limit of the term frequency in the text, so that one match in the title outweighs many there."""
+_PARTS_SHARE = 0.7
+"""What all parts of a word (`hash`, `map`) count where the word itself (`hashmap`) counts 1."""
 _YEAR_SECONDS = 365.25 * 86400
 
 _BITS = itemgetter(2)
+_ROUNDING = 1e-9
+"""Differences of sums of shares that are none."""
 
 Place = TypeVar("Place")
-Concept = frozenset[tree.Word | tree.Prefix]
-"""Alternative words, such as a word and its synonyms."""
+Leaf = tree.Word | tree.Prefix
+Concept = tuple[tuple[Leaf, float], ...]
+"""Alternative words, such as a word and its synonyms, each with its share: what it counts of the concept."""
 
 
 def concepts(node: tree.Node) -> Iterator[Concept]:
     """Yield the concepts of a query in titles and texts."""
     match node:
         case tree.Word(_, "") | tree.Prefix(_, ""):
-            yield frozenset((node,))
+            yield ((node, 1.0),)
         case tree.Phrase(found, ""):
-            yield from (frozenset((tree.Word(word),)) for word in found)
+            yield from (((tree.Word(word), 1.0),) for word in found)
+        case tree.Compound(whole, parts):
+            yield ((whole, 1.0), *((part, _PARTS_SHARE / len(parts)) for part in dict.fromkeys(parts)))
         case tree.AnyOf(nodes):
             choices = [leaves for child in nodes if (leaves := list(tree.searched_words(child)))]
             if len(choices) > 1:
-                yield frozenset(chain.from_iterable(choices))
+                yield tuple((leaf, 1.0) for leaf in dict.fromkeys(chain.from_iterable(choices)))
             else:  # words as an alternative to a URL
                 for child in nodes:
                     yield from concepts(child)
@@ -96,8 +106,16 @@ class Reranker:
         self._idfs = [_idf_of(one, statistics) for one in found]
         self._total = sum(self._idfs)
         self._concepts_by_bits = {
-            1 << n: tuple(number for number, concept in enumerate(found) if leaf in concept)
+            1 << n: tuple(
+                (number, shares[leaf]) for number, shares in enumerate(map(dict, found)) if leaf in shares
+            )
             for n, leaf in enumerate(dict.fromkeys(tree.searched_words(node)))
+        }
+        self._finder = NameFinder(node)
+        self._bits_of_word = {
+            leaf.word: 1 << n
+            for n, leaf in enumerate(dict.fromkeys(tree.searched_words(node)))
+            if isinstance(leaf, tree.Word)
         }
         self._today = datetime.now(UTC)
         # Bigrams are read to the end in any case; of many words some are rare.
@@ -124,14 +142,14 @@ class Reranker:
         """Return the new score of a document, computed from the score of the engine.
 
         The more concepts a query has, the less the engine's score counts: for a single word it says best how important
-        the word is to a document, for many words their proximity does.
+        the word is to a document, for many words their proximity does. For a name what a place is called counts more.
         """
         tag = str(next(iter(document.attributes.get("Language", ())), "")).strip().lower()
         factor = boost_of(document.url, self._boosts) * self._language_factor(tag)
         if not factor or score <= 0:
             return score
         language = language_of(tag)
-        occurrences, complete, part = self._score_names(document, language)
+        occurrences, complete, part, home = self._score_names(document, language)
         in_text, passage = self._score_text(document.text[:STORED_TEXT_LIMIT], language)
         for concept, frequency in enumerate(in_text):
             occurrences[concept] += self._weights.text * frequency
@@ -139,9 +157,10 @@ class Reranker:
             rare * n / (n + _SATURATION) for rare, n in zip(self._idfs, occurrences, strict=True)
         )
         relevance = _BASE_SCORE + frequency_score / self._total + _EXACT_NAME_WEIGHT * complete
+        relevance += _HOME_WEIGHT * home**4
         if len(self._idfs) > 1:
             relevance += _PROXIMITY_WEIGHT * max(_NAME_PROXIMITY * part**4, passage**4)
-        engine_score: float = (score / factor) ** (1 / len(self._idfs))
+        engine_score: float = (score / factor) ** (1 / (len(self._idfs) + bool(self._finder)))
         return (
             factor
             * engine_score
@@ -160,72 +179,107 @@ class Reranker:
             spans = self._matcher.spans(text, language, most=most)
             frequencies = [0.0] * len(self._idfs)
             for bits, times in Counter(map(_BITS, spans)).items():
-                for concept in self._concepts_of(bits):
-                    frequencies[concept] += times / damping
+                for concept, share in self._concepts_of(bits):
+                    frequencies[concept] += share * times / damping
             frequencies = [min(_MAX_TEXT_FREQUENCY, frequency) for frequency in frequencies]
             passage = self._best_passage(spans) if len(self._idfs) > 1 else 1.0
             if len(spans) < most or (passage == 1.0 and min(frequencies) == _MAX_TEXT_FREQUENCY):
                 break
         return frequencies, passage
 
-    def _score_names(self, document: IndexDocument, language: str) -> tuple[list[float], float, float]:
-        """Return the weighted frequencies of the concepts in names of the document, and two scores between 0 and 1.
+    def _score_names(self, document: IndexDocument, language: str) -> tuple[list[float], float, float, float]:
+        """Return the weighted frequencies of the concepts in names of the document, and three scores between 0 and 1.
 
         Names are its title, address, section titles and anchor texts. The first score is 1 if one of them consists of
         exactly the concepts, less if some are missing or there are other words. The second is the largest share of the
-        concepts, weighted by idf, in one of them.
+        concepts, weighted by idf, in one of them. A place that is called by the name of the query is taken together
+        with the title and the address.
         """
         occurrences, complete, most = [0.0] * len(self._idfs), 0.0, 0.0
-        weights, texts = _weighted_names(document, self._weights)
-        starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
-        joined = "\n".join(texts)
-        held: dict[int, dict[int, int]] = {}
+        names = _weighted_names(document, self._weights)
+        starts = list(accumulate((len(text) + 1 for text in names.texts), initial=0))
+        joined = "\n".join(names.texts)
+        held: dict[int, Counter[int]] = {}
         for start, _, bits in self._matcher.spans(joined, language, most=MAX_MATCHES):
-            own = held.setdefault(bisect_right(starts, start) - 1, {})
-            for concept in self._concepts_of(bits):
-                own[concept] = own.get(concept, 0) + 1
+            held.setdefault(bisect_right(starts, start) - 1, Counter())[bits] += 1
         for number, own in held.items():
-            for concept, times in own.items():
-                occurrences[concept] += weights[number] * times
-            part = sum(self._idfs[concept] for concept in own) / self._total
+            times_in_all = 0
+            for bits, times in own.items():
+                for concept, share in self._concepts_of(bits):
+                    occurrences[concept] += names.weights[number] * times * share
+                    times_in_all += times
+            part = self._share_of(own)
             most = max(most, part)
             if part * part > complete:
-                share = sum(own.values()) / max(1, len(words(texts[number])))
+                share = times_in_all / max(1, len(words(names.texts[number])))
                 complete = max(complete, part * part * (0.3 + 0.7 * min(1.0, share)))
-        return occurrences, complete, most
+        home = self._best_home(document, names, held) if self._finder else 0.0
+        return occurrences, max(complete, home * home), max(most, home), home
 
-    def _concepts_of(self, bits: int) -> tuple[int, ...]:
+    def _best_home(self, document: IndexDocument, names: _Names, held: Mapping[int, Counter[int]]) -> float:
+        """Return the largest share of the concepts in a place called by the name, with title and address; else 0.
+
+        Of a page that is called so, half of what the qualifier counts is not missed.
+        """
+        around = [bits for number in range(names.first_section) for bits in held.get(number, ())]
+        best = (1 + self._share_of(around)) / 2 if self._finder.is_title(document.title) else 0.0
+        sections = document.sections[: names.section_count]
+        candidates = {number - names.first_section for number in held}
+        for number, anchor in self._finder.sections(sections, candidates):
+            in_anchor = (self._bits_of_word[word] for word in anchor if word in self._bits_of_word)
+            own = held.get(names.first_section + number, ())
+            best = max(best, self._share_of([*around, *own, *in_anchor]))
+        return best
+
+    def _share_of(self, bits: Iterable[int]) -> float:
+        """Return the share of the concepts, by idf, that words with these bits have."""
+        shares: dict[int, float] = {}
+        for one in set(bits):
+            for concept, share in self._concepts_of(one):
+                shares[concept] = min(1.0, shares.get(concept, 0.0) + share)
+        return sum(self._idfs[concept] * share for concept, share in shares.items()) / self._total
+
+    def _concepts_of(self, bits: int) -> tuple[tuple[int, float], ...]:
+        """Return the concepts that words with these bits belong to, with what they count of each."""
         meant = self._concepts_by_bits.get(bits)
         if meant is None:
-            meant = self._concepts_by_bits[bits] = tuple(
-                one for bit in bits_of(bits) for one in self._concepts_by_bits.get(bit, ())
-            )
+            shares: dict[int, float] = {}
+            for bit in bits_of(bits):
+                for concept, share in self._concepts_by_bits.get(bit, ()):
+                    shares[concept] = max(shares.get(concept, 0.0), share)
+            meant = self._concepts_by_bits[bits] = tuple(shares.items())
         return meant
 
     def _best_passage(self, spans: Sequence[Span]) -> float:
         """Return the largest share of the concepts, by idf, in one passage of the text; 1 if it has all of them."""
         best = total = 0.0
-        inside = [0] * len(self._idfs)
-        missing = len(inside)
+        held = [0.0] * len(self._idfs)
+        inside: Counter[int] = Counter()
         last = 0
         for start, _, bits in spans:
             while last < len(spans) and spans[last][1] - start <= _PASSAGE_LENGTH:
-                for concept in self._concepts_of(spans[last][2]):
-                    if not inside[concept]:
-                        total += self._idfs[concept]
-                        missing -= 1
-                    inside[concept] += 1
+                added = spans[last][2]
+                inside[added] += 1
+                if inside[added] == 1:
+                    total += self._add_to(held, added, 1.0)
                 last += 1
-            if not missing:
+            if total >= self._total - _ROUNDING:
                 return 1.0
             best = max(best, total)
-            for concept in self._concepts_of(bits):
-                if inside[concept]:
-                    inside[concept] -= 1
-                    if not inside[concept]:
-                        total -= self._idfs[concept]
-                        missing += 1
+            if inside[bits]:
+                inside[bits] -= 1
+                if not inside[bits]:
+                    total += self._add_to(held, bits, -1.0)
         return best / self._total
+
+    def _add_to(self, held: list[float], bits: int, sign: float) -> float:
+        """Add what a word counts to the shares of its concepts, or take it away; return the change of their idf."""
+        change = 0.0
+        for concept, share in self._concepts_of(bits):
+            before = held[concept]
+            held[concept] = before + sign * share
+            change += self._idfs[concept] * (min(1.0, held[concept]) - min(1.0, before))
+        return change
 
     def _language_factor(self, tag: str) -> float:
         """Return the factor of a document in the preferred language; 1 for others."""
@@ -243,26 +297,39 @@ class Reranker:
         return 1.0 + self._weights.freshness / (1.0 + age)
 
 
-def _weighted_names(document: IndexDocument, weights: RankingWeights) -> tuple[list[float], list[str]]:
-    """Return the weights and the texts of the names of a document and its sections."""
+class _Names(NamedTuple):
+    """The names of a document and its sections, and their weights."""
+
+    texts: list[str]
+    weights: list[float]
+    first_section: int
+    """The number of the title of the first section; before it are title and address."""
+    section_count: int
+
+
+def _weighted_names(document: IndexDocument, weights: RankingWeights) -> _Names:
     longer = max(1.0, len(words(document.title)) / _TITLE_WORDS)
-    groups: tuple[tuple[float, Iterable[str]], ...] = (
+    sections = document.sections[:MAX_TEXTS] if weights.headings else ()
+    before: tuple[tuple[float, Iterable[str]], ...] = (
         (weights.title / longer, (document.title,)),
         (weights.address, (" ".join(address_words(document.url)),)),
-        (weights.headings, (section.title for section in document.sections[:MAX_TEXTS])),
+    )
+    behind: tuple[tuple[float, Iterable[str]], ...] = (
+        (weights.headings, (section.title for section in sections)),
         (weights.anchors, document.anchors[:MAX_TEXTS]),
         (weights.section_anchors, (text for _, text in document.section_anchors[:MAX_TEXTS])),
     )
     of_each: list[float] = []
     names: list[str] = []
-    for weight, texts in groups:
+    for weight, texts in (*before, *behind):
         if weight:
             names += texts
             of_each += [weight] * (len(names) - len(of_each))
-    return of_each, names
+    return _Names(names, of_each, sum(weight > 0 for weight, _ in before), len(sections))
 
 
 def _idf_of(concept: Concept, statistics: IndexStatistics) -> float:
-    """Return the idf of a concept: that of the most frequent of its words."""
-    matching = [statistics.document_frequency(leaf.word) for leaf in concept if isinstance(leaf, tree.Word)]
+    """Return the idf of a concept: that of the most frequent of its words, as they are written."""
+    whole = [leaf for leaf, share in concept if share == 1.0 and isinstance(leaf, tree.Word)]
+    matching = [statistics.document_frequency(leaf.word) for leaf in whole]
     return idf(statistics.document_count, max(matching, default=statistics.document_count // 10))

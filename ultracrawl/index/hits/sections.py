@@ -15,7 +15,9 @@ from urllib.parse import unquote
 from ultracrawl.content.anchors import LONGEST
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.hits.matching import Matcher, bits_of
+from ultracrawl.index.hits.names import NameFinder
 from ultracrawl.index.query.scoring import INFLECTION_FACTOR
+from ultracrawl.index.query.tree import Node, requested_urls
 from ultracrawl.index.words.analysis import words
 from ultracrawl.model.page import Section
 
@@ -60,8 +62,11 @@ class SectionFinder:
     before the first section.
     """
 
-    def __init__(self, matcher: Matcher, urls: Sequence[str] = ()) -> None:
+    def __init__(self, matcher: Matcher, node: Node) -> None:
+        """Prepare the query `node`, whose words `matcher` finds."""
+        urls = requested_urls(node)
         self._matcher = matcher
+        self._names = NameFinder(node)
         self._urls = dict(url.split("#", 1) for url in urls if "#" in url)
         """The fragments of URLs in the query, by URL."""
 
@@ -90,7 +95,8 @@ class SectionFinder:
         matching = tuple((number, self._has_all(in_names[number])) for number in _ranked(scores[:-1]))
         is_titled = title_bits == self._matcher.all_bits
         if is_titled and self._matcher.has_phrases:
-            is_titled = bool(self._matcher.phrases(document.title, 0, 1))
+            is_called = self._names.is_title(document.title)
+            is_titled = is_called or bool(self._matcher.phrases(document.title, 0, 1))
         if best in (-1, document_section) or not scores[best]:
             return BestSection(None, is_titled, matching)
         if is_titled and not self._is_exact_title(sections[best].title, language):

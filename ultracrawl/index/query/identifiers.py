@@ -11,6 +11,12 @@ from ultracrawl.index.words.stemming import stems
 
 _OPERATOR_WEIGHT = 5.0
 """Factor of an operator compared with a part of a word."""
+_QUALIFIED = re.compile(
+    r"""(?: [^\W\d]\w* (?: (?:\.|::?|\#|/|\\|->) ~?[^\W\d]\w* )+     # os.path.join, Vec::new, net/http.Client
+    |   (?: /[^\W\d]\w* ){2,} )                                        # /proc/sys/vm, but not /etc/hosts.conf
+    /?\Z""",
+    re.VERBOSE,
+).match
 _find_words = re.compile(WORD_PATTERN).findall
 
 
@@ -36,10 +42,15 @@ def with_operators(text: str, *words: tree.Node) -> tree.Node:
     return tree.all_of([*words, *operators])
 
 
+def is_qualified(text: str) -> bool:
+    """Whether a token is a name with what it belongs to: `os.path.join`, `Collections::sort`, `HashMap#entrySet`."""
+    return _QUALIFIED(text) is not None
+
+
 def _word_or_parts(written: str) -> tree.Node:
     whole = _word(written.lower())
-    parts: list[tree.Node] = [_word(part) for part in word_parts(written)]
-    return tree.any_of([whole, tree.all_of(parts)]) if parts else whole
+    parts = tuple(_word(part) for part in word_parts(written))
+    return tree.Compound(whole, parts) if parts else whole
 
 
 def _word(word: str) -> tree.Word:

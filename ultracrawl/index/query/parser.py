@@ -12,7 +12,7 @@ from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.completion import completion_node
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
-from ultracrawl.index.query.identifiers import identifier, with_operators
+from ultracrawl.index.query.identifiers import identifier, is_qualified, with_operators
 from ultracrawl.index.query.readings import Term, TermSequence
 from ultracrawl.index.query.scoring import PINNED_SCORE
 from ultracrawl.index.query.synonyms import with_synonyms
@@ -82,8 +82,9 @@ def search_with_relaxation(
 ) -> SearchResult:
     """Return the result of the strictest reading of a query that finds enough; `search` runs one reading.
 
-    Enough is one hit, of a question `ENOUGH_FOR_QUESTION`. Filters, sources and principals hold in every reading. The
-    spelling suggestion is that of the strictest reading.
+    Enough is one hit, of a question `ENOUGH_FOR_QUESTION`. Names with a qualifier are always read by their parts, too:
+    the page that documents one seldom has it as it is written, other pages mention it. Filters, sources and principals
+    hold in every reading. The spelling suggestion is that of the strictest reading.
     """
     if query.pinned:
         counted = replace(query, pinned=(), limit=0, facets=(), count_sources=False)
@@ -98,6 +99,9 @@ def search_with_relaxation(
         readings = (Reading.ALL_WORDS, *readings)
     enough = ENOUGH_FOR_QUESTION if parser.is_question and not query.sort else 1
     first = best = None
+    if parser.is_qualified and not query.sort:
+        first = search(replace(query, reading=readings[0], limit=0, offset=0, facets=()))
+        readings = readings[1:]
     for reading in readings:
         asked = replace(query, reading=reading, suggest=query.suggest and first is None)
         found = replace(search(asked), reading=reading)
@@ -107,6 +111,8 @@ def search_with_relaxation(
             break
     assert first is not None
     assert best is not None
+    if first.total >= best.total:
+        best = replace(best, reading=first.reading)
     return replace(best, suggestion=first.suggestion)
 
 
@@ -148,7 +154,7 @@ class _Parser:
         self._depth = 0
         self._words = 0
         self.readings: tuple[Reading, ...] = (Reading.ALL_WORDS,)
-        self.is_question = False
+        self.is_question = self.is_qualified = False
 
     def parse(self) -> tree.Node | None:
         """Return the tree, or None if the text has no word."""
@@ -182,6 +188,7 @@ class _Parser:
             sequence = TermSequence(sequences[0], stop_words, self._sentence(stop_words))
             self.readings = max(self.readings, sequence.readings, key=len)
             self.is_question = self.is_question or sequence.is_question
+            self.is_qualified = self.is_qualified or sequence.is_qualified
             return sequence.node(self._query.reading)
         nodes = [tree.all_of([term.node for term in sequence]) for sequence in sequences if sequence]
         return tree.any_of(nodes) if nodes else None
@@ -291,7 +298,7 @@ def _token_term(text: str, node: tree.Node, words: tuple[str, ...]) -> Term:
         case tree.Identifier(whole, parts):
             is_signed = isinstance(whole, tree.AllOf)
             apart = parts.nodes if isinstance(parts, tree.AllOf) else (parts,)
-            return Term(node, apart, () if is_signed else words)
+            return Term(node, apart, () if is_signed else words, is_qualified=is_qualified(text))
         case tree.Phrase(found):
             return Term(node, tuple(map(tree.Word, found)), words)
     return Term(node, (), words)

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ultracrawl.index.engine import Reading
-from ultracrawl.index.query.scoring import MAX_VERBATIM_FACTOR, STOP_WORD_FACTOR, VERBATIM_FACTOR
+from ultracrawl.index.query.scoring import HEADINGS, MAX_VERBATIM_FACTOR, STOP_WORD_FACTOR, VERBATIM_FACTOR
 from ultracrawl.index.query.tree import (
+    AllOf,
     AnyOf,
     AtLeast,
     Boosted,
+    Compound,
+    Identifier,
+    Named,
     Node,
     Phrase,
     WithOptional,
@@ -30,6 +35,12 @@ ALL_REQUIRED = 3
 """Up to this number of words all are required at first."""
 _WORDS_PER_OPTIONAL = 2
 """One word may be missing for each of these."""
+_NAME_TERMS = 2
+"""Terms of a name at most: `HashMap entrySet`."""
+_HOME_FACTOR = 4.0
+"""Factor of a qualifier in the title of a document that has the name in a heading."""
+_WHOLE_NAME_FACTOR = 2.0
+"""Factor of documents that have a name as it is written, compared with those that have its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,8 @@ class Term:
     is_required: bool = False
     is_quoted_word: bool = False
     """Whether it is required only because it is a word in quotation marks."""
+    is_qualified: bool = False
+    """Whether its parts are a name and, before it, what the name belongs to."""
 
 
 def majority(number: int) -> int:
@@ -87,6 +100,12 @@ class TermSequence:
             return _is_cjk_sentence(asked)
         return len(asked) > ALL_REQUIRED or len(stop_words) > 1 or _is_cjk_sentence(asked)
 
+    @property
+    def is_qualified(self) -> bool:
+        """Whether it is the name of one thing, with what it belongs to in the same token."""
+        _, asked, _ = self._classified()
+        return _is_split_name(asked)
+
     def node(self, reading: Reading) -> Node:
         """Return the tree of the sequence in a reading."""
         required, asked, stop_terms = self._classified()
@@ -97,13 +116,13 @@ class TermSequence:
         if asked and reading is Reading.ANY_WORD and _has_text(required):
             optional = (*_parts(asked), *optional)
         elif asked:
-            nodes.append(_NODE_BUILDERS[reading](asked))
+            nodes.append(_with_name(_NODE_BUILDERS[reading](asked), asked))
         node = all_of(nodes)
         node = WithOptional(node, optional) if optional else node
         if self.is_question and reading is not self.readings[0]:
             strict = all_of([term.node for term in required] + [_NODE_BUILDERS[self.readings[0]](asked)])
             node = Boosted(node, _verbatim_factor(node), strict)
-        if not self.sentence:
+        if not self.sentence or _name_words(asked):
             return node
         return Boosted(node, _verbatim_factor(node), Phrase(self.sentence))
 
@@ -123,6 +142,69 @@ class TermSequence:
 
     def _is_stop_word(self, term: Term) -> bool:
         return bool(term.words) and self.stop_words.issuperset(term.words)
+
+
+def _name_words(terms: Sequence[Term]) -> tuple[str, ...] | None:
+    """Return the words of a name of one or two terms, its own name last; None if the terms are something else."""
+    parts = [part for term in _name_last(terms) for part in _name_parts(term)]
+    found = [_written(part) for part in parts]
+    return tuple(found) if 0 < len(terms) <= _NAME_TERMS and all(found) else None
+
+
+def _is_split_name(terms: Sequence[Term]) -> bool:
+    """Whether the terms are a name with a qualifier; two words are, if the second is one of several parts."""
+    if not _name_words(terms):
+        return False
+    return any(term.is_qualified for term in terms) or (len(terms) > 1 and _has_parts(terms[-1]))
+
+
+def _has_parts(term: Term) -> bool:
+    return len(term.parts) == 1 and isinstance(term.parts[0], Compound)
+
+
+def _name_last(terms: Sequence[Term]) -> Sequence[Term]:
+    """Return the terms with the one that has no qualifier last, if only one has none: `postgresql.conf`, `port`."""
+    qualified = [term for term in terms if term.is_qualified]
+    return [*qualified, *(term for term in terms if not term.is_qualified)] if qualified else terms
+
+
+def _name_parts(term: Term) -> tuple[Node, ...]:
+    if term.is_qualified:
+        return term.parts
+    return term.parts if len(term.parts) == 1 else (term.node,)
+
+
+def _written(part: Node) -> str:
+    match part:
+        case Word(word, "") | Compound(Word(word, "")) | Identifier(Word(word, "")):
+            return word
+    return ""
+
+
+def _with_name(node: Node, terms: Sequence[Term]) -> Node:
+    """Return the node, marked as a name if the terms are one. Of two plain words either may be the name."""
+    words = _name_words(terms)
+    if not words:
+        return node
+    is_ordered = any(term.is_qualified for term in terms)
+    return Named(node, words, words[-1:] if is_ordered else words)
+
+
+def _name_by_parts(terms: Sequence[Term]) -> Node:
+    """Return the node of documents with a name and most of its qualifier, wherever they occur.
+
+    Beside a name of several parts, `relname_oid`, the qualifier need not occur: hardly anything else is called so.
+    """
+    *qualifier, name = chain.from_iterable(map(_name_parts, _name_last(terms)))
+    whole = all_of([term.node.whole if isinstance(term.node, Identifier) else term.node for term in terms])
+    home = AllOf((Word(_written(qualifier[-1]), "Title"), Word(_written(name), HEADINGS)))
+    optional: tuple[Node, ...] = (Boosted(home, _HOME_FACTOR),)
+    found = name
+    if isinstance(name, Compound):
+        optional = (*optional, *qualifier)
+    else:
+        found = all_of([name, AtLeast(tuple(qualifier), majority(len(qualifier)) or 1)])
+    return Boosted(WithOptional(found, optional), _WHOLE_NAME_FACTOR, whole)
 
 
 def _is_cjk_sentence(terms: Iterable[Term]) -> bool:
@@ -153,6 +235,8 @@ def _all_words(terms: Sequence[Term]) -> Node:
 
 
 def _all_parts(terms: Sequence[Term]) -> Node:
+    if _is_split_name(terms):
+        return _name_by_parts(terms)
     return all_of([all_of(list(term.parts)) if term.parts else term.node for term in terms])
 
 

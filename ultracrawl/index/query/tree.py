@@ -8,6 +8,9 @@ from datetime import datetime
 
 Bound = str | float | datetime
 
+PART_FACTOR = 0.3
+"""Factor of the score of the parts of a word, compared with the word as it is written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -38,6 +41,32 @@ class Identifier:
 
     whole: Node
     parts: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """Matches a word of several parts, `hashmap`, or all of its parts: `hash` and `map`, for less."""
+
+    whole: Word
+    parts: tuple[Word, ...]
+
+    @property
+    def choices(self) -> AnyOf:
+        """The word and its parts, as the engines evaluate them."""
+        return AnyOf((self.whole, Boosted(all_of(list(self.parts)), PART_FACTOR)))
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Matches if the node does: the query is the name of one thing, `java.util.HashMap.entrySet` or `HashMap entrySet`.
+
+    `words` are the folded words of the name; `names` are those of them that may be the thing's own name. The others are
+    its qualifier: what it belongs to.
+    """
+
+    node: Node
+    words: tuple[str, ...]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +182,8 @@ class ConstantScore:
 
 
 Node = (
-    Word | Phrase | Identifier | Prefix | Equal | Between | FromSource | HasAclTerm | IsDocument | HasUrl
-    | AllOf | AnyOf | Not | AtLeast | WithOptional | Boosted | ConstantScore
+    Word | Phrase | Identifier | Compound | Named | Prefix | Equal | Between | FromSource | HasAclTerm | IsDocument
+    | HasUrl | AllOf | AnyOf | Not | AtLeast | WithOptional | Boosted | ConstantScore
 )  # fmt: skip
 
 
@@ -190,6 +219,21 @@ def searched_phrases(node: Node) -> Iterator[tuple[str, ...]]:
         yield from searched_phrases(child)
 
 
+def compounds(node: Node) -> Iterator[Compound]:
+    """Yield the words of several parts that are searched in title and text."""
+    if isinstance(node, Compound):
+        yield node
+    for child in child_nodes(node):
+        yield from compounds(child)
+
+
+def named(node: Node) -> Named | None:
+    """Return the name that the query is; None if it is something else."""
+    if isinstance(node, Named):
+        return node
+    return next(filter(None, map(named, child_nodes(node))), None)
+
+
 def requested_urls(node: Node) -> Iterator[str]:
     """Yield the display URLs in the query."""
     match node:
@@ -206,8 +250,10 @@ def child_nodes(node: Node) -> tuple[Node, ...]:
             return nodes
         case WithOptional(child, optional):
             return (child, *optional)
-        case Boosted(child) | ConstantScore(child) | Identifier(child):
+        case Boosted(child) | ConstantScore(child) | Identifier(child) | Named(child):
             return (child,)
+        case Compound(whole, parts):
+            return (whole, *parts)
     return ()
 
 

@@ -75,8 +75,8 @@ class QueryCompiler:
                 return _unscored(self._term("id", document_id(source, url)))
             case tree.HasUrl(url):
                 return _unscored(self._term("url", url))
-            case tree.Identifier(whole):
-                return self.compile_node(whole)
+            case tree.Identifier(child) | tree.Named(child) | tree.Compound(choices=child):
+                return self.compile_node(child)
             case tree.AllOf(nodes):
                 return self._all(nodes)
             case tree.AnyOf(nodes):

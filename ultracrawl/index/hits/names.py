@@ -1,0 +1,60 @@
+"""Recognises the place that documents a name: a title, heading or anchor that is the name itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ultracrawl.index.query import tree
+from ultracrawl.index.words.analysis import words
+from ultracrawl.model.page import Section
+
+_TITLE_END = re.compile(r"\s(?:in|[-\u2013\u2014|:\u00b7])\s|\s?\(")
+"""What separates the name in the title of a page from what it belongs to: `HashMap in std::collections - Rust`."""
+_AFTER_SEPARATOR = re.compile(r"[^.:#/]*\Z")
+_MOST_WORDS_BEFORE = 6
+"""Words before a name in a signature: `public static final int`, `class logging.handlers`."""
+
+
+class NameFinder:
+    """Finds the places of documents that are called by the name of one query; none if the query is no name."""
+
+    def __init__(self, node: tree.Node) -> None:
+        """Take the name from the tree of a query."""
+        named = tree.named(node)
+        self._words = frozenset(named.words if named else ())
+        self._names = frozenset(named.names if named else ())
+
+    def __bool__(self) -> bool:
+        return bool(self._names)
+
+    def is_title(self, title: str) -> bool:
+        """Whether the title of a page is the name: `HashMap (Java SE 17)`, `HashMap in std::collections - Rust`."""
+        found = words(_TITLE_END.split(title, 1)[0])
+        before = (word for word in found[:-1] if not word.isdecimal())
+        return bool(found) and found[-1] in self._names and self._words.issuperset(before)
+
+    def sections(self, sections: Sequence[Section], candidates: set[int]) -> Iterator[tuple[int, list[str]]]:
+        """Yield the sections that are called by the name, each with the words of its anchor.
+
+        `candidates` are those whose titles have a word of the name; of the others only anchors are looked at.
+        """
+        for number, section in enumerate(sections):
+            anchor = self._own_name(section.anchor)
+            if anchor in self._names or (number in candidates and self._is_heading(section.title)):
+                yield number, words(section.anchor)
+
+    def _is_heading(self, title: str) -> bool:
+        """Whether a heading is the name: `entrySet()`, `<Files> Directive`, `class logging.Handler(level=0)`."""
+        signature, parenthesis, _ = title.partition("(")
+        before = words(signature)
+        if not before:
+            return False
+        if before[-1] in self._names and (parenthesis or self._words.issuperset(before)):
+            return len(before) <= _MOST_WORDS_BEFORE
+        return before[0] in self._names and len(before) <= 2
+
+    def _own_name(self, anchor: str) -> str:
+        """Return the last part of an anchor: `insert` of `method.insert`, `entryset` of `entrySet()`."""
+        found = _AFTER_SEPARATOR.search(anchor.partition("(")[0])
+        return found[0].lower().replace("-", "_") if found else ""
