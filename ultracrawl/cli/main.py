@@ -128,6 +128,12 @@ class Verbs(LazyGroup):
         with recorded(ctx):
             return super().invoke(ctx)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words before the verb. Raises `UserError` for an option that belongs behind it."""
+        if args and args[0].startswith(("-c", "--config")):
+            raise UserError("-c belongs behind the verb, as in `ultracrawl crawl -c FILE`")
+        return super().parse_args(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs in groups, without importing them."""
         for title, names in GROUPS.items():

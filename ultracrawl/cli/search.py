@@ -27,6 +27,7 @@ from ultracrawl.index.filters import all_of
 from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_line
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json
 from ultracrawl.index.query.completion import Completion
+from ultracrawl.index.query.parser import QueryFlaw, query_flaws
 from ultracrawl.index.search_cache import find_searchable_project
 from ultracrawl.index.searching import Searcher
 
@@ -36,6 +37,13 @@ _READING_NOTES = {
     Reading.ANY_WORD: "Not every document has most of the words; those with more of them come first.",
 }
 """Notes on searches whose hits need not match the whole query."""
+_FLAW_NOTES = {
+    QueryFlaw.OPEN_QUOTE: 'A quotation mark is not closed: the words behind it were searched as a phrase; write "…".',
+    QueryFlaw.OPEN_GROUP: "A parenthesis is not closed; the group was taken to end with the query.",
+    QueryFlaw.STRAY_PAREN: "A closing parenthesis without an opening one was ignored.",
+    QueryFlaw.IDLE_OPERATOR: "AND, OR or NOT without a word to combine was ignored; in small letters it is a word.",
+}
+"""Notes on queries that were probably meant otherwise."""
 _LIMIT_NOTES = {
     SearchLimit.TERMS: f"would read more than {SEARCH_TERMS:,} terms",
     SearchLimit.POSTINGS: "would read too much of the index",
@@ -256,6 +264,8 @@ def print_result(
     if empty:
         click.echo("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it.")
         return
+    for flaw in query_flaws(query):
+        click.secho(_FLAW_NOTES[flaw], dim=True)
     suggestion = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
     if result.exceeded:
         limits = " and ".join(_LIMIT_NOTES[limit] for limit in result.exceeded)

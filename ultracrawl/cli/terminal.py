@@ -52,9 +52,16 @@ def print_line(line: str, *, mark: str = "", color: str = "", err: bool = False)
     click.echo((click.style(mark, fg=color or None) if mark else "") + escape_controls(line), err=err)
 
 
-def wrapped(text: str, indent: str) -> str:
-    """Return a text with an indent; on a terminal wrapped to its width."""
+def wrapped(text: str, indent: str, *, first: str | None = None) -> str:
+    """Return a text with an indent (its first line with `first`); on a terminal wrapped to its width."""
+    begin = indent if first is None else first
     if not sys.stdout.isatty():
-        return indent + text
-    width = shutil.get_terminal_size().columns
-    return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+        return begin + text
+    return textwrap.fill(
+        text,
+        shutil.get_terminal_size().columns,
+        initial_indent=begin,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )

@@ -62,7 +62,7 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
     if adhoc is None:
         raise UserError(
             "there is no definition file: write ultracrawl.yaml here (`ultracrawl init DIR` makes a project), name one "
-            "with -c, or crawl without any by `ultracrawl crawl --url URL`"
+            "with -c, or crawl without any by `ultracrawl crawl URL`"
         )
     finish_replacement(adhoc.state.path)
     return adhoc, ()

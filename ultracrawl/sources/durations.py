@@ -17,6 +17,8 @@ _UNITS = {
     **dict.fromkeys(("d", "day", "days"), 86_400.0),
     **dict.fromkeys(("w", "week", "weeks"), 604_800.0),
 }
+_ADVERBS = {"hourly": "1 h", "daily": "24 h", "weekly": "7 d", "monthly": "30 d"}
+"""What to write for words that are no lengths of time."""
 _MAX_SECONDS = 366 * 86_400.0
 _TEXT = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([a-z]*)", re.IGNORECASE)
 
@@ -29,9 +31,10 @@ def parse_interval(value: object) -> float | None:
     found = _TEXT.fullmatch(text)
     unit = _UNITS.get(found[2].lower()) if found else None
     if found is None or unit is None:
+        meant = _ADVERBS.get(text.lower())
         raise mistake(
             f"{format_value(value)} is not a length of time",
-            "write minutes, or a number with s, min, h, d or w, as `36 h`",
+            f"write `{meant}`" if meant else "write minutes, or a number with s, min, h, d or w, as `36 h`",
         )
     seconds = float(found[1]) * unit
     if not 0 < seconds <= _MAX_SECONDS:

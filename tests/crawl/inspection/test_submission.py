@@ -74,7 +74,7 @@ def test_the_first_source_that_includes_a_url_gets_it(workspace: InProcessWorksp
     one = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
     nowhere = one | {"start_urls": ["http://127.0.0.77/"]}
     workspace.write({"sources": {"nowhere": nowhere, "first": one, "second": one}})
-    assert workspace.command("submit", f"{url}/lonely").out == "0 the next crawl of first fetches it\n"
+    assert workspace.command("submit", f"{url}/lonely").out == "the next crawl of first fetches it\n"
     assert answer(workspace, f"{url}/lonely", "--source", "second")[1]["code"] == 0
 
 

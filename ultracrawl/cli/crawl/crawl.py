@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
@@ -23,13 +24,17 @@ from ultracrawl.cli.options import (
     server_option,
 )
 from ultracrawl.errors import UserError
-from ultracrawl.model import RunReport
+from ultracrawl.model import DefinitionError, RunReport
 from ultracrawl.settings.adhoc import NONE, AdhocScope
 from ultracrawl.settings.projects import project_of_urls
 from ultracrawl.sources import Catalog, DataSource, Project
 
 if TYPE_CHECKING:
     from ultracrawl.service.orders import CrawlProgress
+
+
+_HOST = re.compile(r"([\w-]+\.)+[A-Za-z]{2,}(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?")
+"""A host that is written without its scheme, perhaps with a path."""
 
 
 class _NumberOrNone(click.ParamType[str]):
@@ -173,8 +178,16 @@ def _select_sources(
             "--path, --exclude, --depth and --limit belong to a URL; in a definition write for example "
             "`only: [/docs/]`, `exclude: [/archive/]`, `depth: 3`, `limits: {documents: 100}`"
         )
-    project = open_project(config)
-    return project, *Catalog(project).select_for_crawl(sources)
+    try:
+        project = open_project(config)
+        return project, *Catalog(project).select_for_crawl(sources)
+    except UserError as error:
+        hosts = [name for name in sources if _HOST.fullmatch(name)]
+        if not hosts or isinstance(error, DefinitionError):
+            raise
+        raise UserError(
+            f"{hosts[0]!r} is no source; for a site write `ultracrawl crawl https://{hosts[0]}`"
+        ) from None
 
 
 def _is_complete(chosen: list[DataSource], reports: list[RunReport]) -> bool:

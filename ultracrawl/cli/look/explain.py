@@ -72,6 +72,10 @@ def command(
         past = explain_past(project, chosen[0], _whole_url(chosen[0], url), as_of_run)
         _print_past_verdicts(past, as_json=as_json)
         return
+    if url in project.known_sources:
+        raise UserError(
+            f"{url!r} is a source; name one of its URLs, as `ultracrawl explain /x --source {url}`"
+        )
     whole = {one.name: _whole_url(one, url) for one in chosen}
     if not (_OTHER_SCHEME.match(url) or any(map(_has_host, whole.values()))):
         raise UserError(f"{url!r} is no URL; write for example https://docs.example.com/x, or a path as /x")

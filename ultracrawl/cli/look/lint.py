@@ -9,6 +9,7 @@ import click
 
 from ultracrawl.cli.look.local_checks import check_locally, check_project_locally
 from ultracrawl.cli.options import config_option, json_option, print_json
+from ultracrawl.cli.terminal import escape_controls, wrapped
 from ultracrawl.crawl.listing.setup import check_listed
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.crawl.source_data.left_over import left_over_sources
@@ -69,7 +70,7 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
         if as_json:
             print_json(finding.as_json())
         else:
-            click.echo(str(finding))
+            _print(finding)
     fatal = sum(finding.fatal for finding in findings)
     if not as_json:
         sources = sum(
@@ -81,6 +82,14 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
         counts = ((sources, "source"), (fatal, "mistake"), (advice, "hint"))
         click.echo(", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts), err=True)
     raise SystemExit(2 if fatal or (strict and findings) else 0)
+
+
+def _print(finding: Finding) -> None:
+    """Print a finding; on a terminal with its place in colour, wrapped to the width."""
+    place = f"{finding.file}:{finding.line}" if finding.line else finding.file
+    line = wrapped(escape_controls(str(finding)), "    ", first="")
+    color = "red" if finding.fatal else "yellow"
+    click.echo(click.style(place, fg=color) + line[len(place) :] if line.startswith(place) else line)
 
 
 def _beside_options(location: str, loaded: Loaded, *, connect: bool) -> Iterator[Finding]:

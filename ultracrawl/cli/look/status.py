@@ -11,6 +11,7 @@ import click
 
 from ultracrawl.cli.manage.feeding import destination_line
 from ultracrawl.cli.options import (
+    SOURCE_NAME,
     first_and_count,
     json_option,
     known_sources,
@@ -33,7 +34,7 @@ from ultracrawl.stores.opening import open_sites, state_to_read
 @click.command("status")
 @server_option("status")
 @project_option
-@click.argument("site", required=False)
+@click.argument("site", type=SOURCE_NAME, required=False, metavar="[SOURCE|SITE]")
 @json_option
 def command(project: Project, site: str | None, as_json: bool) -> None:
     """Show, for each source, how many URLs are known, waiting and indexed, and the last run.
@@ -43,19 +44,21 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
     next crawl resumes its run), failed (the last crawl could not begin or go on; its reason is shown), unreadable (its
     state is damaged) or never crawled.
 
-    With a SITE (a host, with its port if that is not the usual one): when the next request is due and why not earlier,
-    its delay, errors and robots.txt.
+    With a SOURCE: of this source alone. With a SITE (a host, with its port if that is not the usual one): when the next
+    request is due and why not earlier, its delay, errors and robots.txt.
 
     \b
     Examples:
       ultracrawl status --json
+      ultracrawl status handbook
       ultracrawl status www.example.com
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    if site:
+    named = [site] if site in project.known_sources else []
+    if site and not named:
         show_site(project, site, as_json)
         return
-    rows = [source_status(project, source) for source in known_sources(project, [])]
-    left_over = left_over_sources(project)
+    rows = [source_status(project, source) for source in known_sources(project, named)]
+    left_over = [] if named else left_over_sources(project)
     if as_json:
         print_json(
             {
@@ -137,7 +140,8 @@ def show_site(project: Project, name: str, as_json: bool) -> None:
     views = [view for source in known_sources(project, []) if (view := _view(project, source, name, now))]
     if not views:
         raise UserError(
-            f"no source knows the site {name!r}; a site is a host, with its port if that is not the usual one"
+            f"{name!r} is neither a source nor a known site; a site is a host, with its port if that is "
+            f"not the usual one; the sources are: {', '.join(sorted(project.known_sources)[:20])}"
         )
     print_all("sites", views, _print, as_json=as_json)
 

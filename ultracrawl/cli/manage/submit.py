@@ -20,7 +20,7 @@ def command(url: str, project: Project, source: str, as_json: bool) -> None:
 
     The result is a number and a text: 0 OK, 1 no web source, 2 invalid URL, 3 disabled (`takes_submissions: false`),
     4 known already, 5 not a web source, 6 out of scope, 7 internal error, as while the source is being crawled. The
-    exit code is 0 if the result is, else 1.
+    exit code is 0 if the result is, 2 for an invalid URL, else 1; the number is printed with --json.
 
     \b
     Examples:
@@ -31,6 +31,8 @@ def command(url: str, project: Project, source: str, as_json: bool) -> None:
     if as_json:
         print_json(answer.as_json())
     else:
-        print_line(f"{int(answer.code)} {answer.text}")
+        print_line(answer.text)
+    if answer.code is SubmissionCode.INVALID_URL:
+        raise SystemExit(2)
     if answer.code is not SubmissionCode.OK:
         raise SystemExit(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import Reading, SearchQuery, SearchResult
@@ -45,6 +46,44 @@ _TOKEN = re.compile(
     |   (?P<word>operator\(\)|[^\s()"]+)""",
     re.VERBOSE,
 )
+
+
+class QueryFlaw(StrEnum):
+    """A part of a query that probably does not do what it was written for."""
+
+    OPEN_QUOTE = "open-quote"
+    """A quotation mark without a second one: everything behind it is one phrase."""
+    OPEN_GROUP = "open-group"
+    """A parenthesis that is not closed: the group ends with the query."""
+    STRAY_PAREN = "stray-paren"
+    """A closing parenthesis without a group; it is ignored."""
+    IDLE_OPERATOR = "idle-operator"
+    """An operator without a word on each side (NOT: behind it); it is ignored."""
+
+
+def query_flaws(text: str) -> list[QueryFlaw]:
+    """Return the flaws of a query, each once."""
+    plain = text.translate(_QUOTES)
+    tokens = [(m.lastgroup or "", m.group()) for m in _TOKEN.finditer(plain) if m.lastgroup != "space"]
+    found: list[QueryFlaw] = []
+    depth, before = 0, ("paren", "(")
+    for token in (*tokens, ("paren", ")")):
+        kind, written = token
+        if kind == "phrase" and (len(written) == 1 or not written.endswith('"')):
+            found.append(QueryFlaw.OPEN_QUOTE)
+        ends = before in (("paren", "("), ("operator", "OR"), ("operator", "AND"))
+        is_idle = kind == "operator" and written != "NOT" and ends
+        if is_idle or (before[0] == "operator" and token == ("paren", ")")):
+            found.append(QueryFlaw.IDLE_OPERATOR)
+        before = token
+    for kind, written in tokens:
+        depth += {"(": 1, ")": -1}.get(written, 0) if kind == "paren" else 0
+        if depth < 0:
+            found.append(QueryFlaw.STRAY_PAREN)
+            depth = 0
+    if depth:
+        found.append(QueryFlaw.OPEN_GROUP)
+    return list(dict.fromkeys(found))
 
 
 def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -> tree.Node:

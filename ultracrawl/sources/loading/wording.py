@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, get_args, get_origin
 
@@ -10,8 +11,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from ultracrawl.sources.definition import SourceOptions
 from ultracrawl.sources.loading.other_words import advice_for
 from ultracrawl.sources.mistakes import MISTAKE, format_names, format_value, suggestion
+from ultracrawl.sources.project import DefinitionFile
 from ultracrawl.sources.reading.tree import OptionPath
 
 Wording = tuple[OptionPath, str, str]
@@ -75,6 +78,8 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
 
 def _unknown_option(name: str, group: type[BaseModel] | None) -> tuple[str, str]:
     names = option_names(group) if group else []
+    if group is not None and issubclass(group, SourceOptions) and name in option_names(DefinitionFile):
+        return f"unknown option `{name}`", f"write `{name}` at the top of the file, beside `sources`"
     instead = advice_for(name) or suggestion(name, names, f"the options here are {format_names(names)}")
     return f"unknown option `{name}`", instead
 
@@ -97,6 +102,10 @@ def _instead(error: ErrorDetails, model: type[BaseModel], path: OptionPath) -> s
     if error["type"] in ("literal_error", "enum"):
         known = [part.strip("' ") for part in str(context["expected"]).replace(" or ", ", ").split(",")]
         return suggestion(error["input"], known, f"write {format_names(known)}")
+    if error["type"] == "string_pattern_mismatch" and re.match(context["pattern"], error["input"].upper()):
+        return f"write `{error['input'].upper()}`"
+    if isinstance(error["input"], bool) and (switch := _switch(model, path, error["input"])):
+        return switch
     if error["type"] == "string_type" and isinstance(error["input"], bool | int | float):
         return "put the value in quotes"
     if error["type"] in ("bool_type", "bool_parsing"):
@@ -104,6 +113,14 @@ def _instead(error: ErrorDetails, model: type[BaseModel], path: OptionPath) -> s
     if error["type"] == "too_long":
         return f"write at most {context['max_length']}"
     return _example(model, path)
+
+
+def _switch(model: type[BaseModel], path: OptionPath, value: bool) -> str:
+    """Return what to write for a group of options that was written as true or false; empty if it has no `use`."""
+    group, option = _describe(model, path)
+    if group is None or option is None or "use" not in group.model_fields:
+        return ""
+    return f"write `{option[0]}: {{use: {_flow(value)}}}`"
 
 
 def _example(model: type[BaseModel], path: OptionPath) -> str:

@@ -148,6 +148,8 @@ def _unknown_at_top(key: str) -> str:
         return advice
     if option := closest_match(key, _SOURCE_KEYS):
         otherwise = f"write `{option}` below a source, or below `defaults:` for all of them"
+    if key in _SOURCE_KEYS:
+        return otherwise
     return suggestion(key, _FILE_KEYS, otherwise)
 
 

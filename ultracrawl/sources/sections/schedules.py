@@ -36,6 +36,8 @@ _UNITS = {
     **dict.fromkeys(("w", "week", "weeks"), Unit.WEEK),
     **dict.fromkeys(("month", "months"), Unit.MONTH),
 }
+_ADVERBS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month"}
+"""What to write for words that name no unit."""
 _LONG_WEEKDAYS = frozenset({
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
 })  # fmt: skip
@@ -50,9 +52,12 @@ def _parse_step(value: object) -> object:
     unit = _UNITS.get(found[2].lower()) if found else None
     number = int(found[1] or 1) if found else 0
     if unit is None or not number or not text:
+        meant = _ADVERBS.get(text.lower())
         raise mistake(
             f"{format_value(value)} is not how often a schedule is launched",
-            "write a number of minutes, or one with min, h, d, w or months, as `6 h`",
+            f"write `{meant}`"
+            if meant
+            else "write a number of minutes, or one with min, h, d, w or months, as `6 h`",
         )
     return Step(number, unit)
 

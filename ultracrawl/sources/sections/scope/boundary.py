@@ -15,6 +15,7 @@ from ultracrawl.sources.reading.rule_files import flat, rule_entries
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Extension, Network, as_list, one_or_list
 
+_SUFFIX = re.compile(r"\*+(\.?[\w.-]+)")
 _HOST = re.compile(r"[^\s/*:]+|\[[0-9a-f:.]+\]|\*")
 
 
@@ -29,6 +30,9 @@ def _check_host_key(value: object) -> object:
 
 
 def _check_path(value: object) -> object:
+    if isinstance(value, str) and (suffix := _SUFFIX.fullmatch(value)):
+        instead = f"write `boundary: {{uris: {{exclude: [{{suffix: {suffix[1]}}}]}}}}` (or `include`)"
+        raise mistake(f"{format_value(value)} is no beginning of a path, but its end", instead)
     if not isinstance(value, str) or not value.startswith("/"):
         hint = (
             f"write `/{value}`"

@@ -1,0 +1,151 @@
+"""Mistakes that people make at the shell and in definitions: how each ends, and the place that it names.
+
+The sentences themselves are nowhere compared; what has to be written instead is, where it is a command or an option.
+"""
+
+from __future__ import annotations
+
+import pytest
+from support.project import Workspace
+from support.site import Site
+
+from ultracrawl.index.query.parser import QueryFlaw, query_flaws
+
+START = "https://docs.example.com/"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("serach foo", "ultracrawl search foo"),
+        ("delete foo", "ultracrawl remove foo"),
+        ("list", "ultracrawl status"),
+        ("run foo", "ultracrawl crawl foo"),
+        ("start", "ultracrawl crawl"),
+        ("config", "ultracrawl lint"),
+        (START, f"ultracrawl crawl {START}"),
+        ("crawl docs.example.com", "ultracrawl crawl https://docs.example.com"),
+        ("crawl docs.example.com/guide", "ultracrawl crawl https://docs.example.com/guide"),
+        ("-c x.yaml crawl", "ultracrawl crawl -c FILE"),
+        ("crawl --dealy 1", "--delay"),
+        ("explain handbok", None),
+        ("explain handbook", "ultracrawl explain /x --source handbook"),
+        ("crawl handbok", "'handbook'"),
+        ("remove handbok --yes", "'handbook'"),
+        ("status nosuch.example", "handbook"),
+        ("explain http://[", START),
+        ("crawl --path /docs/", "only: [/docs/]"),
+    ],
+)
+def test_a_mistake_at_the_shell_names_what_to_type(
+    workspace: Workspace, typed: str, meant: str | None
+) -> None:
+    workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
+    ended = workspace.command(*typed.split())
+    if meant is None:  # a path below the start URL
+        assert ended.code == 0
+        return
+    assert (ended.code, ended.out) == (2, "")
+    assert meant in ended.err
+    assert not (workspace.directory / "var" / "state").exists()
+
+
+def test_without_a_definition_the_next_step_is_a_command(workspace: Workspace) -> None:
+    for words in (["crawl"], ["search", "x"], ["status"], ["crawl", "docs.example.com"]):
+        ended = workspace.command(*words)
+        assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+        assert "ultracrawl crawl" in ended.err
+
+
+SOURCE_MISTAKES = {
+    "download_delay: 2": ("download_delay", "politeness: {delay"),
+    "allowed_domains: [x]": ("allowed_domains", "boundary: {domains"),
+    "DEPTH_LIMIT: 3": ("DEPTH_LIMIT", "depth: "),
+    "depht: 3": ("depht", "`depth`"),
+    "schedule: nightly": ("schedule", "schedules: {"),
+    "index: {engine: whoosh}": ("index", "top of the file"),
+    "exclude: archive/": ("exclude", "`/archive/`"),
+    "exclude: '*.pdf'": ("exclude", "{suffix: .pdf}"),
+    "only: ['/docs/*']": ("only", "`/docs/`"),
+    "sitemaps: true": ("sitemaps", "sitemaps: {use: true}"),
+    "javascript: true": ("javascript", "javascript: {use: true}"),
+    "refresh: {interval: daily}": ("refresh.interval", "`24 h`"),
+    "settings: {download_delay: 3}": ("settings.download_delay", "`DOWNLOAD_DELAY`"),
+    "settings: {DOWNLOAD_DELY: 3}": ("settings.DOWNLOAD_DELY", "politeness: {delay: 3}"),
+    "class: nosuch.Klass": ("class", ""),
+    "boundary: {uris: {exclude: ['*.pdf']}}": ("boundary.uris.exclude", "{suffix: .pdf}"),
+    "types: [pdf]": ("types", "documents"),
+    "crawling_mode: all": ("crawling_mode", "`accept-all`"),
+}
+HEAD_MISTAKES = {
+    "exclude: [/x]": ("exclude", "below a source"),
+    "storage: var": ("storage", "below a source"),
+    "schedules: {n: {sources: [s], every: daily}}": ("schedules.n.every", "`day`"),
+    "schedules: {n: {sources: [s], every: weekly}}": ("schedules.n.every", "`week`"),
+    "schedules: {n: {sources: [s], cron: '0 3 * * *', timezone: Europe/Berln}}": (
+        "schedules.n.timezone",
+        "`Europe/Berlin`",
+    ),
+    "index: {engine: lucene}": ("index.engine", "`whoosh`"),
+}
+
+
+@pytest.mark.parametrize("line", [*SOURCE_MISTAKES, *HEAD_MISTAKES])
+def test_a_mistake_in_a_definition_has_its_line_and_what_to_write(workspace: Workspace, line: str) -> None:
+    in_source = line in SOURCE_MISTAKES
+    key, instead = SOURCE_MISTAKES[line] if in_source else HEAD_MISTAKES[line]
+    text = f"sources:\n  s:\n    start_urls: [{START}]\n{'    ' if in_source else ''}{line}\n"
+    (workspace.directory / "ultracrawl.yaml").write_text(text)
+    ended = workspace.command("lint", "--json")
+    finding = next(one for one in ended.lines if one["line"] == 4)
+    assert finding["key"] == (f"sources.s.{key}" if in_source else key)
+    assert instead in finding["instead"]
+    assert ended.code == (2 if finding["fatal"] else 0)
+
+
+@pytest.mark.parametrize(
+    ("query", "flaws"),
+    [
+        ('"unclosed', [QueryFlaw.OPEN_QUOTE]),
+        ('"closed words"', []),
+        ("(a OR", [QueryFlaw.IDLE_OPERATOR, QueryFlaw.OPEN_GROUP]),
+        ("a OR", [QueryFlaw.IDLE_OPERATOR]),
+        ("OR a", [QueryFlaw.IDLE_OPERATOR]),
+        ("a) b", [QueryFlaw.STRAY_PAREN]),
+        ("a AND OR b", [QueryFlaw.IDLE_OPERATOR]),
+        ("(a OR b) AND NOT c", []),
+        ("NOT a", []),
+        ("-draft", []),
+        ("->>", []),
+        ("f(x)", []),
+        ("", []),
+    ],
+)
+def test_flaws_of_queries(query: str, flaws: list[QueryFlaw]) -> None:
+    assert query_flaws(query) == flaws
+
+
+def test_a_flawed_query_is_searched_and_told(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="heron and egret")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    sound, flawed = (workspace.command("search", query) for query in ("heron OR egret", "(heron OR"))
+    assert (sound.code, flawed.code) == (0, 0)
+    assert f"{url}/" in flawed.out
+    assert len(flawed.out.splitlines()) > len(sound.out.splitlines())
+    assert workspace.command("search", "--json", "(heron OR").json["total"] == 1
+
+
+def test_status_of_a_source_is_that_of_this_source(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="heron")
+    source = {"start_urls": [f"{url}/"], "boundary": {"networks": ["127.0.0.0/8"]}}
+    workspace.write({"sources": {"a": source, "b": {**source, "depth": 1}}})
+    workspace.crawl("a")
+    found = workspace.command("status", "a", "--json").json
+    assert [(one["source"], one["indexed"]) for one in found["sources"]] == [("a", 1)]
+    assert "b" not in workspace.command("status", "a").out.split(":")[0]
+
+
+def test_what_is_no_url_is_not_submitted(workspace: Workspace) -> None:
+    workspace.write({"sources": {"s": {"start_urls": [START]}}})
+    assert workspace.command("submit", "foo").code == 2
