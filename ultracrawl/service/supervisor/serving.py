@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import MissingExtraError, WorkError
+from ultracrawl.service.access.users import UserStore
 from ultracrawl.service.notices.noticing import Noticing
 from ultracrawl.service.orders import WallClock
 from ultracrawl.service.schedules.plans import due_lines
@@ -235,11 +236,21 @@ async def _api(supervisor: Supervisor, options: ServeOptions) -> AsyncIterator[N
     logger.info("the API answers at %s", base)
     if options.announce is not None:
         options.announce(f"{base}{options.root_path}{path}")
+    elif not _has_visitors(supervisor.project):
+        logger.info("nobody can open the search page yet: `ultracrawl user add NAME --role administrator`")
     try:
         yield
     finally:
         server.should_exit = True
         await serving
+
+
+def _has_visitors(project: Project) -> bool:
+    """Return whether somebody can open the search page, or it cannot be known."""
+    try:
+        return project.search_page.public or bool(UserStore.of_project(project).all_users())
+    except WorkError:  # `/readyz` and the log of each request say so
+        return True
 
 
 def _open_server(supervisor: Supervisor, options: ServeOptions) -> tuple[ApiServer, socket, str]:
