@@ -349,3 +349,10 @@ def test_options_that_do_not_fit_are_refused(
     assert isinstance(refused.exception, UserError)
     assert refused.stdout == ""
     assert json.loads(token(tmp_path, monkeypatch, "list", "--json").stdout)["tokens"] == []
+
+
+def test_a_word_that_is_being_typed_finds_those_that_begin_like_it(keyed: Keyed) -> None:
+    assert keyed.ask(q="her").json()["total"] == 0
+    answer = keyed.ask(q="the her", typing="true").json()
+    assert (answer["total"], answer["query"]) == (1, "the her")
+    assert keyed.ask(q="heorn", typing="true").json()["suggestion"] == "heron"

@@ -53,6 +53,7 @@ class World:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     site = Site()
+    site.file("/favicon.ico", b"", "image/x-icon")
     for path in ("/guide/heron", "/guide/egret", "/reference/heron"):
         site.page(path, title=path)
     definition = {

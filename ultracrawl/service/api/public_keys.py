@@ -33,7 +33,7 @@ BURST_OF_KEY, RATE_OF_KEY = 600, 50.0
 """Requests of one key at once, and in a second."""
 LONGEST_QUERY, MOST_HITS, LAST_HIT = 200, 20, 200
 _PARAMETERS = frozenset(
-    {KEY_PARAMETER, "q", "source", "group", "language", "index", "limit", "offset", "sections"}
+    {KEY_PARAMETER, "q", "source", "group", "language", "index", "limit", "offset", "sections", "typing"}
 )
 _MAX_NOTED = 1000
 _PREFLIGHT = {

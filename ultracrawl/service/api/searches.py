@@ -36,6 +36,7 @@ async def search(
     sort: str = "",
     language: str = "",
     index: str = "",
+    typing: bool = False,
     limit: Annotated[int, Query(ge=0, le=1000)] = 10,
     offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
     sections: Annotated[int, Query(ge=0, le=MAX_SECTIONS)] = 0,
@@ -47,6 +48,7 @@ async def search(
         q, tuple(source), tuple(group), (*where, *all_of(every)), tuple(facet),
         like=like, sort=sort, language=language, index=index, limit=limit, offset=offset, sections=sections,
         disjunctive_facets=disjunctive_facets, count_sources=count_sources,
+        typing=typing,
     )  # fmt: skip
     answer = await state.searching.run(requester, order, address=address)
     if requester.role is None:

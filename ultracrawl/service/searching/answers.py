@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ultracrawl.errors import NotFoundError
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json, hit_json
@@ -14,6 +15,7 @@ from ultracrawl.service.searching.orders import (
     SearchOrder,
     SuggestOrder,
 )
+from ultracrawl.service.searching.unfinished import either_word, typed_text
 
 
 def answer_of(order: Order, searcher: Searcher, codes: Mapping[str, int]) -> dict[str, object]:
@@ -38,9 +40,12 @@ def answer_of(order: Order, searcher: Searcher, codes: Mapping[str, int]) -> dic
 def _found(order: SearchOrder, searcher: Searcher, codes: Mapping[str, int]) -> dict[str, object]:
     names = DisplayNames.of_searcher(searcher, order.language)
     started = time.perf_counter()
+    text = either_word(order.text) if order.typing else order.text
     result = searcher.search(
-        order.text, sources=order.sources, groups=order.groups, filters=order.filters, facets=order.facets,
+        text, sources=order.sources, groups=order.groups, filters=order.filters, facets=order.facets,
         like=order.like, sort=order.sort, language=order.language, limit=order.limit, offset=order.offset,
         sections=order.sections, disjunctive_facets=order.disjunctive_facets, count_sources=order.count_sources,
     )  # fmt: skip
+    if order.typing:
+        result = replace(result, suggestion=typed_text(result.suggestion))
     return answer_json(order.text, result, (time.perf_counter() - started) * 1000, names, codes)

@@ -26,6 +26,8 @@ class SearchOrder:
     sections: int = 0
     disjunctive_facets: bool = False
     count_sources: bool = False
+    typing: bool = False
+    """The last word may be the beginning of a word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@
   const DELAY = 120; // ms after the last key
   const RECENT = 'ultracrawl-recent';
   const MOST_RECENT = 5;
-  const LONGEST_QUERY = 90;
+  const LONGEST_QUERY = 200;
   const IS_APPLE = /Mac|iP(hone|ad|od)/.test(navigator.platform);
 
   const TEXTS = {
@@ -168,14 +168,6 @@ mark { background: none; color: inherit; font-weight: 650; }
     } catch {
       return shown;
     }
-  }
-
-  // What is searched for while the last word is being typed: it may be the beginning of a word.
-  function typed(text) {
-    const last = /^[\p{L}\p{N}\s]*?([\p{L}\p{N}]{2,})$/u.exec(text);
-    return !last || /\b(AND|OR|NOT)\b/.test(text)
-      ? text
-      : `${text.slice(0, -last[1].length)}(${last[1]} OR ${last[1]}*)`;
   }
 
   class UltracrawlSearch extends HTMLElement {
@@ -394,7 +386,7 @@ mark { background: none; color: inherit; font-weight: 650; }
       let status = 0;
       try {
         const url = this.#url('search', {
-          key: this.getAttribute('key'), q: typed(query), limit: this.getAttribute('hits') || 8, sections: 3,
+          key: this.getAttribute('key'), q: query, typing: 'true', limit: this.getAttribute('hits') || 8, sections: 3,
           source: this.getAttribute('source'), group: this.getAttribute('group'), language: this.#language,
         });
         const response = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', signal: this.#abort.signal });
@@ -449,9 +441,8 @@ mark { background: none; color: inherit; font-weight: 650; }
       const shown = new Intl.NumberFormat(this.#language).format(total);
       this.#count.textContent = `${shown} ${total === 1 ? texts.page : texts.pages}`;
       const notes = total ? [] : [texts.none.replace('{query}', () => query)];
-      // While a word is typed, the query has an operator that nobody wrote.
-      const meant = String(suggestion || '').replace(/\((\S+) OR \S+\*\)/, '$1');
-      if (meant && meant !== query && !/[()*]/.test(meant)) {
+      const meant = String(suggestion || '');
+      if (meant && meant !== query) {
         const choose = make('button', { type: 'button' }, meant);
         choose.addEventListener('click', () => this.#fill(meant));
         notes.push(make('div', {}, `${texts.mean} `, choose, '?'));
