@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from ultracrawl.crawl.run_counters import RunCounters
-from ultracrawl.crawl.writing.writer import EAGER_AFTER, EAGER_SIZE, IndexWriter
+from ultracrawl.crawl.writing.writer import EAGER_AFTER, EAGER_SIZE, FIRST_AFTER, IndexWriter
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queue import Indexer
@@ -91,23 +91,36 @@ def test_ultra_search_6_when_the_queue_is_empty_indexing_starts_though_the_cache
     taking.close(0)
 
 
-@pytest.mark.parametrize(("size", "handed"), [(EAGER_SIZE // 20, 0), (EAGER_SIZE // 10, 1)])
-def test_what_waits_for_long_is_handed_over_though_it_is_little(
-    tmp_path: Path, state: SqliteStore, size: int, handed: int
-) -> None:
+def test_what_waits_for_long_is_handed_over_though_it_is_little(tmp_path: Path, state: SqliteStore) -> None:
     now = [100.0]
     indexer = Waiting()
     destinations = DestinationQueues.single(tmp_path, cast(Indexer, indexer))
     taking = IndexWriter(
         "s", DocumentCache(tmp_path), destinations, state, RunCounters("s"), clock=lambda: now[0]
     )
-    add(taking, 1, size)
-    now[0] += EAGER_AFTER - 0.1
-    taking.tick()
-    assert indexer.busy == 0
-    now[0] += 0.1
-    taking.tick()
-    assert indexer.busy == handed
+
+    def is_handed_over(seconds: float) -> bool:
+        now[0] += seconds
+        taking.tick()
+        handed = indexer.busy == 1
+        if handed:
+            indexer.commit()
+            taking.tick()
+        return handed
+
+    assert not is_handed_over(FIRST_AFTER), "nothing waits"
+    add(taking, 1, 1000)
+    assert not is_handed_over(FIRST_AFTER - 0.1)
+    assert is_handed_over(0.1), "the first document of a crawl can soon be found"
+    add(taking, 2, 500)
+    assert not is_handed_over(EAGER_AFTER), "half of what went before"
+    add(taking, 3, 1500)
+    assert is_handed_over(0), "it waits for ten seconds, and is more than what went before"
+    add(taking, 4, EAGER_SIZE // 5)
+    assert not is_handed_over(EAGER_AFTER - 0.1)
+    assert is_handed_over(0.1)
+    add(taking, 5, EAGER_SIZE // 9)
+    assert is_handed_over(EAGER_AFTER), "a tenth of what is worth a commit is enough"
     taking.close(0)
 
 

@@ -21,7 +21,7 @@ from ultracrawl.stores import QueueEntry, SqliteStore
 
 @pytest.mark.parametrize(
     ("every", "expected"),
-    [(None, [0, 0, 0]), (60.0, [0, 1, 2])],
+    [(None, [1, 1, 1]), (60.0, [1, 1, 2])],
     ids=["index.every none", "index.every portal_robot_12_2"],
 )
 def test_index_every_bounds_how_long_documents_wait(
@@ -41,8 +41,8 @@ def test_index_every_bounds_how_long_documents_wait(
         clock=lambda: now[0],
     )
     indexed = []
-    feed.add(1, IndexDocument("s", "http://h/1", "T", "text"))
-    for at, key in [(159.9, 0), (160.0, 2), (221.0, 0)]:
+    feed.add(1, IndexDocument("s", "http://h/1", "T", "long " * 100))
+    for at, key in [(105.0, 2), (164.9, 0), (165.0, 0)]:
         now[0] = at
         feed.tick()
         feed.collect()

@@ -29,7 +29,10 @@ EAGER_SHARE = 1 / 4
 """Share of the bytes sent so far that is worth a commit: a long crawl has few segments, which cost less than many, and
 the last one, which is indexed after the crawl, is at most a fifth of all."""
 EAGER_AFTER = 10.0
-"""Seconds after which a tenth of that is worth a commit, too, so that a slow crawl is soon searchable."""
+"""Seconds after which a tenth of that, or as much as was sent before, is worth a commit, too: a slow crawl is soon
+searchable, and sends larger and larger segments."""
+FIRST_AFTER = 5.0
+"""Seconds after which whatever waits is worth the first commit of a crawl."""
 MAX_WAITING_SEGMENTS = 2
 """Segments that may wait for the primary index before crawling waits, too."""
 ANCHOR_BATCH = 500
@@ -183,11 +186,11 @@ class IndexWriter:
     @property
     def _is_commit_worthwhile(self) -> bool:
         """Whether enough waits for indexes that are idle."""
-        size = self._cache.size
-        if self._two_phases or size < EAGER_SIZE / 10:
+        size, sent = self._cache.size, self._sealed_bytes
+        if self._two_phases or not size or size < min(EAGER_SIZE / 10, sent):
             return False
-        enough = max(EAGER_SIZE, EAGER_SHARE * self._sealed_bytes)
-        return (size >= enough or self._clock() - self._since >= EAGER_AFTER) and self._destinations.is_idle
+        has_waited = self._clock() - self._since >= (EAGER_AFTER if sent else FIRST_AFTER)
+        return (has_waited or size >= max(EAGER_SIZE, EAGER_SHARE * sent)) and self._destinations.is_idle
 
     @property
     def _is_overdue(self) -> bool:
