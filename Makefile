@@ -14,7 +14,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo servers samples sites lint types contracts house mirror plain unit test servers-test soak coverage bench budget figures clean
+.PHONY: help venv demo servers samples sites lint types contracts house mirror plain unit test servers-test soak coverage bench budget figures screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -124,6 +124,9 @@ figures: servers venv ## Measure all that docs/performance.md and the README sho
 	$(BIN)/python benchmarks/features.py --write
 	$(BIN)/python benchmarks/latency.py --write
 	$(BIN)/python benchmarks/many_searches.py --write
+
+screenshots: servers venv ## Take the pictures of the search page in docs/images; look at them before you commit them
+	$(BIN)/python tools/screenshots.py
 
 clean: ## Remove the environment, caches, builds and the data of the demo
 	rm -rf $(VENV) build dist ./*.egg-info var/demo var/plain var/coverage

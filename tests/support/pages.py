@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,6 +14,7 @@ import yaml
 
 from support.project import Workspace
 from support.requirement import require
+from support.search_box import AXE
 from support.supervision import FakeSupervision
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
@@ -28,11 +27,8 @@ from ultracrawl.sources.dialects import read_definitions
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+    from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 
-CHROMIUM = ("chromium", "google-chrome", "chromium-browser")
-AXE = Path(__file__).parents[2] / "var" / "axe" / "package" / "axe.min.js"
-"""axe-core, as tests/install_servers.sh fetches it."""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -91,21 +87,6 @@ def served(app: FastAPI) -> Iterator[str]:
         opened.close()
 
 
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start Chromium without a window."""
-    from playwright.sync_api import sync_playwright
-
-    program = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    require(program, "Chromium", "chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        try:
-            yield browser
-        finally:
-            browser.close()
-
-
 class Watched:
     """A page of a browser; what it complains of, and what it asks of other hosts, is noted."""
 
@@ -120,7 +101,8 @@ class Watched:
         self.page.on("request", self._note_request)
 
     def _note_message(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
+        is_ours = urlsplit(message.location["url"]).netloc in {urlsplit(self.address).netloc, ""}
+        if message.type in {"error", "warning"} and is_ours:
             self.complaints.append(message.text)
 
     def _note_request(self, request: Request) -> None:
@@ -135,7 +117,7 @@ class Watched:
 
     def findings(self) -> list[str]:
         """Return what axe-core finds in the present page."""
-        require(AXE.exists(), "axe-core", get="make servers")
+        require(AXE.exists(), "axe-core", get="make sites")
         self.page.evaluate(AXE.read_text())
         found = self.page.evaluate("tags => axe.run({runOnly: tags})", TAGS)
         return [

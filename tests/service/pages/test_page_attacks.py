@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 from urllib.parse import quote
 
 import pytest
@@ -37,13 +38,14 @@ def assert_harmless(page: HtmlElement) -> None:
 @pytest.fixture
 def hostile(workspace: InProcessWorkspace) -> Iterator[Pages]:
     """A site whose pages have markup wherever a page can have text."""
-    escaped = SCRIPT.replace("<", "&lt;") + QUOTES.replace("<", "&lt;").replace('"', "&quot;")
+    escaped = escape(SCRIPT + QUOTES)
+    page = f"""<!doctype html><html lang="en"><head><title>poison {escaped}</title>
+    <meta name="author" content="{escaped}"></head><body><h1>poison</h1><p>It is long, and about many things.</p>
+    <h2 id="{escaped}">venom {escaped}</h2><p>{escaped} poison venom</p></body></html>"""
     site = NetworkSite()
     site.page("/", title="Start", links=["/a", "/b?x=%3Cscript%3E"], text="start")
-    body = f"<h2 id='{quote(QUOTES)}'>poison {escaped}</h2><p>{escaped} poison</p>"
-    head = f'<meta name="author" content="{escaped}">'
-    site.page("/a", title=f"poison {escaped}", head=head, text=body)
-    site.page("/b?x=%3Cscript%3E", title="\x01poison\u202e", text=f"poison {escaped}")
+    site.file("/a", page.encode(), "text/html")
+    site.page("/b?x=%3Cscript%3E", title="\x01poison\u202e", text=f"poison {SCRIPT}")
     with site.serve() as url:
         workspace.define(f"{url}/")
         workspace.crawl()
@@ -51,12 +53,19 @@ def hostile(workspace: InProcessWorkspace) -> Iterator[Pages]:
 
 
 def test_titles_texts_sections_and_addresses_are_text(hostile: Pages) -> None:
-    for path in ("/?q=poison", "/suggestions?q=poi", "/?q=poison&where=Author%3D" + quote(SCRIPT)):
+    for path in (
+        "/?q=poison",
+        "/?q=venom",
+        "/suggestions?q=ven",
+        "/suggestions?q=poi",
+        "/?q=poison&where=Author%3D" + quote(SCRIPT),
+    ):
         answer = hostile.ask(path)
         assert answer.status_code == 200
-        page = document_fromstring(answer.text)
-        assert_harmless(page)
-    assert "\u202e" not in answer.text
+        assert_harmless(document_fromstring(answer.text))
+        assert "\u202e" not in answer.text
+    sections = document_fromstring(hostile.ask("/?q=venom").text).cssselect(".sections a")
+    assert any(SCRIPT in one.text_content() for one in sections)
 
 
 HOSTILE_TEXTS = (SCRIPT, QUOTES, f"</title>{SCRIPT}", "{{ 7 * 7 }}", "\x00", b"\xed\xa0\x80", "%%(x)s")

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from ultracrawl.errors import UserError
+from ultracrawl.index.hits.highlighting import collapse_controls
 from ultracrawl.service.access.requester import Requester
 from ultracrawl.service.api.access import Address, State, Visitor
 from ultracrawl.service.api.problems import without_folders
@@ -77,10 +78,19 @@ class Suggestion(NamedTuple):
 async def suggestions(request: Request, searches: Searches, shown: Shown) -> Response:
     """Return the list of suggestions for a query that is being typed: titles of pages, then of sections."""
     answer = await searches.answer(suggest_order(shown))
-    titles = [(one["text"], safe_link(one["url"])) for one in answer["completions"]]
+    titles = [
+        (collapse_controls(one["text"]).strip(), safe_link(one["url"])) for one in answer["completions"]
+    ]
     titles.sort(key=lambda one: "#" in one[1])
     listed = [
-        Suggestion(number, text, marked_beginnings(text, shown.text), path_of(url), url, "#" in url)
+        Suggestion(
+            number,
+            text,
+            marked_beginnings(text, shown.text),
+            path_of(url).rpartition("/")[2],
+            url,
+            "#" in url,
+        )
         for number, (text, url) in enumerate((one for one in titles if one[1]), 1)
     ]
     return render(request, "suggestions.html", query=shown.text, suggestions=listed)

@@ -22,6 +22,7 @@
 
   function close() {
     clearTimeout(timer);
+    timer = 0;
     request?.abort();
     request = null;
     active = -1;
@@ -40,6 +41,7 @@
   }
 
   async function suggest() {
+    timer = 0;
     request?.abort();
     const mine = request = new AbortController();
     const query = new URLSearchParams(new FormData(box));
@@ -47,6 +49,7 @@
       const answer = await fetch(`${input.dataset.suggestions}?${query}`, { signal: mine.signal });
       const text = await answer.text();
       if (mine !== request || !answer.ok || answer.redirected || input.value.trim() !== (query.get("q") || "").trim()) return;
+      request = null;
       list.innerHTML = text;
       active = -1;
       input.removeAttribute("aria-activedescendant");
@@ -105,7 +108,7 @@
       typed();
     } else if (event.key === "Escape") {
       event.preventDefault();
-      if (isOpen || timer) close();
+      if (isOpen || timer || request) close();
       else input.blur();
     }
   });
@@ -114,9 +117,14 @@
 
   const titles = () => [...document.querySelectorAll(".hit h3 a")];
 
+  function toBox() {
+    input.focus();
+    input.setSelectionRange(input.value.length, input.value.length);
+  }
+
   function focusHit(number) {
     const all = titles();
-    if (number < 0) return input.focus();
+    if (number < 0) return toBox();
     if (number >= all.length) return;
     all[number].focus({ preventScroll: true });
     all[number].closest(".hit").scrollIntoView({ block: "nearest" });
@@ -132,7 +140,7 @@
       case "ArrowUp": inside > 0 ? parts[inside - 1].focus() : inside === 0 ? title.focus() : focusHit(number - 1); break;
       case "ArrowRight": if (inside < 0 && parts.length) parts[0].focus(); else return; break;
       case "ArrowLeft": if (inside >= 0) title.focus(); else return; break;
-      case "Escape": inside >= 0 ? title.focus() : input.focus(); break;
+      case "Escape": inside >= 0 ? title.focus() : toBox(); break;
       case "Enter":
         if (!(event.ctrlKey || event.metaKey)) return;
         window.open(document.activeElement.href, "_blank", "noopener");
@@ -181,7 +189,7 @@
       event.preventDefault();
       focusHit(0);
     } else if (event.key === "Escape" && event.target === document.body) {
-      input.focus();
+      toBox();
     } else if (event.key === "/" && isAllowed()) {
       event.preventDefault();
       input.focus();
