@@ -3,8 +3,8 @@
     python benchmarks/pages.py [--documents N] [--queries N] [--engine NAME]
 
 An index of synthetic documents is filled, and the application is called without sockets by one client, with different
-queries in random order. Printed are percentiles of the time from the request to the last byte, and of the processor time
-of this process in it, which other work on the machine does not change.
+queries in random order. Printed are percentiles of the time from the request to the last byte, and of the processor
+time of this process in it, which other work on the machine does not change.
 """
 
 from __future__ import annotations

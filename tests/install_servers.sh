@@ -5,7 +5,6 @@ set -euo pipefail
 
 PYTHON="${PYTHON:-python3}"
 POLICY=/usr/sbin/policy-rc.d
-AXE=4.14.1
 
 has_program() { PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v "$1" >/dev/null; }
 
@@ -16,7 +15,6 @@ missing() {
     has_program squid || echo squid
     [[ -x /usr/lib/postgresql/15/bin/postgres ]] || echo postgresql-15
     has_program mariadbd || echo mariadb-server-core
-    has_program npm || echo npm
     [[ -f /usr/lib/apache2/modules/mod_auth_digest.so ]] || echo apache2-bin
     has_program chromium || has_program google-chrome || echo chromium
     has_program npm || echo npm
@@ -46,24 +44,7 @@ install_package() {
         -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 -o Dpkg::Options::='--path-include=/usr/share/doc/*' "$1" >/dev/null
 }
 
-# The checker of accessibility that tests of pages run in the browser.
-fetch_axe() {
-    [[ $(cat var/axe/version 2>/dev/null) == "$AXE" && -f var/axe/package/axe.min.js ]] && return
-    mkdir -p var/axe
-    if npm pack --silent --pack-destination var/axe "axe-core@$AXE" >/dev/null &&
-        tar -xzf "var/axe/axe-core-$AXE.tgz" -C var/axe package/axe.min.js package/LICENSE; then
-        echo "$AXE" >var/axe/version
-    else
-        echo "could not fetch axe-core $AXE; the tests that need it will say so" >&2
-    fi
-}
-
 main() {
-    install_packages
-    fetch_axe
-}
-
-install_packages() {
     local packages package
     mapfile -t packages < <(missing)
     ((${#packages[@]})) || return 0

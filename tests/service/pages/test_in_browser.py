@@ -259,6 +259,13 @@ def test_the_first_crawl_is_followed_while_the_page_is_open(
         known.pop("new", None)
 
 
+def test_the_position_of_a_chosen_hit_is_reported(visit: Callable[..., Watched]) -> None:
+    page = visit().open("/?q=bird&page=2")
+    with page.expect_request("**/api/v1/clicks") as found:
+        page.locator(".hit h3 a").nth(1).click()
+    assert found.value.post_data_json == {"query": "bird", "position": 12}
+
+
 def test_a_cached_copy_runs_nothing(visit: Callable[..., Watched]) -> None:
     window = visit()
     page = window.open("/?q=nest")

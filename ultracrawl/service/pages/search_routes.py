@@ -117,6 +117,7 @@ class _Page:
             "crawl": crawl,
             "documents": documents,
             "own_language": _own_language(request),
+            "clicks": request.app.state.api.project.search_page.statistics,
             "result": None,
             "problem": "",
             "advice": None,

@@ -155,6 +155,22 @@
     if (hit) history.replaceState({ ...history.state, hit: titles().indexOf(hit.querySelector("h3 a")) }, "");
   });
 
+  // For the statistics of queries, if the service keeps any: the position of the hit, and nothing else.
+  function report(event) {
+    const hit = event.target.closest(".hit h3 a, .sections a")?.closest(".hit");
+    const query = new URLSearchParams(location.search).get("q");
+    if (!hit || !query || !input.dataset.clicks || event.button > 1) return;
+    const list = hit.parentElement;
+    fetch(input.dataset.clicks, {
+      method: "POST",
+      keepalive: true,
+      headers: { "Content-Type": "application/json", "X-CSRF-Token": input.dataset.csrf },
+      body: JSON.stringify({ query, position: list.start + [...list.children].indexOf(hit) }),
+    }).catch(() => { /* not counted */ });
+  }
+  document.addEventListener("click", report);
+  document.addEventListener("auxclick", report);
+
   // ---- keys
 
   const ALONE = "single-keys";
