@@ -47,6 +47,20 @@ def test_each_source_has_a_line_with_rate_errors_and_what_is_left() -> None:
     ]
 
 
+def test_the_rate_is_steady_although_processes_count_once_a_second() -> None:
+    screen, clock = Screen(), Clock()
+    progress = Progress(enabled=True, screen=screen, clock=clock)
+    rates = set[str]()
+    for tick in range(100):
+        clock.now += 0.6
+        progress.update_all(0, 2, {"a": live(30 * int(clock.now - 100), 900)})
+        if tick > 20:
+            rates.add(screen.lines[1].split(" · ")[3])
+    numbers = {int(rate.split()[0]) for rate in rates}
+    assert min(numbers) >= 24
+    assert max(numbers) <= 36
+
+
 def test_many_sources_fit_on_the_screen() -> None:
     screen = Screen()
     running = {f"s{number}": live(1) for number in range(MAX_LINES + 3)}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -20,6 +21,8 @@ PLAIN_INTERVAL = 30.0
 MAX_LINES = 12
 """Running crawls that are shown, a line each."""
 _RATE_INTERVAL = 1.0
+_RATE_WINDOW = 5.0
+"""Seconds over which the current rate is measured."""
 _ENOUGH = 5.0
 """Seconds after which the rate so far tells how long the queue will take."""
 
@@ -95,7 +98,7 @@ class Progress:
         return _duration(self._clock() - self._began)
 
     def _numbers(self, source: str, counts: Mapping[str, int]) -> str:
-        rate = self._rates.setdefault(source, _Rate(self._clock()))
+        rate = self._rates.setdefault(source, _Rate())
         done, queued, failed = (counts.get(name, 0) for name in ("done", "queued", "failed"))
         rate.measure(self._clock(), done)
         parts = [
@@ -104,7 +107,7 @@ class Progress:
             f"{queued:,} queued",
             f"{failed:,} error{'s' * (failed != 1)}" if failed else "",
             f"{rate.now:,.0f} pages/s" if rate.now >= 1 or not rate.now else f"{rate.now:.1f} pages/s",
-            f"{_duration(left)} for the queue" if (left := rate.left(queued)) else "",
+            f"{_duration(left)} for the queue" if (left := rate.left(queued)) >= 1 else "",
         ]
         return " · ".join(filter(None, parts))
 
@@ -113,24 +116,30 @@ class Progress:
 class _Rate:
     """The rate at which the URLs of a source are done."""
 
-    began: float
     now: float = 0.0
-    """URLs a second, lately."""
-    _measured_at: float = 0.0
-    _measured: int = 0
-    _first: int = -1
+    """URLs a second, over the latest seconds."""
+    _first: tuple[float, int] | None = None
+    """The time and the URLs done of the first measurement."""
+    _latest: deque[tuple[float, int]] = field(default_factory=deque)
+    """Those of the measurements of the latest seconds; other processes count only once a second."""
 
     def measure(self, at: float, done: int) -> None:
         """Take the number of URLs done so far at a time."""
-        if self._first < 0:
-            self.began, self._first, self._measured_at, self._measured = at, done, at, done
-        elif at - self._measured_at >= _RATE_INTERVAL:
-            self.now = max(0, done - self._measured) / (at - self._measured_at)
-            self._measured_at, self._measured = at, done
+        if self._first is None:
+            self._first = at, done
+            self._latest.append(self._first)
+        elif at - self._latest[-1][0] >= _RATE_INTERVAL:
+            self._latest.append((at, done))
+            while len(self._latest) > 2 and at - self._latest[1][0] >= _RATE_WINDOW:
+                self._latest.popleft()
+            before, number = self._latest[0]
+            self.now = max(0, done - number) / (at - before)
 
     def left(self, queued: int) -> float:
         """Return the seconds that the queue takes at the rate since the beginning; 0 if that is not known yet."""
-        elapsed, finished = self._measured_at - self.began, self._measured - self._first
+        if self._first is None:
+            return 0.0
+        elapsed, finished = (now - then for now, then in zip(self._latest[-1], self._first, strict=True))
         return queued * elapsed / finished if elapsed >= _ENOUGH and finished > 0 else 0.0
 
 

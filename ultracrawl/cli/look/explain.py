@@ -17,13 +17,14 @@ from ultracrawl.cli.options import (
     open_project,
     print_json,
 )
-from ultracrawl.cli.terminal import described_reason, described_status, print_line
+from ultracrawl.cli.terminal import described_reason, described_status, escape_controls, print_line, wrapped
 from ultracrawl.crawl.inspection.candidates import PastVerdict
 from ultracrawl.crawl.inspection.explanation import Explanation, PastExplanation, explain, explain_past
 from ultracrawl.errors import UserError
 from ultracrawl.model import Decision
 from ultracrawl.sources import DataSource
 
+_REASON_INDENT = " " * 18
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _OTHER_SCHEME = re.compile(r"(?!(?:https?|ftp):)[A-Za-z][A-Za-z0-9+.-]*:", re.IGNORECASE)
 """A link of another scheme (`mailto:`) is excluded, and no mistake."""
@@ -132,8 +133,10 @@ def _print_decisions(decisions: Iterable[Decision]) -> None:
     for decision in decisions:
         mark = "NO " if not decision.accept else "yes" if decision.index else "yes, not indexed"
         color = "red" if not decision.accept else "green" if decision.index else "yellow"
-        line = f" {decision.stage:<10} {decision.rule}: {decision.reason}"
-        print_line(line, mark=f"  {mark:<4}", color=color)
+        line = escape_controls(f"{decision.stage:<10} {decision.rule}: {decision.reason}")
+        first = f"  {mark:<4} "
+        shown = wrapped(line, _REASON_INDENT, first=first)
+        click.echo(click.style(first, fg=color) + shown[len(first) :])
 
 
 def _print_past_verdicts(past: PastExplanation, *, as_json: bool) -> None:
