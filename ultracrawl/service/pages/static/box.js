@@ -88,7 +88,8 @@ input::placeholder { color: var(--_muted); opacity: 1; }
 .hit[aria-selected=true], .hit:hover { background: var(--_tint); }
 .hit[aria-selected=true] { border-color: var(--_accent); }
 mark { background: none; color: inherit; font-weight: 650; }
-.excerpt { max-block-size: 4.9em; overflow: hidden; padding: 10px 16px 10px 52px; border-block-start: 1px solid var(--_line);
+.head, .excerpt, .foot { flex: none; }
+.excerpt { max-block-size: calc(4.5em + 20px); overflow: hidden; padding: 10px 16px 10px 52px; border-block-start: 1px solid var(--_line);
   color: var(--_muted); font-size: 13.5px; overflow-wrap: anywhere; }
 .excerpt mark { background: var(--_tint); color: var(--_text); }
 .foot { display: flex; flex-wrap: wrap; gap: 4px 14px; align-items: center; padding: 8px 14px; background: var(--_ground);
@@ -280,7 +281,7 @@ mark { background: none; color: inherit; font-weight: 650; }
       const close = this.shadowRoot.querySelector('.close');
       close.lastChild.textContent = texts.close;
       for (const name of ['choose', 'open', 'tab', 'close']) {
-        this.shadowRoot.querySelector(`.for-${name}`).textContent = texts[name].toLowerCase();
+        this.shadowRoot.querySelector(`.for-${name}`).textContent = name === 'close' ? texts.close.toLowerCase() : texts[name];
       }
     }
 
