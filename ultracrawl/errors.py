@@ -4,7 +4,19 @@ from __future__ import annotations
 
 
 class UltracrawlError(Exception):
-    """Base class of all errors that this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose. They can be pickled, whatever their arguments."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how to make the error again in another process: without its `__init__`."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(
+    kind: type[UltracrawlError], args: tuple[object, ...], state: dict[str, object]
+) -> UltracrawlError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class AdvisedError(Exception):

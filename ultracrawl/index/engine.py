@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from urllib.parse import quote
 
 from ultracrawl.index.budget import SearchBudget, SearchLimit
@@ -65,6 +65,16 @@ class NewAnchors:
 
 
 Change = IndexDocument | Deletion | NewAnchors
+
+
+class KeptDocuments(Protocol):
+    """What was decoded for earlier searches, see `hits.document_cache`."""
+
+    def document(self, place: Hashable, decode: Callable[[], IndexDocument]) -> IndexDocument:
+        """Return the document at a place that never has another one; `decode` reads it from the index."""
+
+    def folded(self, text: str) -> tuple[bytes, bool]:
+        """Return a text as `words.folded_text.padded_text` folds it."""
 
 
 class Reading(StrEnum):
@@ -131,7 +141,8 @@ class SearchQuery:
     With `completing` the text is still being typed: documents match whose title, or a section title, contains the
     words, the last one as a prefix. Hits have no snippets; their `section` is the section whose title matched.
 
-    `budget` bounds what an engine reads for the query; None: each query has its own.
+    `budget` bounds what an engine reads for the query; None: each query has its own. `documents` keeps what was decoded
+    for this and later queries; None: nothing is kept.
     """
 
     text: str
@@ -159,6 +170,7 @@ class SearchQuery:
     completing: bool = False
     excluded_sources: tuple[str, ...] = ()
     budget: SearchBudget | None = field(default=None, compare=False, repr=False)
+    documents: KeptDocuments | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +343,17 @@ class IndexEngine(Protocol):
 
     def close(self) -> None:
         """Close all files; the engine cannot be used afterwards."""
+
+
+@runtime_checkable
+class HasCommits(Protocol):
+    """An `IndexEngine` that names its commits; what was found in an engine without it is not kept."""
+
+    def commit_id(self) -> Hashable:
+        """Return a value that is another one after each commit, also of other processes, and after a restore.
+
+        It costs less than a search. Raises `IndexStoreError` if the index cannot be read.
+        """
 
 
 class OpenEngine(Protocol):

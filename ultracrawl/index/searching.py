@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, Hit, SearchBudget, SearchQuery, SearchResult
+from ultracrawl.index.engine import HasCommits
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.filters import Operator, parse_filter
+from ultracrawl.index.hits.document_cache import DOCUMENT_CACHE_BYTES, DocumentCache
 from ultracrawl.index.query.completion import Completion, completions
 from ultracrawl.index.query.facets import group_counts
 from ultracrawl.index.query.parser import search_with_relaxation
@@ -80,22 +83,26 @@ class Searcher:
         *,
         principals: Iterable[str] | None = (),
         within: Iterable[str] | None = None,
+        document_cache: int = DOCUMENT_CACHE_BYTES,
     ) -> None:
         """Open the index of a definition file or project; `index` names one of several.
 
         Without `where` the project is the one that `ultracrawl search` would use. `principals` are the users and groups
         of the searcher: only documents that are public or visible to one of them are returned. None is the
         administrator, who sees all documents. `within` are the only sources that exist for this searcher: nothing of
-        others is in its hits, counts, suggestions, groups or messages; None: all. Raises `UserError`.
+        others is in its hits, counts, suggestions, groups or messages; None: all. Decoded documents are kept for later
+        searches, up to `document_cache` bytes (0: none). Raises `UserError`.
         """
-        names = (principals,) if isinstance(principals, str) else principals
-        self._principals = None if names is None else tuple(names)
+        self._principals = _names_of(principals)
         found = _searchable_project_of(where)
         self._project = project = found if within is None else found.limited_to(within)
-        config = project.config_of(index or project.main_index())
+        self.index = index or project.main_index()
+        """The name of the index."""
+        config = project.config_of(self.index)
         self._index, self._path = open_index(config), config.path
+        self._documents = DocumentCache(document_cache) if document_cache else None
         self._tuning = read_tuning(project.search)
-        self._lists: Mapping[str, ValueList] | None = None
+        self._find_lists = cache(partial(_value_lists, project))
 
     @classmethod
     def open(
@@ -103,6 +110,24 @@ class Searcher:
     ) -> Searcher:
         """Return a searcher; the same as the constructor."""
         return cls(definitions, index, principals=principals)
+
+    def seen_by(self, principals: Iterable[str] | None, within: Iterable[str] | None = None) -> Self:
+        """Return a searcher of the same open index for others, as `principals` and `within` of the constructor.
+
+        Closing one closes both.
+        """
+        other = copy(self)
+        other._principals = _names_of(principals)
+        if within is not None:
+            other._project = self._project.limited_to(within)
+        return other
+
+    def commit_id(self) -> Hashable | None:
+        """Return a value that changes with each commit of the index; None if its engine does not name its commits.
+
+        Raises `IndexStoreError`.
+        """
+        return self._checked(self._index.commit_id) if isinstance(self._index, HasCommits) else None
 
     def search(
         self,
@@ -137,9 +162,9 @@ class Searcher:
             self.expanded(text), budget=budget, sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
             facet_limit=facet_limit, disjunctive_facets=disjunctive_facets, count_sources=count_sources,
             sections=sections, language=language,
-            sources=self._sources(sources, groups), filters=tuple(_parsed_filters(filters)),
+            sources=_chosen_sources(self._project, sources, groups), filters=tuple(_parsed_filters(filters)),
             boosts=(*self._project.boosts.items(), *checked_boosts(boosts or {})), principals=self._principals,
-            excluded_sources=held.excluded,
+            excluded_sources=held.excluded, documents=self._documents,
         )  # fmt: skip
         search = self._index.search
         if query.limit and held.are_several(query.sources):
@@ -169,8 +194,9 @@ class Searcher:
         The last word is a prefix. Only documents that are visible to the principals count.
         """
         query = SearchQuery(
-            text, sources=self._sources(sources, groups), limit=COMPLETION_CANDIDATES, completing=True,
+            text, sources=_chosen_sources(self._project, sources, groups), limit=COMPLETION_CANDIDATES, completing=True,
             suggest=False, principals=self._principals, excluded_sources=self._held().excluded,
+            documents=self._documents,
         )  # fmt: skip
         return completions(text, self._checked(lambda: self._index.search(query)).hits, limit)
 
@@ -180,7 +206,7 @@ class Searcher:
         Raises `UserError` for an unknown source, `IndexStoreError` if the index cannot be read.
         """
         query = SearchQuery(
-            _NO_WORDS, pinned=(url,), sources=self._sources([source], ()), limit=1, suggest=False,
+            _NO_WORDS, pinned=(url,), sources=_chosen_sources(self._project, [source], ()), limit=1, suggest=False,
             principals=self._principals,
         )  # fmt: skip
         found = self._checked(lambda: self._index.search(query)).hits
@@ -206,11 +232,7 @@ class Searcher:
     @property
     def lists(self) -> Mapping[str, ValueList]:
         """The lists of values (LOV) by search attribute, from the definition and those that were loaded."""
-        if self._lists is None:
-            from ultracrawl.stores.opening import value_lists  # noqa: PLC0415 - slow, and few searches need them
-
-            self._lists = value_lists(self._project.load_project())
-        return self._lists
+        return self._find_lists()
 
     def display_name(self, attribute: str, value: object, language: str = "") -> str:
         """Return the display name of a value in a language; the value itself if no list has one."""
@@ -272,19 +294,6 @@ class Searcher:
             mark_suspect(self._path, error.problem)
             raise
 
-    def _sources(self, sources: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
-        """Return the given sources and those of the groups; empty means all."""
-        chosen = list(sources)
-        for name in chosen:
-            _check_name("source", name, self._project.readable)
-        for group in groups:
-            _check_name("data group", group, self._project.groups)
-            chosen += self._project.groups[group]
-        if not chosen and self._project.is_limited:
-            # Named one by one, so that a source that another process adds in this moment stays outside as well.
-            chosen = list(self._project.readable) or [_NO_SOURCE]
-        return tuple(dict.fromkeys(chosen))
-
 
 def without_duplicate_urls(query: SearchQuery, search: Callable[[SearchQuery], SearchResult]) -> SearchResult:
     """Return the result of a query with one hit for each URL, the best one; `search` returns one hit for each document.
@@ -319,6 +328,33 @@ def _searchable_project_of(where: str | Path | Project | SearchableProject | Non
     from ultracrawl.index.opening import searchable_project  # noqa: PLC0415 - it loads the definition parsers
 
     return searchable_project(where)
+
+
+def _names_of(principals: Iterable[str] | None) -> tuple[str, ...] | None:
+    names = (principals,) if isinstance(principals, str) else principals
+    return None if names is None else tuple(names)
+
+
+def _value_lists(project: SearchableProject) -> Mapping[str, ValueList]:
+    from ultracrawl.stores.opening import value_lists  # noqa: PLC0415 - slow, and few searches need them
+
+    return value_lists(project.load_project())
+
+
+def _chosen_sources(
+    project: SearchableProject, sources: Iterable[str], groups: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the given sources and those of the groups; empty means all."""
+    chosen = list(sources)
+    for name in chosen:
+        _check_name("source", name, project.readable)
+    for group in groups:
+        _check_name("data group", group, project.groups)
+        chosen += project.groups[group]
+    if not chosen and project.is_limited:
+        # Named one by one, so that a source that another process adds in this moment stays outside as well.
+        chosen = list(project.readable) or [_NO_SOURCE]
+    return tuple(dict.fromkeys(chosen))
 
 
 def _check_name(kind: str, name: str, names: Iterable[str]) -> None:

@@ -17,7 +17,7 @@ from ultracrawl.index.opening import open_index
 from ultracrawl.model import Finding
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api import approvals, schedules, searches, sources
-from ultracrawl.service.searching.searchers import SearcherPool, View
+from ultracrawl.service.searching.searchers import Searchers
 
 if TYPE_CHECKING:
     from service.api.conftest import Api
@@ -237,7 +237,7 @@ def test_urls_that_are_submitted_are_judged_and_asked_for_by_the_next_crawl(
 
 def test_what_is_loaded_in_bulk_holds_from_the_next_search_on(api: Api, workspace: Workspace) -> None:
     def found() -> tuple[list[str], str]:
-        with pool.searcher_for(project, View()) as searcher:
+        with searchers.searcher_for("", (), None) as searcher:
             hits = [hit.url for hit in searcher.search("the").hits]
             return hits, searcher.display_name("Author", "lee", "en")
 
@@ -246,7 +246,8 @@ def test_what_is_loaded_in_bulk_holds_from_the_next_search_on(api: Api, workspac
         file.write_text(text)
         assert workspace.command("load-metadata", "--type", kind, str(file)).code == 0
 
-    pool, project = SearcherPool(), api.project
+    searchers = Searchers(document_cache=0)
+    searchers.use(api.project)
     (*_, last), name = found()
     assert name == "lee"
     load("boost", f'<boosts><boost url="{last}" factor="50"/></boosts>')
@@ -256,7 +257,7 @@ def test_what_is_loaded_in_bulk_holds_from_the_next_search_on(api: Api, workspac
         '<attribute name="Author"><value v="lee"><display lang="en">Ann Lee</display></value></attribute>',
     )
     assert found()[1] == "Ann Lee"
-    pool.close()
+    searchers.close()
 
 
 def told_of(shape: Any, answer: Any, place: str = "") -> Iterator[str]:

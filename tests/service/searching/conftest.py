@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -10,6 +14,9 @@ import yaml
 from ultracrawl.index import Change, IndexDocument
 from ultracrawl.index.opening import open_index
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
+from ultracrawl.service.searching.options import SearchingOptions
+from ultracrawl.service.searching.orders import Order, SearchOrder
+from ultracrawl.service.searching.requests import Searching
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 
@@ -21,7 +28,16 @@ DOCUMENTS = (
     IndexDocument("sea", "http://sea.example/gull", "Gull", "the gull steals what the heron leaves"),
     IndexDocument("sea", "http://sea.example/ring", "Ring", "the ringed heron of the staff", acl=("staff",)),
 )
+OPTIONS = SearchingOptions(processes=1, timeout=60.0)
 ANYBODY = Requester("token:any", RequesterKind.TOKEN, Role.READER, ())
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended, but was not waited for, does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 class Birds:
@@ -32,6 +48,7 @@ class Birds:
         self.engine = engine
         self.define()
         self.project = self.read()
+        self.searching = Searching(lambda: self.project, options=OPTIONS)
 
     def define(self, **further: object) -> None:
         """Write the definitions, with further sections."""
@@ -41,6 +58,19 @@ class Birds:
         }
         definition = {"index": {"engine": self.engine}, "sources": sources, **further}
         (self.folder / "ultracrawl.yaml").write_text(yaml.safe_dump(definition))
+
+    def serve(self, **options: Any) -> None:
+        """Search with other options from now on."""
+        self.searching.close()
+        self.searching = Searching(lambda: self.project, options=replace(OPTIONS, **options))
+
+    def ask(self, requester: Requester, order: Order) -> Any:
+        """Return the answer of an order."""
+        return asyncio.run(self.searching.run(requester, order))
+
+    def titles(self, text: str, requester: Requester | None = None) -> list[str]:
+        """Return the titles of the hits of a search, sorted."""
+        return sorted(hit["title"] for hit in self.ask(requester or ANYBODY, SearchOrder(text))["hits"])
 
     def read(self) -> Project:
         """Return the project by its present definitions."""
@@ -54,7 +84,8 @@ class Birds:
 
 
 @pytest.fixture(params=["whoosh", "tantivy"])
-def birds(request: pytest.FixtureRequest, tmp_path: Path) -> Birds:
+def birds(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Birds]:
     made = Birds(tmp_path, request.param)
     made.put(*DOCUMENTS)
-    return made
+    yield made
+    made.searching.close()

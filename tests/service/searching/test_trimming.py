@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from service.searching.conftest import ANYBODY, Birds
@@ -18,24 +16,15 @@ from ultracrawl.service.searching.orders import (
     SearchOrder,
     SuggestOrder,
 )
-from ultracrawl.service.searching.requests import Searching
 
 LAKE = replace(ANYBODY, sources=("lake",))
 NOTHING = replace(ANYBODY, sources=())
 STAFF = replace(ANYBODY, principals=("staff",))
 
 
-def answer(birds: Birds, requester: Requester, order: Order) -> Any:
-    searching = Searching(lambda: birds.project)
-    try:
-        return asyncio.run(searching.run(requester, order))
-    finally:
-        searching.close()
-
-
 def problem_of(birds: Birds, requester: Requester, order: Order) -> UserError:
     with pytest.raises(UserError) as raised:
-        answer(birds, requester, order)
+        birds.ask(requester, order)
     return raised.value
 
 
@@ -52,17 +41,17 @@ def problem_of(birds: Birds, requester: Requester, order: Order) -> UserError:
 def test_hits_are_those_that_the_requester_may_see(
     birds: Birds, requester: Requester, titles: set[str]
 ) -> None:
-    found = answer(birds, requester, SearchOrder("heron"))
+    found = birds.ask(requester, SearchOrder("heron"))
     assert {hit["title"] for hit in found["hits"]} == titles
     assert found["total"] == len(titles)
 
 
 def test_other_sources_do_not_exist_for_a_requester_with_sources(birds: Birds) -> None:
-    assert answer(birds, LAKE, SearchOrder("gull"))["total"] == 0
-    assert answer(birds, LAKE, SearchOrder("guil"))["suggestion"] == ""
-    assert answer(birds, ANYBODY, SearchOrder("guil"))["suggestion"] == "gull"
-    assert answer(birds, LAKE, SuggestOrder("gu"))["completions"] == []
-    assert answer(birds, LAKE, SearchOrder("heron", groups=("birds",)))["total"] == 2
+    assert birds.ask(LAKE, SearchOrder("gull"))["total"] == 0
+    assert birds.ask(LAKE, SearchOrder("guil"))["suggestion"] == ""
+    assert birds.ask(ANYBODY, SearchOrder("guil"))["suggestion"] == "gull"
+    assert birds.ask(LAKE, SuggestOrder("gu"))["completions"] == []
+    assert birds.ask(LAKE, SearchOrder("heron", groups=("birds",)))["total"] == 2
     hidden, unknown = (
         [
             SearchOrder("heron", sources=(source,)),
@@ -84,9 +73,9 @@ def test_other_sources_do_not_exist_for_a_requester_with_sources(birds: Birds) -
 
 def test_a_document_is_shown_to_its_readers(birds: Birds) -> None:
     order = DocumentOrder("sea", "http://sea.example/ring")
-    assert answer(birds, STAFF, order)["title"] == "Ring"
+    assert birds.ask(STAFF, order)["title"] == "Ring"
     with pytest.raises(NotFoundError):
-        answer(birds, ANYBODY, order)
+        birds.ask(ANYBODY, order)
 
 
 def test_a_searcher_within_sources_leaves_out_all_others(birds: Birds) -> None:

@@ -11,9 +11,11 @@ import click
 
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.options import config_option, jobs_option, show_hints
+from ultracrawl.cli.serve.search_options import search_options
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.service.api import check_extra
+from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import DRAIN_TIMEOUT, HOST, PORT, ServeOptions, serve
 
@@ -64,6 +66,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="A name of this server, besides loopback.",
 )
 @click.option("--metrics-open", is_flag=True, help="Show /metrics without a token.")
+@search_options
 def command(
     config: str | None,
     urls: tuple[str, ...],
@@ -77,6 +80,7 @@ def command(
     root_path: str,
     allowed_hosts: tuple[str, ...],
     metrics_open: bool,
+    search: SearchingOptions,
 ) -> None:
     """Crawl all sources when their schedules and intervals say so, until SIGTERM or Ctrl-C.
 
@@ -108,6 +112,7 @@ def command(
         metrics_open,
         root_path,
         _announce if urls else None,
+        search,
     )
     raise SystemExit(0 if serve(definitions, options) else 1)
 

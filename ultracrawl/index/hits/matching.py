@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from itertools import chain, islice, takewhile
 from operator import or_
 from os.path import commonprefix
-from typing import Any
+from typing import Any, TypeVar
 
 from ultracrawl.index.hits.identifiers import IdentifierMatcher
 from ultracrawl.index.query.tree import (
@@ -24,15 +23,29 @@ from ultracrawl.index.query.tree import (
     searched_words,
 )
 from ultracrawl.index.words.analysis import WORD_CHARACTERS, fold, is_bigram, is_word
-from ultracrawl.index.words.folded_text import LIGATURES, folded_text
+from ultracrawl.index.words.folded_text import LIGATURES, padded_text
 from ultracrawl.index.words.stemming import CHANGE_BEGINNINGS, LANGUAGES, stem_terms
 
 MAX_MATCHES = 500
 _ENOUGH_MATCHES = 60
 """Matches after which the search stops if all words have been seen."""
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Span = tuple[int, int, int]
 """Start and end of a match, and the bits of the query words that it matches."""
+
+
+class _Computed(dict[Key, Value]):
+    """Values that are computed when they are needed first."""
+
+    def __init__(self, compute: Callable[[Key], Value]) -> None:
+        super().__init__()
+        self._compute = compute
+
+    def __missing__(self, key: Key) -> Value:
+        value = self[key] = self._compute(key)
+        return value
 
 
 class Matcher:
@@ -41,8 +54,16 @@ class Matcher:
     Matches are the words themselves, with or without accents, and their inflected forms in the language of the text.
     """
 
-    def __init__(self, node: Node, languages: Container[str] = LANGUAGES) -> None:
-        """Take the inflected forms in these languages into account, such as those of the documents of an index."""
+    def __init__(
+        self,
+        node: Node,
+        languages: Container[str] = LANGUAGES,
+        folded: Callable[[str], tuple[bytes, bool]] | None = None,
+    ) -> None:
+        """Take the inflected forms in these languages into account, such as those of the documents of an index.
+
+        `folded` is `padded_text` with a memory.
+        """
         leaves = list(dict.fromkeys(_in_languages(leaf, languages) for leaf in searched_words(node)))
         self.all_bits = (1 << len(leaves)) - 1
         """The bits of all query words."""
@@ -65,8 +86,15 @@ class Matcher:
         self._literal_prefixes = _literal_prefixes(self._leaves)
         self._compounds = list(_compounds(self._exact))
         self._all = sum(bit for _, bit in words)
-        self._bits_of_word: defaultdict[str, dict[str, int]] = defaultdict(dict)  # by language
-        self._folded_text = cache(_padded_text)
+        self._bits_of_word: dict[str, dict[str, int]] = _Computed(
+            lambda language: _Computed(partial(self._bits, language))
+        )
+        """The bits of words, by language."""
+        self._bits_of_ascii: dict[str, dict[bytes, int]] = _Computed(
+            lambda language: _Computed(partial(self._ascii_bits, language))
+        )
+        """The bits of folded words with the blank before them, by language."""
+        self._folded_text = folded or cache(padded_text)
 
     def spans(
         self, text: str, language: str, start: int = 0, end: int = sys.maxsize, most: int = _ENOUGH_MATCHES
@@ -129,25 +157,40 @@ class Matcher:
         known, limit = self._bits_of_word[language], max(most, MAX_MATCHES)
         folded, has_ligatures = self._folded_text(text)
         pattern = self._ligature_pattern if has_ligatures else self._folded_pattern
-        found: Iterator[re.Match[Any]]
         if folded and pattern:
-            found, blank = pattern.finditer(folded, start), 1
+            found = self._folded_matches(text, folded, pattern, language, start, end)
         else:
-            found, blank = self._candidate_pattern.finditer(text, start), 0
-        for match in found:
-            first, last = match.span()
-            if first >= end:
+            found = (
+                (match.start(), match.end(), known[match[0].lower()])
+                for match in self._candidate_pattern.finditer(text, start)
+            )
+        for span in found:
+            if span[0] >= end:
                 break
-            word = text[first : last - blank].lower()
-            bits = known.get(word)
-            if bits is None:
-                bits = known[word] = self._bits(word, language)
-            if bits:
-                spans.append((first, last - blank, bits))
+            if bits := span[2]:
+                spans.append(span)
                 seen |= bits
                 if len(spans) >= most and (seen == self._all or len(spans) >= limit):
                     break
         return spans, seen
+
+    def _folded_matches(
+        self, text: str, folded: bytes, pattern: re.Pattern[bytes], language: str, start: int, end: int
+    ) -> Iterator[Span]:
+        """Yield the possible matches in a folded text; of one without query words the bits are 0.
+
+        A folded word of an ASCII text is the word itself, so that it need not be taken out of the text.
+        """
+        last = folded.find(b" ", end)  # behind the last word that begins before `end`
+        found = pattern.finditer(folded, start, len(folded) if last < 0 else last)
+        if text.isascii():
+            known = self._bits_of_ascii[language]
+            return ((match.start(), match.end() - 1, known[match[0]]) for match in found)
+        of_word = self._bits_of_word[language]
+        return (
+            (match.start(), match.end() - 1, of_word[text[match.start() : match.end() - 1].lower()])
+            for match in found
+        )
 
     @cached_property
     def _folded_pattern(self) -> re.Pattern[bytes] | None:
@@ -178,7 +221,10 @@ class Matcher:
         forms = {f"[^{WORD_CHARACTERS}]+".join(map(_letters, found)) for found in self._phrases}
         return re.compile(rf"\b(?:{'|'.join(sorted(forms))})(?![{WORD_CHARACTERS}])")
 
-    def _bits(self, word: str, language: str) -> int:
+    def _ascii_bits(self, language: str, word: bytes) -> int:
+        return self._bits_of_word[language][word[1:].decode()]
+
+    def _bits(self, language: str, word: str) -> int:
         """Return the bits of the query words that a word of a text matches."""
         folded = fold(word)
         bits = self._exact.get(folded, 0)
@@ -220,17 +266,6 @@ def bits_of(bits: int) -> Iterator[int]:
 
 def _starts(found: Iterable[re.Match[Any]], most: int) -> list[int]:
     return [match.start() for match in islice(found, most)]
-
-
-def _padded_text(text: str) -> tuple[bytes, bool]:
-    """Return the folded text with a blank before it, and whether it has ligatures; empty if it is not folded.
-
-    The blank before a word is at the offset of the word in the text.
-    """
-    folded = folded_text(text)
-    if folded is None:
-        return b"", False
-    return b" " + folded, any(ligature in folded for ligature in set(LIGATURES.values()))
 
 
 def _literal_prefixes(leaves: list[Word | Prefix]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import unescape
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ultracrawl.index.budget import SearchLimit
 from ultracrawl.index.engine import FacetValue, Hit, MatchingSection, Reading, SearchResult
@@ -14,9 +14,6 @@ from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList, named, value_text
 from ultracrawl.rules.urls.shown import harmless
-
-if TYPE_CHECKING:
-    from ultracrawl.index.searching import Searcher
 
 
 def completions_json(query: str, found: Iterable[Completion]) -> dict[str, object]:
@@ -140,6 +137,22 @@ def _hit_from_json(hit: Mapping[str, Any]) -> Hit:
     )
 
 
+class KnowsNames(Protocol):
+    """What knows display names: a `Searcher`."""
+
+    @property
+    def lists(self) -> Mapping[str, ValueList]:
+        """The lists of values by search attribute."""
+
+    @property
+    def attribute_names(self) -> Mapping[str, Mapping[str, str]]:
+        """The display names of search attributes by language."""
+
+    @property
+    def group_names(self) -> Mapping[str, Mapping[str, str]]:
+        """The display names of data groups by language."""
+
+
 class DisplayNames:
     """Display names of attributes and of their listed values in one language; empty without a language."""
 
@@ -157,7 +170,7 @@ class DisplayNames:
         self._group_names = group_names
 
     @classmethod
-    def of_searcher(cls, searcher: Searcher, language: str) -> DisplayNames:
+    def of_searcher(cls, searcher: KnowsNames, language: str) -> DisplayNames:
         """Return the display names that a searcher knows."""
         if not language:
             return cls()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from tantivy import Index, Query, TextAnalyzerBuilder, Tokenizer
+from tantivy import Index, Query, Searcher, TextAnalyzerBuilder, Tokenizer
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
@@ -41,6 +41,24 @@ class Generation:
     attributes: Mapping[str, SearchAttribute]
     schema: int
 
+    def searcher_and_segments(self) -> tuple[Searcher, tuple[str, ...]]:
+        """Return a searcher of the newest commit, and the names of its segments by number.
+
+        No other segment ever has one of these names. There are none if another commit came meanwhile.
+        """
+        before = self._segments()
+        self.index.reload()
+        searcher = self.index.searcher()
+        same = len(before) == searcher.num_segments and self._segments() == before
+        return searcher, before if same else ()
+
+    def _segments(self) -> tuple[str, ...]:
+        try:
+            listed = json.loads((self.path / _META_FILE).read_bytes())["segments"]
+            return tuple(segment["segment_id"] for segment in listed)
+        except (OSError, ValueError, LookupError, TypeError):  # in memory, or being replaced
+            return ()
+
 
 class Generations:
     """The generations of one index."""
@@ -51,8 +69,8 @@ class Generations:
         self._sources: tuple[object, tuple[str, ...]] = (None, ())
         """The commit that was looked at last, and its sources."""
 
-    def current(self) -> Generation | None:
-        """Return the current generation; None if nothing was ever written."""
+    def current(self, *, reload: bool = True) -> Generation | None:
+        """Return the current generation, by default at its newest commit; None if nothing was ever written."""
         for attempt in range(_MAX_ATTEMPTS):
             if (name := self._current_name()) is None:
                 break
@@ -60,7 +78,8 @@ class Generations:
                 with self.errors("read"):
                     if self._open is None or self._open.path.name != name:
                         self._open = _opened(self.path / name)
-                    self._open.index.reload()
+                    if reload:
+                        self._open.index.reload()
                     return self._open
             except IndexDamagedError:
                 # Another process may have replaced the generation and removed its files.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from datetime import MAXYEAR, UTC, datetime
 from functools import cached_property
 
-from tantivy import DocAddress, Order, Query, Searcher
+from tantivy import DocAddress, Order, Query
 
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
@@ -48,9 +49,10 @@ class IndexSearcher:
         query: SearchQuery,
     ) -> None:
         self._query = query
-        self._read: dict[tuple[int, int], IndexDocument] = {}
         self._version = generation.schema
-        self._searcher: Searcher = generation.index.searcher()
+        self._searcher, self._segments = generation.searcher_and_segments()
+        # Without the names of the segments nothing is kept for other searches.
+        self._kept = (query.documents if self._segments else None) or DocumentCache()
         self._schema = generation.index.schema
         self._attributes = attributes
         self._indexed = {
@@ -79,7 +81,7 @@ class IndexSearcher:
             order=Order.Desc if descending or not attribute else Order.Asc,
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
-        matcher = Matcher(node, self._compiler.languages)
+        matcher = Matcher(node, self._compiler.languages, self._kept.folded)
         if query.sort:  # tantivy returns sort values in place of scores
             rows = [(0.0, address) for _, address in found.hits]
         else:
@@ -128,11 +130,10 @@ class IndexSearcher:
         return self._compiler.compile_node(node)
 
     def _document(self, address: DocAddress) -> IndexDocument:
-        """Return a stored document, cached because reranked documents are read again for their hits."""
-        place = address.segment_ord, address.doc
-        if place not in self._read:
-            self._read[place] = stored_document(self._searcher.doc(address))
-        return self._read[place]
+        segment: Hashable = self._segments[address.segment_ord] if self._segments else address.segment_ord
+        return self._kept.document(
+            (segment, address.doc), lambda: stored_document(self._searcher.doc(address))
+        )
 
     def _first(self, query: Query) -> IndexDocument | None:
         for _, address in self._searcher.search(query, limit=1, count=False).hits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -80,7 +80,7 @@ class TantivyIndex:
         """See `IndexEngine.search`."""
         from ultracrawl.index.tantivy.index_searcher import IndexSearcher  # noqa: PLC0415 - slow, and writers need none
 
-        generation = self._generations.current() or empty_generation(self._attributes)
+        generation = self._generations.current(reload=False) or empty_generation(self._attributes)
         with self._generations.errors("read"):
             return IndexSearcher(generation, self._attributes, query).run()
 
@@ -95,6 +95,10 @@ class TantivyIndex:
                 return searcher.num_docs
             wanted = Query.term_query(generation.index.schema, "source", source)
             return searcher.search(wanted, limit=1).count or 0  # type: ignore[attr-defined]  # not in its stubs
+
+    def commit_id(self) -> Hashable:
+        """See `HasCommits.commit_id`."""
+        return self._generations.state()
 
     def sources(self) -> tuple[str, ...]:
         """See `IndexEngine.sources`."""

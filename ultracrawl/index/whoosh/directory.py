@@ -188,6 +188,22 @@ class IndexDirectory:
             number: int = TOC._latest_generation(self._storage, _NAME)
             return number
 
+    def commit_id(self) -> tuple[int, int, int]:
+        """Return the number of the newest generation, and inode and time of its table of contents."""
+        for attempt in range(_OPEN_ATTEMPTS):
+            number = self._latest()
+            if number < 0:
+                break
+            with self.errors("read"):
+                try:
+                    facts = (self.path / TOC._filename(_NAME, number)).stat()
+                except FileNotFoundError:  # another process has committed
+                    if attempt == _OPEN_ATTEMPTS - 1:
+                        raise
+                    continue
+                return number, facts.st_ino, facts.st_mtime_ns
+        return -1, 0, 0
+
     def _newest_snapshot(self) -> Snapshot:
         generation, schema, found = self._toc()
         if self._snapshot is not None and self._snapshot.generation == generation:

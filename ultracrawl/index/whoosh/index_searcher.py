@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -16,6 +16,7 @@ from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
@@ -74,8 +75,12 @@ class IndexSearcher:
             self._boost(found, query.boosts)
         total = sum(map(len, found.values()))
         wanted = max(0, query.offset) + max(0, query.limit)
-        matcher = Matcher(node, self._snapshot.languages)
-        read = cache(stored_document)  # documents that are reranked are read again for their hits
+        kept = query.documents or DocumentCache()
+        matcher = Matcher(node, self._snapshot.languages, kept.folded)
+
+        def read(segment: OpenSegment, number: int) -> IndexDocument:
+            return kept.document((segment.name, number), lambda: stored_document(segment, number))
+
         if order[0]:
             matches = (
                 (score, segment, n) for segment, scores in found.items() for n, score in scores.items()

@@ -23,6 +23,8 @@ class OpenSegment:
     """One segment, opened for queries; `deleted` are its deleted documents."""
 
     def __init__(self, storage: FileStorage, schema: Schema, segment: W3Segment) -> None:
+        self.name: str = segment.segment_id()
+        """The name of the segment, which no other one ever has."""
         self.reader = MappedReader(storage, schema, segment)
         self.schema = schema
         self.update(segment)

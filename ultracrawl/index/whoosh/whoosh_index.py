@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -72,6 +72,10 @@ class WhooshIndex:
             return snapshot.living
         with self._directory.errors("read"):
             return sum(segment.count(source) for segment in snapshot.segments)
+
+    def commit_id(self) -> Hashable:
+        """See `HasCommits.commit_id`."""
+        return self._directory.commit_id()
 
     def sources(self) -> tuple[str, ...]:
         """See `IndexEngine.sources`."""

@@ -32,6 +32,17 @@ def folded_text(text: str) -> bytes | None:
     return None if _NOT_FOLDED in data else data
 
 
+def padded_text(text: str) -> tuple[bytes, bool]:
+    """Return the folded text with a blank before it, and whether it has ligatures; empty if it is not folded.
+
+    The blank before a word is at the offset of the word in the text.
+    """
+    folded = folded_text(text)
+    if folded is None:
+        return b"", False
+    return b" " + folded, any(ligature in folded for ligature in set(LIGATURES.values()))
+
+
 def _fold_run(run: str) -> str:
     """Return a run of characters outside Latin-1 folded one by one; empty if one cannot be."""
     folded = "" if len(run) > _LONGEST_RUN else "".join(map(_fold_character, run))

@@ -35,6 +35,7 @@ from ultracrawl.service.api.public_keys import CrossOrigin
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.metrics.collector import Metrics
 from ultracrawl.service.orders import Supervision
+from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.searching.requests import Searching
 from ultracrawl.service.statistics.recorder import QueryRecorder
 from ultracrawl.sources import Project
@@ -60,6 +61,7 @@ class ApiOptions:
     """The names of cookies, which say the port, the root path, and whether browsers come by TLS."""
     behind_proxy: bool = False
     """Take the addresses of clients from the proxy."""
+    search: SearchingOptions = field(default_factory=SearchingOptions)
 
 
 def make_app(
@@ -67,7 +69,7 @@ def make_app(
 ) -> FastAPI:
     """Return the ASGI application of a service; `project` returns the present project."""
     queries = QueryRecorder(project)
-    searching = Searching(project, queries.note_search)
+    searching = Searching(project, queries.note_search, options.search)
     state = ApiState(project, supervisor, Accounts(project()), searching, queries, cookies=options.cookies)
     metrics = Metrics(project, supervisor, state.holdings)
 
@@ -75,7 +77,7 @@ def make_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with metrics.watching(), queries.running():
             yield
-        state.searching.close()
+        await to_thread.run_sync(state.searching.close)
 
     app = FastAPI(
         title="ultracrawl",

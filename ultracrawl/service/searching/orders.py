@@ -53,6 +53,10 @@ class DocumentOrder:
 Order = SearchOrder | SuggestOrder | DocumentOrder
 
 
+class SearchEndedError(WorkError):
+    """A search was ended with its process: it took too long or too much memory, or the process died."""
+
+
 class SearchRefusedError(WorkError):
     """A search got no place in time."""
 

@@ -2,50 +2,69 @@
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from ipaddress import IPv6Address, ip_address
 
-from anyio import CapacityLimiter, fail_after, to_thread
+from anyio import CapacityLimiter, fail_after
 
+from ultracrawl.service.access.requester import Requester
 from ultracrawl.service.searching.orders import SearchRefusedError
 
-MAX_CONCURRENT_SEARCHES = max(2, 2 * (os.cpu_count() or 1))
-"""Concurrent searches; further ones are queued."""
-_MAX_SHARE = max(1, MAX_CONCURRENT_SEARCHES - 1)
-"""Concurrent searches of one requester."""
 _MAX_WAITING = 200
 """Searches of one requester that wait; further ones are refused."""
 _PATIENCE = 20.0
 """Seconds that a search waits for its turn."""
-Found = TypeVar("Found")
+_NETWORK_BITS = 64
+"""Bits of the IPv6 network that one client has."""
+
+
+def share_of(requester: Requester, address: str) -> str:
+    """Return the name of the share that a search counts for.
+
+    Requesters without a role are many people under one name: their addresses tell them apart.
+    """
+    if requester.role:
+        return requester.name
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return f"{requester.name} {address}"
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is None:
+        return f"{requester.name} {int(parsed) >> (128 - _NETWORK_BITS):x}::"
+    return f"{requester.name} {parsed}"
 
 
 class SearchPlaces:
-    """The places for searches. One requester never takes them all, and those that wait get places in their order."""
+    """The places for searches. One share never takes them all, and those that wait get places in their order."""
 
-    def __init__(self, places: int = MAX_CONCURRENT_SEARCHES, share: int = _MAX_SHARE) -> None:
-        self._places = CapacityLimiter(places)
-        self._share = share
+    def __init__(self, most: int) -> None:
+        """Give one share `most` places; there is one more, so that no share holds the last one."""
+        self._places = CapacityLimiter(most + 1)
+        self._most = most
         self._shares: dict[str, CapacityLimiter] = {}
-        self._threads = CapacityLimiter(math.inf)
 
-    async def run(self, requester: str, search: Callable[[], Found]) -> Found:
-        """Return the result of a search, run in a thread. Raises `SearchRefusedError` if it gets no place in time."""
-        share = self._shares.setdefault(requester, CapacityLimiter(self._share))
-        if share.statistics().tasks_waiting >= _MAX_WAITING:
+    @asynccontextmanager
+    async def place(self, share: str) -> AsyncIterator[None]:
+        """Hold a place. Raises `SearchRefusedError` if there is none in time."""
+        limiter = self._shares.setdefault(share, CapacityLimiter(self._most))
+        if limiter.statistics().tasks_waiting >= _MAX_WAITING:
             raise SearchRefusedError(f"{_MAX_WAITING} searches of this requester wait already", 1)
-        async with _place(share, "this requester"), _place(self._places, "all requesters"):
-            return await to_thread.run_sync(search, limiter=self._threads)
+        try:
+            async with _held(limiter, "this requester"), _held(self._places, "all requesters"):
+                yield
+        finally:
+            left = limiter.statistics()
+            if not (left.borrowed_tokens or left.tasks_waiting) and self._shares.get(share) is limiter:
+                del self._shares[share]
 
 
 @asynccontextmanager
-async def _place(limiter: CapacityLimiter, whose: str) -> AsyncIterator[None]:
+async def _held(limiter: CapacityLimiter, whose: str) -> AsyncIterator[None]:
+    borrower = object()
     try:
         with fail_after(_PATIENCE):
-            await limiter.acquire()
+            await limiter.acquire_on_behalf_of(borrower)
     except TimeoutError:
         raise SearchRefusedError(
             f"as many searches as may run at a time, of {whose}, took more than {_PATIENCE:.0f} s", 5
@@ -53,4 +72,4 @@ async def _place(limiter: CapacityLimiter, whose: str) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        limiter.release()
+        limiter.release_on_behalf_of(borrower)

@@ -1,95 +1,83 @@
-"""Open searchers, used again by later searches."""
+"""The open indexes of a search process, used again by later searches."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError
+from ultracrawl.index.opening import searchable_project
+from ultracrawl.index.searchable_project import SearchableProject
 from ultracrawl.index.searching import Searcher
-from ultracrawl.service.searching.places import MAX_CONCURRENT_SEARCHES
+from ultracrawl.service.searching.messages import Basis
 from ultracrawl.sources import Project
+from ultracrawl.sources.kinds import hit_codes
 from ultracrawl.sources.reading.locations import Version, file_version, track_file, tracked_files
 from ultracrawl.stores.opening import open_lists
 
-_MAX_IDLE = 2 * MAX_CONCURRENT_SEARCHES
 
+class Searchers:
+    """A searcher for each index of the present project. Not thread-safe."""
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """What a requester sees of the indexes: the arguments of a `Searcher`."""
+    def __init__(self, document_cache: int) -> None:
+        self._document_cache = document_cache
+        self._project: Project | None = None
+        self._searched: SearchableProject | None = None
+        """The project, as long as its files have not changed."""
+        self._open: dict[str, Searcher] = {}
+        self._files: dict[Path, Version] = {}
+        """The files that were read or looked for (synonyms, loaded boosts and lists), with their versions."""
+        self.codes: Mapping[str, int] = {}
+        """The numbers of the kinds of the sources."""
 
-    index: str = ""
-    principals: tuple[str, ...] | None = ()
-    sources: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _OpenSearcher:
-    """An open searcher with its arguments and the files it depends on."""
-
-    project: Project
-    view: View
-    searcher: Searcher
-    files: Mapping[Path, Version]
-    """The files that it has read or may read (synonyms, bulk-loaded lists), with their versions."""
-
-    def is_current(self, project: Project) -> bool:
-        """Whether it was opened for this project, and its files have not changed."""
-        return self.project is project and all(file_version(path) == was for path, was in self.files.items())
-
-
-class SearcherPool:
-    """A pool of open searchers; each serves one request at a time."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._idle: list[_OpenSearcher] = []
+    def use(self, project: Project) -> None:
+        """Search this project from now on."""
+        self.close()
+        self._project, self.codes = project, hit_codes(project.known_sources.values())
 
     @contextmanager
-    def searcher_for(self, project: Project, view: View) -> Iterator[Searcher]:
-        """Lend a searcher that sees no more than a view. Raises `UserError`."""
-        opened = self._pop(project, view) or _open(project, view)
+    def searcher_for(
+        self, index: str, principals: tuple[str, ...] | None, sources: tuple[str, ...] | None
+    ) -> Iterator[Searcher]:
+        """Lend a searcher for which only documents of these principals and sources exist (None: all).
+
+        `index` may be empty: the main index of these sources. Raises `UserError`, `IndexStoreError`.
+        """
+        searched = self._current()
+        seen = searched if sources is None else searched.limited_to(sources)
+        name = index or seen.main_index()
+        seen.config_of(name)  # it may not exist for these sources
+        if name not in self._open:
+            with tracked_files() as files:
+                self._open[name] = Searcher(
+                    searched, name, principals=None, document_cache=self._document_cache
+                )
+            self._files.update(files)
         try:
-            yield opened.searcher
+            yield self._open[name].seen_by(principals, sources)
         except IndexStoreError:
-            opened.searcher.close()
+            self._open.pop(name).close()
             raise
-        except BaseException:
-            self._put_back(opened)
-            raise
-        self._put_back(opened)
 
-    def _pop(self, project: Project, view: View) -> _OpenSearcher | None:
-        with self._lock:
-            for number, idle in enumerate(self._idle):
-                if idle.view == view and idle.is_current(project):
-                    return self._idle.pop(number)
-        return None
-
-    def _put_back(self, opened: _OpenSearcher) -> None:
-        """Return a searcher to the pool; closes outdated searchers, and the oldest ones above the limit."""
-        with self._lock:
-            self._idle.append(opened)
-            keep = [idle for idle in self._idle if idle.is_current(opened.project)][-_MAX_IDLE:]
-            outdated = [idle for idle in self._idle if idle not in keep]
-            self._idle = keep
-        for idle in outdated:
-            idle.searcher.close()
+    def basis(self, index: str, commit: Hashable) -> Basis:
+        """Return what an answer from an index was made from."""
+        return Basis(index, commit, dict(self._files))
 
     def close(self) -> None:
-        """Close all idle searchers."""
-        with self._lock:
-            closing, self._idle = self._idle, []
-        for idle in closing:
-            idle.searcher.close()
+        """Close all indexes."""
+        for searcher in self._open.values():
+            searcher.close()
+        self._open, self._files, self._searched = {}, {}, None
 
-
-def _open(project: Project, view: View) -> _OpenSearcher:
-    with tracked_files() as files:
-        track_file(open_lists(project).path)
-        searcher = Searcher(project, view.index, principals=view.principals, within=view.sources)
-    return _OpenSearcher(project, view, searcher, files)
+    def _current(self) -> SearchableProject:
+        """Return the project; everything is opened again when a file has changed."""
+        assert self._project is not None, "the first task has a project"
+        if any(file_version(path) != was for path, was in self._files.items()):
+            self.close()
+        if self._searched is None:
+            with tracked_files() as files:
+                track_file(open_lists(self._project).path)
+                self._searched = searchable_project(self._project)
+            self._files.update(files)
+        return self._searched

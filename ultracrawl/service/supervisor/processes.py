@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import multiprocessing
 import os
 import signal
 import time
@@ -12,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.context import ForkServerProcess
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -22,8 +21,8 @@ from ultracrawl.model import RunReport
 from ultracrawl.service.metrics.machine import resident_bytes
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress
 from ultracrawl.service.supervisor.messages import ChildOrder
+from ultracrawl.system.fork_server import fork_server
 
-_PROGRAM = "ultracrawl.service.supervisor.child"
 _MEMORY_CHECK_INTERVAL = 1.0
 """Seconds between two checks of the memory of a process."""
 _GRACE = 20.0
@@ -38,16 +37,14 @@ Prepare = Callable[[CrawlOrder], ChildOrder]
 
 
 class ProcessLauncher:
-    """Forks each crawl from a fork server that has imported all modules and does nothing else.
+    """Forks each crawl from the fork server. The child gets the validated definition.
 
-    So a crawl starts within milliseconds, and the modules are in memory once. The child gets the validated definition.
     A process that uses more memory than `processes.memory` is ended.
     """
 
     def __init__(self, prepare: Prepare) -> None:
         self._prepare = prepare
-        self._context: ForkServerContext = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload([_PROGRAM])
+        self._context = fork_server()
 
     async def launch(self, order: CrawlOrder) -> ChildCrawl:
         """Start a crawl. Raises `UserError`, `WorkError`."""

@@ -10,7 +10,7 @@ import shutil
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
@@ -22,6 +22,7 @@ from ultracrawl.service.notices.noticing import Noticing
 from ultracrawl.service.orders import WallClock
 from ultracrawl.service.schedules.plans import due_lines
 from ultracrawl.service.schedules.runner_claim import open_runner_claim
+from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.notify import notify_reloading, notify_systemd, watchdog_seconds
 from ultracrawl.service.supervisor.supervisor import Supervisor
@@ -60,6 +61,7 @@ class ServeOptions:
     """What a reverse proxy has before all paths, as `/search`."""
     announce: Callable[[str], None] | None = None
     """Called with the URL of the search page as soon as it answers; on loopback the URL signs in whoever opens it."""
+    search: SearchingOptions = field(default_factory=SearchingOptions)
 
 
 def serve(definitions: Definitions, options: ServeOptions) -> bool:
@@ -274,7 +276,9 @@ def _open_server(supervisor: Supervisor, options: ServeOptions) -> tuple[ApiServ
     try:
         port, is_secure = opened.getsockname()[1], bool(options.certificate) or options.behind_proxy
         cookies = Cookies(port, is_secure, options.root_path)
-        offered = ApiOptions(options.allowed_hosts, options.metrics_open, cookies, options.behind_proxy)
+        offered = ApiOptions(
+            options.allowed_hosts, options.metrics_open, cookies, options.behind_proxy, options.search
+        )
         app = make_app(lambda: supervisor.project, supervisor, offered)
         add_pages(app)
         server = make_server(app, options.certificate, options.key)

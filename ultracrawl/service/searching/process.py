@@ -1,0 +1,123 @@
+"""One search process, as the service sees it."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import threading
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
+
+from ultracrawl.errors import WorkError
+from ultracrawl.service.metrics.machine import private_bytes
+from ultracrawl.service.searching.messages import Answer, Request, Task
+from ultracrawl.service.searching.options import SearchingOptions
+from ultracrawl.service.searching.orders import SearchEndedError
+from ultracrawl.sources import Project
+from ultracrawl.system.fork_server import fork_server
+
+_START_SECONDS = 60.0
+"""Seconds that a process has to start."""
+_END_SECONDS = 2.0
+"""Seconds that an idle process has to end."""
+
+
+class SearchProcess:
+    """A process that answers one request at a time. Its methods block, and are called in threads."""
+
+    def __init__(self, options: SearchingOptions) -> None:
+        """Start the process. Raises `WorkError`."""
+        self._options = options
+        self._project: Project | None = None
+        """The project that the process has."""
+        self._lock = threading.Lock()
+        """Held while the search begins, ends or is ended."""
+        self._deadline = math.inf
+        self._end_reason = ""
+        """Why the service has killed it."""
+        context = fork_server()
+        self._pipe, child_end = context.Pipe()
+        self._process = context.Process(
+            target=_run, args=(child_end, options.document_cache), name="search", daemon=True
+        )
+        try:
+            self._process.start()
+            child_end.close()
+            if not self._pipe.poll(_START_SECONDS):
+                raise TimeoutError(f"it did not start within {_START_SECONDS:.0f} s")
+            self._pipe.recv_bytes()
+        except (OSError, EOFError) as error:
+            child_end.close()
+            self.end_process()
+            raise WorkError(f"the process for searches cannot be started: {error or 'it died'}") from error
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it is still there, if it is idle: an idle process writes nothing, but its end can be read."""
+        return not self._pipe.poll()
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it has grown so much that it is better replaced."""
+        return private_bytes(self.pid) > self._options.large
+
+    def answer(self, project: Project, request: Request) -> Answer:
+        """Return the answer to a request. Raises `SearchEndedError`, and then the process is at its end."""
+        message = pickle.dumps(Task(request, None if project is self._project else project))
+        with self._lock:
+            self._deadline = time.monotonic() + self._options.timeout
+        try:
+            self._pipe.send_bytes(message)
+            answer = pickle.loads(self._pipe.recv_bytes())  # noqa: S301 - from our own process
+        except (OSError, EOFError):
+            answer = None
+        with self._lock:
+            self._deadline = math.inf
+        if not isinstance(answer, Answer) or self._end_reason:
+            raise SearchEndedError(
+                f"the search was ended: {self._end_reason or 'its process died; try again'}"
+            )
+        self._project = project
+        return answer
+
+    def check(self) -> None:
+        """Kill the process if its search takes too long, or too much memory."""
+        with self._lock:
+            if self._deadline == math.inf:
+                return
+            if time.monotonic() > self._deadline:
+                self._kill(f"it took longer than {self._options.timeout:g} s; make the query narrower")
+            elif private_bytes(self.pid) > self._options.too_large:
+                self._kill(f"it took more than {self._options.too_large / 1e6:,.0f} MB of memory")
+
+    def interrupt(self) -> None:
+        """Kill the process because the service ends."""
+        with self._lock:
+            self._kill("the service ends")
+
+    def end_process(self) -> None:
+        """End the process, which answers nothing at present."""
+        with suppress(OSError):
+            self._pipe.close()
+        self._process.join(_END_SECONDS)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self._process.close()
+
+    def _kill(self, reason: str) -> None:
+        self._end_reason = self._end_reason or reason
+        self._process.kill()
+
+
+def _run(service: Connection, document_cache: int) -> None:
+    from ultracrawl.service.searching.worker import serve_searches  # noqa: PLC0415 - only search processes need it
+
+    serve_searches(service, document_cache)
