@@ -34,6 +34,7 @@ MANUALS = [
         "HashMap (Java SE 17)",
         ("entrySet()", "entrySet", "Returns a Set view of the mappings in package java.util."),
         ("get(java.lang.Object)", "get", "Returns the value."),
+        ("inherited", "Methods inherited from java.util.HashMap", "entrySet and others of java.util.HashMap"),
     ),
     page(
         "/java.base/java/util/TreeMap.html",

@@ -28,6 +28,11 @@ class NameFinder:
     def __bool__(self) -> bool:
         return bool(self._names)
 
+    @property
+    def has_qualifier(self) -> bool:
+        """Whether it is clear which words of the name are what it belongs to; of two plain words it is not."""
+        return bool(self._words - self._names)
+
     def is_title(self, title: str) -> bool:
         """Whether the title of a page is the name: `HashMap (Java SE 17)`, `HashMap in std::collections - Rust`."""
         found = words(_TITLE_END.split(title, 1)[0])

@@ -92,6 +92,10 @@ class SectionFinder:
             self._count_text_matches(in_text, sections, text, language)
         scores = _section_scores(sections, in_names, in_text, title_bits)
         best = max(range(-1, len(sections)), key=scores.__getitem__)
+        if self._names.has_qualifier:
+            having = {number for number, in_name in enumerate(in_names) if in_name}
+            called = [number for number, _ in self._names.sections(sections, having) if scores[number]]
+            best = max(called, key=scores.__getitem__, default=best)
         matching = tuple((number, self._has_all(in_names[number])) for number in _ranked(scores[:-1]))
         is_titled = title_bits == self._matcher.all_bits
         if is_titled and self._matcher.has_phrases:
