@@ -116,7 +116,8 @@ class CrawlFeatures:
         self.context.hooks.response_received += [self.watch.note_answer, self.limits.note_answer]
 
     def _make_documents(self) -> None:
-        self.duplicates = Duplicates(self.context, items_have_readers=may_have_readers(self._crawler))
+        self._items_have_readers = may_have_readers(self._crawler)
+        self.duplicates = Duplicates(self.context, items_have_readers=self._items_have_readers)
         self.responses = ResponseStore(self.context, self.duplicates.is_waiting)
         self.expiry = ExpirySweeper(self.context)
 
@@ -216,8 +217,9 @@ class CrawlFeatures:
         self.duplicates.open()
         if not context.run.replay:
             self.changes.open()
-        self.relations = RelatedDocuments(context)
-        self.anchors = AnchorTexts(context) if project.index.anchors else None
+        readers = self._items_have_readers
+        self.relations = RelatedDocuments(context, items_have_readers=readers)
+        self.anchors = AnchorTexts(context, items_have_readers=readers) if project.index.anchors else None
         depths = LinkDepths(context) if context.rules.counts_links else None
         self.responses.open()
         responses = None if self.responses.store is None else self.responses

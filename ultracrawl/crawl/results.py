@@ -55,6 +55,8 @@ class PageResult(NamedTuple):
     """Sketch of the words of its document; empty if it was not made."""
     preference: int = 1
     """Preference of the URL over duplicates, by the canonical link of the page."""
+    own_readers: bool | None = None
+    """Whether its document has other readers than its source; None while that is not known."""
     hides_text: bool = False
     """Whether no snippet of the text may be shown."""
     expires: bool = False

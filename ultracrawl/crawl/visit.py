@@ -169,6 +169,10 @@ class Visit:
         """Make the next visit unconditional, because more than the content decides about the page."""
         self.fetch = self.fetch._replace(etag="", last_modified="")
 
+    def note_readers(self, *, own: bool) -> None:
+        """Set whether the document of the visit has other readers than its source."""
+        self.page = self.page._replace(own_readers=own)
+
     def note_shorter_depth(self, depth: int) -> None:
         """Set a crawl depth that was found while the page was fetched."""
         self.shorter_depth = depth if self.shorter_depth is None else min(self.shorter_depth, depth)

@@ -44,6 +44,8 @@ class ChecksumPipeline(DocumentPipeline):
         except DropItem:
             visit.drop_validators()  # so that the page is read again once its spider is corrected
             raise
+        if readers and set(readers) != set(self._context.source.acl):
+            visit.note_readers(own=True)
         value = self._checksum(item)
         # An equal body does not imply an equal document here, so the next visit must parse the page. (The validators of
         # a listed source change with the readers.)

@@ -166,3 +166,36 @@ def test_of_a_url_of_two_sources_the_copy_that_can_be_read_is_found(
         assert [one["count"] for one in facet] == [3 if "staff" in who else 1]
         assert [hit["source"] for hit in answer["hits"]] == ["b"] or "staff" in who
         assert workspace.search("heron", "--like", f"{url}/a", *who) is not None
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+@pytest.mark.parametrize("at", [50, 150])
+def test_words_of_a_private_page_find_no_other_document(
+    site: Site, url: str, workspace: Workspace, engine: str, at: int
+) -> None:
+    """Neither the texts of its links nor its URL, in the first run as in later ones, until it is public."""
+    site.page("/", title="Start", text="where everything begins", links=["/secret-plan", "/open"])
+    site.page("/open", title="Open", text="for everybody")
+    body = '<a href="/open">dismissal of Smith</a>'
+    site.page("/secret-plan", title="Plan", text="hidden", head=body)
+    options = {"relations": {"referrers": 10}}
+    tell(workspace, **{"secret-plan": ["staff"]})
+    define(workspace, url, at, engine, **options)
+
+    def shown(*who: str) -> tuple[list[str], list[str]]:
+        words = [word for name in who for word in ("--principal", name)]
+        answer = workspace.command("search", "everybody", "--json", *words).json
+        (hit,) = answer["hits"]
+        named = [name.removeprefix(url) for name in hit["attributes"].get("Referrers", [])]
+        return sorted(workspace.search("dismissal", *words)), named
+
+    for arguments in ((), (), ("--force",)):
+        workspace.crawl(*arguments)
+        assert shown() == ([], ["/"])
+        assert shown("staff")[1] == ["/"]
+    tell(workspace)
+    workspace.crawl("--force")
+    assert shown() == (["/open", "/secret-plan"], ["/", "/secret-plan"])
+    tell(workspace, **{"secret-plan": ["staff"]})
+    workspace.crawl("--force")
+    assert shown() == ([], ["/"])

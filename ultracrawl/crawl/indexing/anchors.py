@@ -38,11 +38,14 @@ class AnchorTexts(Feature):
 
     Documents get their texts when the segment in which they go to the index is sealed (`IndexWriter`). Changes later
     in the run are sent at its end (`refresh_documents`), without a request. A page that is unchanged, or could not be
-    read, keeps its stored texts.
+    read, keeps its stored texts. Texts of a page with readers of its own are not used: others could find the targets by
+    them, and learn what that page says.
     """
 
-    def __init__(self, context: CrawlContext) -> None:
+    def __init__(self, context: CrawlContext, *, items_have_readers: bool = False) -> None:
+        """Initialise; `items_have_readers`: items of the source may name their readers."""
         self._context = context
+        self._items_have_readers = items_have_readers
         self._young: dict[str, dict[_LinkText, int]] = {}
         self._old: dict[str, dict[_LinkText, int]] = {}
         """Marks of recently seen links, by URL and text, in two generations; storing a text costs two look-ups."""
@@ -118,8 +121,11 @@ class AnchorTexts(Feature):
             return
         links = self._context.store.links
         known = visit.record.last_fetched > 0
+        own_readers = visit.page.own_readers
+        if own_readers is None and self._items_have_readers and outcome.unchanged:
+            marks = None  # it was dropped before its item named them
         if marks is not None:
-            links.put_page_anchors(key, marks)
+            links.put_page_anchors(key, b"" if own_readers else marks)
         elif known and not (outcome.unchanged or outcome is UrlOutcome.ROBOTS or visit.fetch.status == 304):
             links.put_page_anchors(key, b"")
         if known and outcome is not UrlOutcome.REDIRECTED:

@@ -62,6 +62,7 @@ class Documents:
         with equal content as 909. In the crawling mode `examine` a document is retained, with status 952. A new version
         of a document may have to wait, or be held back.
         """
+        self._note_readers(visit, document)
         if not is_display_url(document.url, self._schemes):
             cause = Cause(CauseCode.STATED, repr(document.url))
             ending = Ending(UrlOutcome.FAILED, StatusCode.BAD_DISPLAY_URL, cause)
@@ -72,6 +73,9 @@ class Documents:
             or self._keep_back(visit, document)
             or self._place(visit, document)
         )
+
+    def _note_readers(self, visit: Visit, document: IndexDocument) -> None:
+        visit.note_readers(own=set(document.acl) != set(self._context.source.acl))
 
     def _keep_back(self, visit: Visit, document: IndexDocument) -> HeldBack | None:
         """Retain a new version that may make many documents alike, or is one of them."""
@@ -114,6 +118,7 @@ class Documents:
             return
         version, document = found
         visit = version.visit(key, record)
+        self._note_readers(visit, document)
         if label:
             self._hold(visit, document, label)
         elif holder := self._duplicates.find_again(visit):

@@ -45,8 +45,10 @@ class RelatedDocuments(Feature):
     documents with changed lists are indexed again from a copy in the store, without requests.
     """
 
-    def __init__(self, context: CrawlContext) -> None:
+    def __init__(self, context: CrawlContext, *, items_have_readers: bool = False) -> None:
+        """Initialise; `items_have_readers`: items of the source may name their readers."""
         self._context = context
+        self._items_have_readers = items_have_readers
         self._names = context.source.relations.names
 
     @property
@@ -93,7 +95,7 @@ class RelatedDocuments(Feature):
         keys, updated = state.documents.retained_keys(Retained.RELATED), 0  # reads flushed rows only
         lists = RelationLists(context.source, state)
         if self.on:
-            lists.load_referrers(keys)
+            lists.load_referrers(keys, self._readers(keys) if self._items_have_readers else None)
         waiting = set(state.documents.retained_keys(Retained.REPLACEMENT))
         for number, key in enumerate(keys, 1):
             record = state.records.get_record(key)
@@ -107,6 +109,13 @@ class RelatedDocuments(Feature):
                 yield
         if updated:
             logger.info("%s: %d documents have new lists of related URLs", context.source.name, updated)
+
+    def _readers(self, keys: Iterable[int]) -> Mapping[int, frozenset[str]]:
+        """Return the readers of all documents of the source."""
+        documents = self._context.store.documents
+        stored = ((key, documents.retained_document(Retained.RELATED, key)) for key in keys)
+        made = ((key, unpack_document(data)) for key, data in stored if data)
+        return {key: frozenset(document.acl) for key, document in made if document is not None}
 
     def _update(self, key: int, record: UrlRecord, lists: RelationLists) -> bool:
         state = self._context.store
@@ -212,15 +221,23 @@ class RelationLists:
         }
         return {RELATION_ATTRIBUTES[name]: urls for name, urls in lists.items() if urls}
 
-    def load_referrers(self, keys: Iterable[int]) -> None:
-        """Find the pages that link to documents, in one pass over all stored links."""
+    def load_referrers(
+        self, keys: Iterable[int], readers: Mapping[int, frozenset[str]] | None = None
+    ) -> None:
+        """Find the pages that link to documents, in one pass over all stored links.
+
+        `readers` of the documents are given if they may differ: then a page is listed only in documents all of whose
+        readers may see it, and not if it has no document.
+        """
         if not self._max_referrers:
             return
         referrers: dict[int, list[int]] = {key: [] for key in keys}
         for page, links in self._state.links.page_links():
             for target in array("q", links):
                 pages = referrers.get(target)
-                if pages is not None and len(pages) < self._max_referrers and page != target:
+                if pages is None or len(pages) >= self._max_referrers or page == target:
+                    continue
+                if readers is None or _may_see(readers.get(target), readers.get(page)):
                     pages.append(page)
         self._referrers = referrers
 
@@ -265,6 +282,13 @@ class RelationLists:
         site = site_of(record.url)
         host = host_of(record.url)
         return [on_site(record.url, copy + site[len(host) :]) for copy in self._mirrors.get(host, ())]
+
+
+def _may_see(readers: frozenset[str] | None, document: frozenset[str] | None) -> bool:
+    """Return whether all of some readers may see a document with these readers; an empty set stands for everybody."""
+    if readers is None or document is None:
+        return False
+    return not document or (bool(readers) and readers <= document)
 
 
 def as_text(lists: Mapping[str, list[str]]) -> bytes:
