@@ -417,5 +417,17 @@ def test_pages_that_redirect_each_to_its_own_log_in_page_lose_nothing(
         stories.redirect(name, f"/login?next={name}", status=status)
         stories.page(f"/login?next={name}", title="Log in", text=f"please log in to read {name}")
     run = workspace.crawl(code=1).run
+    assert run["outcomes"] == {"NOT_MODIFIED": 1, "FAILED": 30}
+    assert (run["deleted"], len(workspace.search("needle"))) == (0, 31)
+
+
+@pytest.mark.parametrize("status", [301, 302])
+def test_pages_that_redirect_each_to_its_own_consent_page_lose_nothing(
+    stories: Site, workspace: Workspace, status: int
+) -> None:
+    for name in NAMES:
+        stories.redirect(name, f"/consent?for={name}", status=status)
+        stories.page(f"/consent?for={name}", title="Consent", text=f"please agree before you read {name}")
+    run = workspace.crawl(code=1).run
     assert any("of 31 would be deleted" in problem for problem in run["problems"])
     assert (run["deleted"], len(workspace.search("needle"))) == (0, 31)

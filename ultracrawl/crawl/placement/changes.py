@@ -107,7 +107,9 @@ class AlikeChanges(Feature):
             return Answer.PLACE, ""
         if not record.searchable and visit.entry.display_url:
             record = _shown_before(self._context.store, visit) or record
-        change, sketch = Change.of(key, visit.url, document.title, document.text, record.sketch)
+        # Words of the page that was asked for are its own; those of the URL of a wall are not.
+        url = record.url or visit.url
+        change, sketch = Change.of(key, url, document.title, document.text, record.sketch)
         visit.page = visit.page._replace(sketch=sketch)
         is_known = bool(record.sketch or record.checksum)  # else its latest version was lost in a crash
         if visit.from_store or not (record.searchable and is_known and change.is_suspect):
