@@ -125,6 +125,7 @@ def test_refresh_statistics_show(site: Site, url: str, workspace: Workspace) -> 
     assert "would be crawled" in admin(workspace, "show", f"{url}/")
     assert url.partition("://")[2] in admin(workspace, "show", url.partition("://")[2])
     assert workspace.command("admin", "verify", "all.xml").code == 0
+    assert workspace.command("admin", "verify", "-c", "all.xml").code == 0
     assert "is not being crawled" in admin(workspace, "suspend", "handbook", code=2)
 
 

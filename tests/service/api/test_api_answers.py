@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,14 @@ def test_sources_stand_as_status_says(api: Api, workspace: Workspace) -> None:
     assert row == workspace.command("status", "--json").json["sources"][0]
     assert service["phase"] == "idle"
     assert api.get("/sources/site")["known"] == row["known"]
+
+
+def test_sources_that_no_file_defines_any_more_stand_apart(api: Api, workspace: Workspace) -> None:
+    folder = api.project.state.path
+    shutil.copy(folder / "site.sqlite", folder / "gone.sqlite")
+    (row,) = api.get("/sources", Role.READER)["left_over"]
+    assert [row] == workspace.command("status", "--json").json["left_over"]
+    assert row["source"] == "gone"
 
 
 def test_runs_are_reports(api: Api) -> None:

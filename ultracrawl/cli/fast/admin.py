@@ -216,16 +216,18 @@ def reprocess(
 
 
 @command.command("verify")
-@click.argument("file")
+@click.argument("file", required=False)
+@_CONFIG
 @click.pass_context
-def verify(context: click.Context, file: str) -> None:
+def verify(context: click.Context, file: str | None, config: str | None) -> None:
     """Check a FILE with collections; the same as `ultracrawl lint`.
 
     \b
-    Example:
+    Examples:
       ultracrawl admin verify collections.xml
+      ultracrawl admin verify -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    context.invoke(lint_verb.command, files=(file,))
+    context.invoke(lint_verb.command, files=(file or str(file_of(config)),))
 
 
 @command.command("statistics", short_help="Show what each collection holds, and its last cycle.")

@@ -70,10 +70,19 @@ class Source(_Shape):
     service: Live | None
 
 
+class LeftOver(_Shape):
+    """A source of the state that no file defines, and the defined sources with its start URLs."""
+
+    source: str
+    documents: int
+    same_start: list[str]
+
+
 class Sources(_Shape):
     """The status of all sources."""
 
     sources: list[Source]
+    left_over: list[LeftOver]
 
 
 class Ordered(_Shape):

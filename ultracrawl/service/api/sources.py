@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from ultracrawl.crawl.inspection.explanation import explain, explain_past
 from ultracrawl.crawl.inspection.opening import forecast_of, queue_of
+from ultracrawl.crawl.source_data.left_over import left_over_sources
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.dates import iso
@@ -35,7 +36,10 @@ def sources(state: State, _requester: Reader) -> Response:
     """Return the status of all sources, as `ultracrawl status --json` does; `service` has the state in the service."""
     live = {source.name: source for source in state.supervisor.sources()}
     names = state.project.known_sources
-    return json_answer({"sources": [_row(state, name, live.get(name)) for name in names]})
+    left_over = [source.as_json() for source in left_over_sources(state.project)]
+    return json_answer(
+        {"sources": [_row(state, name, live.get(name)) for name in names], "left_over": left_over}
+    )
 
 
 @router.get("/sources/{name}", responses=shapes.answers(shapes.Source))
