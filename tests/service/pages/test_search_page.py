@@ -31,6 +31,7 @@ def link(page: HtmlElement, selector: str) -> str:
 def test_the_start_page_has_the_box_and_the_number_of_pages(pages: Pages) -> None:
     page = parsed(pages.ask("/"))
     assert page.cssselect("form[role=search] input[name=q]")
+    assert "127.0.0.1" in page.cssselect("h1")[0].text_content(), "the host of its only site"
     assert "3" in page.cssselect("#progress")[0].text_content()
     assert not page.cssselect(".hit")
 
@@ -139,6 +140,12 @@ def test_htmx_gets_the_results_alone_and_a_reload_gets_the_page(pages: Pages) ->
     assert document_fromstring(part.text).cssselect("#results .hit")
     again = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
     assert "<html" in pages.ask("/", params={"q": "heron"}, headers=again).text
+
+
+def test_an_empty_query_leads_to_the_start_page(pages: Pages) -> None:
+    part = pages.ask("/", params={"q": "", "language": "de"}, headers={"HX-Request": "true"})
+    assert (part.status_code, part.headers["hx-redirect"]) == (204, "/?language=de")
+    assert not parsed(pages.ask("/", params={"q": " "})).cssselect(".hit")
 
 
 def test_suggestions_are_options_with_where_they_lead(pages: Pages, url: str) -> None:

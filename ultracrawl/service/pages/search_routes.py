@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Request
@@ -18,7 +19,7 @@ from ultracrawl.service.api.problems import without_folders
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.pages.first_crawl import FirstCrawl, first_crawl
 from ultracrawl.service.pages.page_route import PageRoute
-from ultracrawl.service.pages.rendering import FRAGMENT_HEADER, chosen_language, render
+from ultracrawl.service.pages.rendering import FRAGMENT_HEADER, chosen_language, page_url, render
 from ultracrawl.service.pages.result_view import marked_beginnings, path_of, result_view, safe_link
 from ultracrawl.service.pages.search_address import SearchAddress
 from ultracrawl.service.pages.searching import PageSearches, search_order, suggest_order
@@ -39,11 +40,14 @@ async def search_page(
     request: Request, state: State, requester: Visitor, searches: Searches, shown: Shown
 ) -> Response:
     """Return the search page: with results if its URL has a query, else the start page."""
+    if not shown.is_search and _is_part(request):
+        start = page_url(request, "/", _own_language(request))
+        return Response(status_code=204, headers={"HX-Redirect": start})
     crawl = await _first_crawl(state, requester)
     documents = None if shown.is_search and crawl is None else await searches.count_documents()
     page = _Page(request, shown, crawl, documents)
     if not shown.is_search:
-        return page.rendered()
+        return page.rendered(site=site_name(state, requester))
     try:
         answer = await searches.answer(search_order(state.project, shown, chosen_language(request)))
     except UserError as error:
@@ -105,6 +109,11 @@ async def opensearch(request: Request) -> Response:
     return page
 
 
+def _is_part(request: Request) -> bool:
+    """Return whether htmx asks for the part of the page that a search replaces."""
+    return FRAGMENT_HEADER in request.headers and "HX-History-Restore-Request" not in request.headers
+
+
 class _Page:
     """The search page of one request."""
 
@@ -125,9 +134,7 @@ class _Page:
 
     def rendered(self, status: int = 200, **found: Any) -> Response:
         """Return the page; to htmx only the part of it that a search replaces."""
-        headers = self._request.headers
-        is_part = FRAGMENT_HEADER in headers and "HX-History-Restore-Request" not in headers
-        template = "results_part.html" if is_part else "search.html"
+        template = "results_part.html" if _is_part(self._request) else "search.html"
         return render(self._request, template, status, **{**self._context, **found})
 
 
@@ -167,6 +174,18 @@ def sources_with_copies(state: ApiState) -> frozenset[str]:
     if not state.project.search_page.cached_copies:
         return frozenset()
     return frozenset(name for name, source in state.project.known_sources.items() if source.storage.keep)
+
+
+def site_name(state: ApiState, requester: Requester) -> str:
+    """Return the title of the page, or else the host if all sources of the requester are on one; or an empty text."""
+    project = state.project
+    hosts = {
+        urlsplit(url).hostname or ""
+        for name, source in project.known_sources.items()
+        if requester.sources is None or name in requester.sources
+        for url in source.start_urls
+    }
+    return project.search_page.title or (hosts.pop() if len(hosts) == 1 else "")
 
 
 def _own_language(request: Request) -> list[tuple[str, str]]:
