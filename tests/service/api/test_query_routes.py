@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 from support.in_process import InProcessWorkspace
 
 from ultracrawl.service.access.requester import Role
+from ultracrawl.service.statistics.store import QueryStore
 from ultracrawl.stores.audit_log import FILE
 
 if TYPE_CHECKING:
@@ -20,9 +22,8 @@ def search(api: Api, *texts: str, **params: object) -> None:
 
 
 def click(api: Api, text: str, position: object, role: Role = Role.READER) -> int:
-    return api.ask(
-        "POST", "/api/v1/clicks", role=role, json={"query": text, "position": position}
-    ).status_code
+    params = {"q": text, "position": position}
+    return api.ask("POST", "/api/v1/clicks", role=role, params=params).status_code
 
 
 def test_what_is_searched_and_chosen_is_what_editors_see(api: Api, workspace: InProcessWorkspace) -> None:
@@ -48,7 +49,7 @@ def test_what_is_searched_and_chosen_is_what_editors_see(api: Api, workspace: In
 def test_only_editors_and_administrators_see_it(api: Api) -> None:
     assert api.ask("GET", "/api/v1/queries", role=Role.READER).status_code == 403
     assert api.ask("GET", "/api/v1/queries", role=None).status_code == 401
-    assert api.ask("POST", "/api/v1/clicks", role=None, json={"query": "x", "position": 1}).status_code == 401
+    assert api.ask("POST", "/api/v1/clicks", role=None, params={"q": "x", "position": 1}).status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,24 @@ def test_a_suggestion_is_no_search(api: Api) -> None:
 @pytest.mark.parametrize("position", [0, -1, 1e9, "first"])
 def test_a_position_is_a_number_from_1(api: Api, position: object) -> None:
     assert click(api, "heron", position) == 422
+
+
+def test_a_public_key_counts_its_clicks_and_reads_no_statistics(api: Api) -> None:
+    site = "https://docs.example.com"
+    key = api.store.create_token("docs", None, sites=[site])
+    known, headers = {"key": key, "q": "heron"}, {"Origin": site}
+    assert api.ask("GET", "/api/v1/search", role=None, params=known, headers=headers).status_code == 200
+    for origin, status in ((site, 204), ("https://evil.example", 403)):
+        answer = api.ask(
+            "POST", "/api/v1/clicks", role=None, params={**known, "position": 2}, headers={"Origin": origin}
+        )
+        assert answer.status_code == status
+        allowed = answer.headers.get("access-control-allow-origin")
+        assert allowed == (site if status == 204 else None)
+    day = datetime.now(UTC).date()
+    counts = QueryStore.of_project(api.project).read(day)["key:docs"].queries["heron"]
+    assert (counts.searches, counts.clicks.total()) == (1, 1)
+    assert api.ask("GET", "/api/v1/queries", role=None, params={"key": key}).status_code == 401
 
 
 def test_clicks_are_not_in_the_audit_log(api: Api) -> None:

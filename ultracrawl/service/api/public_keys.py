@@ -23,7 +23,7 @@ from ultracrawl.service.api.problems import problem_answer
 from ultracrawl.sources import Project
 
 logger = logging.getLogger(__name__)
-KEY_PATHS = frozenset({"/api/v1/search", "/api/v1/suggest"})
+KEY_PATHS = frozenset({"/api/v1/search", "/api/v1/suggest", "/api/v1/clicks"})
 """The only paths for public keys."""
 KEY_PARAMETER = "key"
 """The parameter with a public key. With the header `Authorization` instead, browsers send two requests for one."""
@@ -33,7 +33,19 @@ BURST_OF_KEY, RATE_OF_KEY = 600, 50.0
 """Requests of one key at once, and in a second."""
 LONGEST_QUERY, MOST_HITS, LAST_HIT = 200, 20, 200
 _PARAMETERS = frozenset(
-    {KEY_PARAMETER, "q", "source", "group", "language", "index", "limit", "offset", "sections", "typing"}
+    {
+        KEY_PARAMETER,
+        "q",
+        "source",
+        "group",
+        "language",
+        "index",
+        "limit",
+        "offset",
+        "sections",
+        "typing",
+        "position",
+    }
 )
 _MAX_NOTED = 1000
 _PREFLIGHT = {

@@ -8,7 +8,6 @@ from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ultracrawl.service.api import answers as shapes
@@ -20,18 +19,19 @@ from ultracrawl.service.statistics.store import QueryStore
 router = APIRouter(tags=["search"])
 
 
-class Click(BaseModel):
-    """A hit that somebody chose among the results of a query."""
-
-    query: Annotated[str, Field(max_length=2000)]
-    position: Annotated[int, Field(ge=1, le=100_000)]
-    """Its position among the results, from 1."""
-
-
 @router.post("/clicks", status_code=204)
-async def click(state: State, requester: Visitor, address: Address, chosen: Click) -> Response:
-    """Count which hit was chosen; without effect unless the requester searched for the query before."""
-    state.queries.note_click(requester, chosen.query, chosen.position, address)
+async def click(
+    state: State,
+    requester: Visitor,
+    address: Address,
+    q: Annotated[str, Query(max_length=2000)],
+    position: Annotated[int, Query(ge=1, le=100_000)],
+) -> Response:
+    """Count which hit of a query was chosen, by its position from 1.
+
+    Without effect unless the requester searched for the query before.
+    """
+    state.queries.note_click(requester, q, position, address)
     return Response(status_code=204)
 
 
