@@ -161,11 +161,11 @@
     const query = new URLSearchParams(location.search).get("q");
     if (!hit || !query || !input.dataset.clicks || event.button > 1) return;
     const list = hit.parentElement;
-    fetch(input.dataset.clicks, {
+    const chosen = new URLSearchParams({ q: query, position: list.start + [...list.children].indexOf(hit) });
+    fetch(`${input.dataset.clicks}?${chosen}`, {
       method: "POST",
       keepalive: true,
-      headers: { "Content-Type": "application/json", "X-CSRF-Token": input.dataset.csrf },
-      body: JSON.stringify({ query, position: list.start + [...list.children].indexOf(hit) }),
+      headers: { "X-CSRF-Token": input.dataset.csrf },
     }).catch(() => { /* not counted */ });
   }
   document.addEventListener("click", report);
