@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -14,7 +15,6 @@ import yaml
 
 from support.project import Workspace
 from support.requirement import require
-from support.search_box import AXE
 from support.supervision import FakeSupervision
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 
+AXE = Path(__file__).parents[2] / "var/node_modules/axe-core/axe.min.js"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
