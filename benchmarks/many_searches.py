@@ -137,11 +137,11 @@ def answer_of(connection: http.client.HTTPConnection, path: str, token: str) -> 
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[tuple[int, str]]:
-    """Run `ultracrawl serve` on a project; yields its port and a token."""
-    words, environment = command("token", "create", "asker", "--role", "administrator")
+def served(folder: Path, *further: str) -> Iterator[tuple[int, str]]:
+    """Run `ultracrawl serve` on a project, with further options; yields its port and a token."""
+    words, environment = command("token", "create", f"asker-{time.time_ns()}", "--role", "administrator")
     token = subprocess.check_output(words, cwd=folder, env={**os.environ, **environment}, text=True).strip()
-    words, environment = command("serve", "--port", "0", "--jobs", str(CRAWLS))
+    words, environment = command("serve", "--port", "0", "--jobs", str(CRAWLS), *further)
     log = folder / "serve.log"
     with log.open("w") as file:
         process = subprocess.Popen(
