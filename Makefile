@@ -8,6 +8,7 @@ SCRATCH := $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 
 VENV := .venv
 BIN := $(VENV)/bin
 SITES := mkdocs==1.6.1 sphinx==8.2.3
+AXE := axe-core@4.14.1
 SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 python-xmp-toolkit==2.1.0
 
 .DEFAULT_GOAL := help
@@ -47,10 +48,13 @@ samples: venv ## Fetch documents for the tests that no system package brings: th
 	    echo "could not fetch $$sample; the tests that need it will say so"; \
 	done
 
-sites: venv ## Install what the tests of the search box build documentation with (MkDocs, Sphinx)
+sites: venv ## Install what the tests of the search box build documentation with (MkDocs, Sphinx), and axe-core
 	@test -x var/sites/bin/mkdocs -a -x var/sites/bin/sphinx-build || \
 	    { $(PYTHON) -m venv var/sites && var/sites/bin/pip install --quiet --disable-pip-version-check $(SITES); } || \
 	    echo "could not install $(SITES); the tests that need them will say so"
+	@test -f var/node_modules/axe-core/axe.min.js || \
+	    npm install --silent --no-save --no-audit --no-fund --prefix var $(AXE) || \
+	    echo "could not install $(AXE); the tests that need it will say so"
 
 lint: venv ## Check style, format and words, and that no text decides anything
 	$(BIN)/ruff check .

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Route, expect
 from support.free_port import free_port
-from support.pages import chromium
-from support.search_box import BOX, BoxPage, BoxService
+from support.search_box import BOX, BoxPage, BoxService, chromium
 from support.site import Site
 
 from ultracrawl.index import IndexDocument

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 from support.free_port import free_port, serving
-from support.pages import chromium
 from support.project import LOOPBACK
 from support.requirement import require
-from support.search_box import BOX, BoxPage, BoxService
+from support.search_box import BOX, BoxPage, BoxService, chromium
 
 pytestmark = [pytest.mark.servers, pytest.mark.processes]
 
