@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import yaml
+from playwright.sync_api import Browser, sync_playwright
 
 from support.project import Workspace
 from support.requirement import require
@@ -31,6 +33,17 @@ if TYPE_CHECKING:
 
 AXE = Path(__file__).parents[2] / "var/node_modules/axe-core/axe.min.js"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run the Chromium of the system."""
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    require(program, "Chromium", "chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 class Pages:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import Error, expect
-from support.pages import Pages, Watched, define_project, served
+from support.pages import Pages, Watched, chromium, define_project, served
 from support.project import Workspace
-from support.search_box import chromium
 from support.site import Site
 
 from ultracrawl.service.access.requester import Requester, RequesterKind
