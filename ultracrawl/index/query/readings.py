@@ -146,6 +146,8 @@ class TermSequence:
 
 def _name_words(terms: Sequence[Term]) -> tuple[str, ...] | None:
     """Return the words of a name of one or two terms, its own name last; None if the terms are something else."""
+    if len(terms) > 1 and not any(isinstance(term.node, Identifier) for term in terms):
+        return None  # two plain words are a topic
     parts = [part for term in _name_last(terms) for part in _name_parts(term)]
     found = [_written(part) for part in parts]
     return tuple(found) if 0 < len(terms) <= _NAME_TERMS and all(found) else None
