@@ -15,6 +15,7 @@ import httpx
 import yaml
 from playwright.sync_api import Browser, sync_playwright
 
+from support import search_processes
 from support.project import Workspace
 from support.requirement import require
 from support.supervision import FakeSupervision
@@ -54,6 +55,7 @@ class Pages:
         self.supervisor = FakeSupervision(["site"])
         self.secret = TokenStore.of_project(self.project).create_token("reader", Role.READER)
         self.app = make_app(lambda: self.project, self.supervisor, ApiOptions())
+        search_processes.end_after_test(self.app)
         add_pages(self.app)
 
     def as_reader_of(self, *principals: str) -> Pages:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 import yaml
 from argon2 import PasswordHasher
+from support import search_processes
 from support.supervision import FakeSupervision
 
 from ultracrawl.index import IndexDocument
@@ -56,6 +57,7 @@ class Service:
             return present[-1][1]
 
         self.app = make_app(project, FakeSupervision(["lake", "sea"]), options or ApiOptions())
+        search_processes.end_after_test(self.app)
         add_pages(self.app)
 
     def define(self, **sections: object) -> None:

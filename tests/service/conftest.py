@@ -1,0 +1,14 @@
+"""What all tests of the service have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from support.search_processes import end_search_processes
+
+
+@pytest.fixture(autouse=True)
+def _no_search_process_is_left() -> Iterator[None]:
+    yield
+    end_search_processes()
