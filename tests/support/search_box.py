@@ -94,7 +94,7 @@ class BoxPage:
     def go(self, url: str) -> BoxPage:
         """Load a page, and wait for its box."""
         self.page.goto(url)
-        self.page.wait_for_function(f"document.querySelector('{BOX}')?.shadowRoot")
+        self.page.locator(f"{BOX} .opener").wait_for(state="attached")  # a function would need `unsafe-eval`
         return self
 
     def type(self, text: str, wait: str = "[role=option]") -> None:
