@@ -539,14 +539,14 @@ mark { background: none; color: inherit; font-weight: 650; }
     #chosen(option) {
       const query = this.#shown;
       if (query) this.#recent([query, ...this.#recent().filter((one) => one !== query)].slice(0, MOST_RECENT));
-      if (query) this.#count(query, option);
+      if (query) this.#countClick(query, option);
       const goes = this.#tell('select', { url: option.href, position: this.#options.indexOf(option) + 1 }, true);
       if (!goes) this.#leave();
       return goes;
     }
 
     // Tells the service which hit was chosen, for its statistics of queries; sections count for their hit.
-    #count(query, option) {
+    #countClick(query, option) {
       const before = this.#options.slice(0, this.#options.indexOf(option) + 1);
       const position = before.filter((one) => !one.classList.contains('section')).length;
       const url = this.#url('clicks', { key: this.getAttribute('key'), q: query, position });
