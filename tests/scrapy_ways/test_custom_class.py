@@ -241,22 +241,19 @@ def test_a_pipeline_of_ones_own(project: Desk, site: Site, url: str) -> None:
 
 
 BAD = {
-    "no module": ("nowhere.MySource", "", "No module named 'nowhere'"),
-    "no class": ("mypackage.YourSource", "", "doesn't define any object named 'YourSource'"),
-    "no source": ("mypackage.MySource", "class MySource: pass\n", "has to be a subclass of"),
-    "plain spider": (
-        "mypackage.MySource",
-        "class MySource(scrapy.Spider): name = 'x'\n",
-        "has to be a subclass",
-    ),
-    "broken module": ("mypackage.MySource", "class MySource(\n", "__init__.py:7)"),
-    "module that raises": ("mypackage.MySource", "{}['nothing']\n", "KeyError: 'nothing' ("),
+    "no module": ("nowhere.MySource", "", ["nowhere"]),
+    "no class": ("mypackage.YourSource", "", ["YourSource"]),
+    "no source": ("mypackage.MySource", "class MySource: pass\n", ["SourceSpider"]),
+    "plain spider": ("mypackage.MySource", "class MySource(scrapy.Spider): name = 'x'\n", ["SourceSpider"]),
+    "broken module": ("mypackage.MySource", "class MySource(\n", ["SyntaxError", "__init__.py:7"]),
+    "module that raises": ("mypackage.MySource", "{}['nothing']\n", ["KeyError", "__init__.py:7"]),
 }
+"""A class that cannot be used: its path, the module, and the names and places that the line has."""
 
 
-@pytest.mark.parametrize(("path", "code", "problem"), BAD.values(), ids=list(BAD))
+@pytest.mark.parametrize(("path", "code", "named"), BAD.values(), ids=list(BAD))
 @pytest.mark.parametrize("command", ["ultracrawl", "scrapy"])
-def test_a_bad_class_is_one_line(project: Desk, command: str, path: str, code: str, problem: str) -> None:
+def test_a_bad_class_is_one_line(project: Desk, command: str, path: str, code: str, named: list[str]) -> None:
     own_class(project, code)
     project.define(site={"start_urls": ["https://a.example/"], "class": path})
     words = ("crawl", "site") if command == "ultracrawl" else ("crawl", "site", "-s", "LOG_ENABLED=0")
@@ -264,5 +261,4 @@ def test_a_bad_class_is_one_line(project: Desk, command: str, path: str, code: s
     assert ended.code == 2
     assert "Traceback" not in ended.err
     line = ended.err.strip().splitlines()[-1]
-    assert "source 'site': class" in line
-    assert problem in line
+    assert all(name in line for name in ("'site'", *named)), line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.crawl.discovery.robots_cache import _target
+from ultracrawl.crawl.discovery.site_files import _target
 
 
 @pytest.mark.parametrize(

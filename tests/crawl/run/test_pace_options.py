@@ -413,7 +413,7 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
     assert f"{name} (site): none of its URLs are queued\n" in workspace.command("status", name).out
     unknown = workspace.command("status", "nowhere.example.com")
     assert unknown.code == 2
-    assert "no source knows the site" in unknown.err
+    assert "nowhere.example.com" in unknown.err
 
 
 @pytest.mark.parametrize(

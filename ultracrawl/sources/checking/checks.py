@@ -366,8 +366,8 @@ def _check_boundary(source: DataSource) -> Iterator[PathFinding]:
 
 
 def check_paths(source: DataSource) -> Iterator[PathFinding]:
-    """Yield the paths with a `*` at their end, which is a character as any other: paths are beginnings."""
-    for option in ("only", "exclude"):
+    """Yield the paths of a web source with a `*` at their end, a character as any other: paths are beginnings."""
+    for option in ("only", "exclude") if source.type == WEB else ():
         for number, path in enumerate(getattr(source, option)):
             if path.endswith("*"):
                 problem = (
