@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx
 import yaml
-from playwright.sync_api import Browser, sync_playwright
 
 from support import search_processes
+from support.chromium import axe_violations
 from support.project import Workspace
-from support.requirement import require
 from support.supervision import FakeSupervision
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
@@ -31,20 +28,6 @@ from ultracrawl.sources.dialects import read_definitions
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
-
-AXE = Path(__file__).parents[2] / "var/node_modules/axe-core/axe.min.js"
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Run the Chromium of the system."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    require(program, "Chromium", "chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 class Pages:
@@ -133,11 +116,8 @@ class Watched:
 
     def findings(self) -> list[str]:
         """Return what axe-core finds in the present page."""
-        require(AXE.exists(), "axe-core", get="make sites")
-        self.page.evaluate(AXE.read_text())
-        found = self.page.evaluate("tags => axe.run({runOnly: tags})", TAGS)
         return [
             f"{one['id']}: {node['html'][:120]} ({node['failureSummary'].splitlines()[-1].strip()})"
-            for one in found["violations"]
+            for one in axe_violations(self.page)
             for node in one["nodes"]
         ]

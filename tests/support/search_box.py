@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,17 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 
+from support.chromium import axe_violations
 from support.project import Workspace
-from support.requirement import require
 from support.until import until
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.opening import open_index
 from ultracrawl.sources import load_project
 from ultracrawl.sources import require as require_project
 
-AXE = Path(__file__).parents[2] / "var/node_modules/axe-core/axe.min.js"
 BOX = "ultracrawl-search"
 
 
@@ -60,17 +58,6 @@ class BoxService:
         finally:
             process.send_signal(signal.SIGTERM)
             assert process.wait(60) == 0, self.log.read_text()
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Run the Chromium of the system."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    require(program, "Chromium", "chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 class BoxPage:
@@ -112,9 +99,7 @@ class BoxPage:
 
     def violations(self) -> list[str]:
         """Return what axe-core finds by its rules for WCAG 2.2, levels A and AA."""
-        require(AXE.exists(), "axe-core", get="make sites")
-        self.page.evaluate(AXE.read_text())
-        found = self.page.evaluate(
-            f"axe.run('{BOX}', {{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}})"
-        )
-        return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found["violations"]]
+        return [
+            f"{one['id']}: {[node['html'] for node in one['nodes']]}"
+            for one in axe_violations(self.page, BOX)
+        ]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import Error, expect
-from support.pages import Pages, Watched, chromium, define_project, served
+from support.chromium import chromium
+from support.pages import Pages, Watched, define_project, served
 from support.project import Workspace
 from support.site import Site
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
+from support.chromium import chromium
 from support.free_port import free_port
-from support.search_box import BOX, BoxPage, BoxService, chromium
+from support.search_box import BOX, BoxPage, BoxService
 from support.site import Site
 
 from ultracrawl.index import IndexDocument

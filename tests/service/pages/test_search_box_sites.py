@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from support.chromium import chromium
 from support.free_port import free_port, serving
 from support.project import LOOPBACK
 from support.requirement import require
-from support.search_box import BOX, BoxPage, BoxService, chromium
+from support.search_box import BOX, BoxPage, BoxService
 
 pytestmark = [pytest.mark.servers, pytest.mark.processes]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 
 import click
 
@@ -17,6 +18,29 @@ from ultracrawl.service.access.tokens import Token, TokenStore
 from ultracrawl.sources import Project
 
 _SECONDS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
+_Verb = Callable[..., None]
+
+
+def readers_options(verb: _Verb) -> _Verb:
+    """Give a verb the options `--principal` and `--all-principals`; see `chosen_principals`."""
+    principal = click.option(
+        "--principal",
+        "principals",
+        multiple=True,
+        metavar="NAME",
+        help="Also shows documents that this user or group may see; repeat for several.",
+    )
+    everybody = click.option(
+        "--all-principals", is_flag=True, help="Shows all documents, whoever may see them."
+    )
+    return principal(everybody(verb))
+
+
+def chosen_principals(principals: tuple[str, ...], all_principals: bool) -> tuple[str, ...] | None:
+    """Return the users and groups of these options; None for all. Raises `UserError` for both options."""
+    if principals and all_principals:
+        raise UserError("--all-principals includes every --principal; use only one of the two options")
+    return None if all_principals else principals
 
 
 @click.group("token")
@@ -42,14 +66,7 @@ def command() -> None:
     type=click.Choice([role.value for role in Role]),
     help="reader: search, see the status of sources; editor: also steer crawls, see URLs, approve; administrator: all.",
 )
-@click.option(
-    "--principal",
-    "principals",
-    multiple=True,
-    metavar="NAME",
-    help="Also shows documents that this user or group may see; repeat for several.",
-)
-@click.option("--all-principals", is_flag=True, help="Shows all documents, whoever may see them.")
+@readers_options
 @click.option(
     "--public",
     "is_public",
@@ -93,12 +110,10 @@ def create(
       ultracrawl token create audit --role reader --expires 90d
       ultracrawl token create docs --public --site https://docs.example.com
     """  # noqa: D301 - as above
-    if principals and all_principals:
-        raise UserError("--all-principals includes every --principal; use only one of the two options")
     if not name.strip() or not name.isprintable():
         raise UserError("the name of a token is a word or some words, as `portal`")
     _check_kind(role, is_public, sites, has_principals=bool(principals or all_principals))
-    names = None if all_principals else principals
+    names = chosen_principals(principals, all_principals)
     origins = list(dict.fromkeys(map(origin_of, sites)))
     token = TokenStore.of_project(project).create_token(
         name, Role(role) if role else None, names, expires, origins

@@ -7,7 +7,7 @@ import sys
 import click
 
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
-from ultracrawl.cli.serve.token import visible_documents
+from ultracrawl.cli.serve.token import chosen_principals, readers_options, visible_documents
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.service.access.passwords import MAX_BYTES
@@ -46,14 +46,7 @@ def command() -> None:
     type=click.Choice([role.value for role in Role]),
     help="reader: search, see the status of sources; editor: also steer crawls, see URLs, approve; administrator: all.",
 )
-@click.option(
-    "--principal",
-    "principals",
-    multiple=True,
-    metavar="NAME",
-    help="Also shows documents that this user or group may see; repeat for several.",
-)
-@click.option("--all-principals", is_flag=True, help="Shows all documents, whoever may see them.")
+@readers_options
 @_stdin_option
 @searchable_project_option
 def add(
@@ -71,9 +64,7 @@ def add(
       ultracrawl user add anna --role administrator
       pass show search/ben | ultracrawl user add ben --role reader --principal staff --password-stdin
     """  # noqa: D301 - as above
-    if principals and all_principals:
-        raise UserError("--all-principals includes every --principal; use only one of the two options")
-    names = None if all_principals else principals
+    names = chosen_principals(principals, all_principals)
     users = UserStore.of_project(project)
     users.check_new(name)
     user = users.add_user(name, Role(role), _password(name, from_stdin=password_stdin), names)
