@@ -1,0 +1,45 @@
+"""The log-in form in a browser: wrong and right passwords, the session, and logging out; axe finds nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.chromium import axe_violations, chromium
+from support.pages import served
+
+from ultracrawl.service.access.requester import Role
+
+if TYPE_CHECKING:
+    from service.access.conftest import Service
+
+PASSWORD = "a long pass phrase"
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no JavaScript"])
+def test_people_log_in_and_out(service: Service, scripts: bool) -> None:
+    service.users.add_user("ben", Role.READER, PASSWORD, ())
+    with served(service.app) as address, chromium() as browser:
+        context = browser.new_context(java_script_enabled=scripts, bypass_csp=True)
+        page = context.new_page()
+        page.goto(f"{address}/?q=heron")
+        assert page.url.startswith(f"{address}/login?next=")
+        if scripts:
+            assert axe_violations(page) == []
+        page.fill("#name", "ben")
+        page.fill("#password", "wrong")
+        page.click("form.login button")
+        assert page.locator("[role=alert]").is_visible()
+        assert page.input_value("#name") == "ben"
+        page.fill("#password", PASSWORD)
+        page.click("form.login button")
+        page.wait_for_url(f"{address}/?q=heron")
+        assert page.locator(".hit").count() > 0
+        session = [cookie for cookie in context.cookies() if cookie["httpOnly"]]
+        assert session
+        assert {cookie["sameSite"] for cookie in session} == {"Lax"}
+        page.click("summary:has-text('ben')")
+        page.click("form[action='/logout'] button")
+        page.goto(f"{address}/")
+        assert "/login" in page.url
