@@ -96,7 +96,9 @@ def test_an_idle_process_that_dies_is_replaced_unnoticed(birds: Birds) -> None:
     birds.titles("heron")
     pid = only_pid(birds)
     os.kill(pid, signal.SIGKILL)
-    until(lambda: not is_alive(pid))
+    until(
+        lambda: not os.path.exists(f"/proc/{pid}")
+    )  # all its threads have ended, so that its pipe is closed
     assert birds.titles("egret") == ["Egret"]
     assert only_pid(birds) != pid
 
