@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from service.searching.conftest import ANYBODY, OPTIONS, Birds, is_alive
@@ -74,33 +75,62 @@ def test_a_search_past_its_time_is_ended_and_the_next_one_works(birds: Birds) ->
 
 
 def test_a_process_that_is_killed_during_a_search_ends_it_alone(birds: Birds) -> None:
+    synonyms = birds.folder / "synonyms"
+    synonyms.write_text("wader => heron\n")
+    birds.define(search={"synonyms": "synonyms"})
+    birds.project = birds.read()
     birds.serve(result_cache=0)
 
     async def searched() -> None:
         await birds.searching.run(ANYBODY, SearchOrder("heron"))
         pid = only_pid(birds)
-        hanging = await hang(birds)
-        other = await birds.searching.run(OTHER, SearchOrder("egret"))
-        assert other["total"] == 1, "somebody else has another process"
+        synonyms.unlink()
+        os.mkfifo(synonyms)
+        hanging = asyncio.ensure_future(birds.searching.run(ANYBODY, SearchOrder("heron")))
+        writer = await reader_of(synonyms)
         assert not hanging.done()
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(SearchEndedError):
             await hanging
+        os.close(writer)
+        synonyms.unlink()
+        synonyms.write_text("")
         assert (await birds.searching.run(ANYBODY, SearchOrder("heron")))["total"] == 3
 
     asyncio.run(searched())
+
+
+async def reader_of(fifo: Path) -> int:
+    """Wait until somebody reads a FIFO, and return its open other end."""
+    while True:
+        try:
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads it yet
+            await asyncio.sleep(0.01)
 
 
 def test_an_idle_process_that_dies_is_replaced_unnoticed(birds: Birds) -> None:
     birds.serve(result_cache=0)
     birds.titles("heron")
     pid = only_pid(birds)
-    os.kill(pid, signal.SIGKILL)
-    until(
-        lambda: not os.path.exists(f"/proc/{pid}")
-    )  # all its threads have ended, so that its pipe is closed
+    os.kill(pid, signal.SIGKILL)  # the search begins before its end can be seen
     assert birds.titles("egret") == ["Egret"]
     assert only_pid(birds) != pid
+
+
+def test_somebody_else_has_another_process_than_one_that_hangs(birds: Birds) -> None:
+    birds.serve(result_cache=0)
+
+    async def searched() -> None:
+        await birds.searching.run(ANYBODY, SearchOrder("heron"))
+        pid = only_pid(birds)
+        hanging = await hang(birds)
+        assert (await birds.searching.run(OTHER, SearchOrder("egret")))["total"] == 1
+        assert not hanging.done()
+        os.kill(pid, signal.SIGKILL)
+        assert (await hanging)["total"] == 3, "it had not begun: another process answers"
+
+    asyncio.run(searched())
 
 
 def test_the_searches_of_one_requester_leave_a_process_to_others(birds: Birds) -> None:

@@ -23,6 +23,10 @@ _END_SECONDS = 2.0
 """Seconds that an idle process has to end."""
 
 
+class ProcessGoneError(SearchEndedError):
+    """A process that was idle had died before it got the request: another one can answer it."""
+
+
 class SearchProcess:
     """A process that answers one request at a time. Its methods block, and are called in threads."""
 
@@ -64,26 +68,36 @@ class SearchProcess:
         return not self._pipe.poll()
 
     @property
+    def is_new(self) -> bool:
+        """Whether it has not answered yet."""
+        return self._project is None
+
+    @property
     def is_large(self) -> bool:
         """Whether it has grown so much that it is better replaced."""
         return private_bytes(self.pid) > self._options.large
 
     def answer(self, project: Project, request: Request) -> Answer:
-        """Return the answer to a request. Raises `SearchEndedError`, and then the process is at its end."""
+        """Return the answer to a request.
+
+        Raises `SearchEndedError`, `ProcessGoneError` if the request did not reach it; then the process is at its end.
+        """
         message = pickle.dumps(Task(request, None if project is self._project else project))
         with self._lock:
             self._deadline = time.monotonic() + self._options.timeout
+        answer, has_begun = None, False
         try:
             self._pipe.send_bytes(message)
+            self._pipe.recv_bytes()
+            has_begun = True
             answer = pickle.loads(self._pipe.recv_bytes())  # noqa: S301 - from our own process
         except (OSError, EOFError):
-            answer = None
+            pass
         with self._lock:
             self._deadline = math.inf
         if not isinstance(answer, Answer) or self._end_reason:
-            raise SearchEndedError(
-                f"the search was ended: {self._end_reason or 'its process died; try again'}"
-            )
+            error = SearchEndedError if has_begun or self._end_reason else ProcessGoneError
+            raise error(f"the search was ended: {self._end_reason or 'its process died; try again'}")
         self._project = project
         return answer
 

@@ -9,7 +9,7 @@ from anyio import CapacityLimiter, to_thread
 
 from ultracrawl.service.searching.messages import Answer, Request
 from ultracrawl.service.searching.options import SearchingOptions
-from ultracrawl.service.searching.process import SearchProcess
+from ultracrawl.service.searching.process import ProcessGoneError, SearchProcess
 from ultracrawl.sources import Project
 
 _CHECK_SECONDS = 0.25
@@ -53,14 +53,18 @@ class SearchProcesses:
             process.end_process()
 
     def _answer(self, project: Project, request: Request) -> Answer:
-        process = self._take()
-        keep = False
-        try:
-            answer = process.answer(project, request)
-            keep = not process.is_large
-        finally:
-            self._put_back(process, keep=keep)
-        return answer
+        while True:
+            process = self._take()
+            keep = False
+            try:
+                answer = process.answer(project, request)
+                keep = not process.is_large
+                return answer
+            except ProcessGoneError:
+                if process.is_new:
+                    raise
+            finally:
+                self._put_back(process, keep=keep)
 
     def _take(self) -> SearchProcess:
         """Return a process for one search: the idle one that was used last, or a new one."""

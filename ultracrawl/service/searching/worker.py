@@ -21,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 READY = b"ready"
 """The first message of a process."""
+BEGUN = b"begun"
+"""Sent before each answer: the task has arrived."""
 
 
 def serve_searches(service: Connection, document_cache: int) -> None:
@@ -36,7 +38,9 @@ def serve_searches(service: Connection, document_cache: int) -> None:
     with suppress(EOFError, OSError):
         service.send_bytes(READY)
         while True:
-            task = pickle.loads(service.recv_bytes())  # noqa: S301 - from the service itself
+            message = service.recv_bytes()
+            service.send_bytes(BEGUN)
+            task = pickle.loads(message)  # noqa: S301 - from the service itself
             service.send_bytes(pickle.dumps(_answer(searchers, task)))
 
 
