@@ -113,6 +113,29 @@ def test_documents_that_the_store_was_not_told_of_come_again_or_go(tmp_path: Pat
     state.close()
 
 
+def test_a_document_that_goes_is_not_marked_indexed_by_its_former_commit(tmp_path: Path) -> None:
+    """Its page was visited again, and is a duplicate now."""
+    state, index = SqliteStore(":memory:", "s"), MemoryIndex({})
+    killed = feed_of(tmp_path, state, index)
+    killed.add(1, IndexDocument("s", "http://h/1", "not even known", "text"))
+    killed.close(1.0)
+    feed = feed_of(tmp_path, state, index)
+    feed.recover()
+    known(state, 1)
+    duplicate = UrlRecord("http://h/1", "s", outcome=UrlOutcome.DUPLICATE)
+    state.records.finish_url(QueueEntry(1, "http://h/1", "http://h", 0, 1), duplicate)
+    for _ in range(2):
+        feed.collect()
+        record = state.records.get_record(1)
+        assert record is not None
+        assert not record.searchable
+        feed.drain()
+    feed.collect()
+    assert not list(index.documents())
+    feed.close(1.0)
+    state.close()
+
+
 def handed_over(feed: IndexWriter, state: SqliteStore, key: int) -> None:
     url = f"http://h/{key}"
     feed.add(key, IndexDocument("s", url, "T", "text"))

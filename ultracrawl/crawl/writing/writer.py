@@ -108,7 +108,8 @@ class IndexWriter:
         if self._links is not None:
             for key in unrecorded.known:
                 self._links.submitted_without_texts(key)
-        self.remove_unknown(documents[key] for key in unrecorded.unknown)
+        for key in unrecorded.unknown:
+            self._delete(key, documents[key])
 
     def add(self, key: int, document: IndexDocument) -> None:
         """Add a new or changed document. Raises `IndexStoreError` if the cache cannot be written."""
@@ -123,6 +124,9 @@ class IndexWriter:
         """Delete a document."""
         if self._links is not None:
             self._links.note_document_removed(key)
+        self._delete(key, url)
+
+    def _delete(self, key: int, url: str) -> None:
         self.append(key, Deletion(self._source, url))
         self._segments.open[key] = ""
 
