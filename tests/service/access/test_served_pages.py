@@ -107,6 +107,36 @@ def test_a_url_is_all_that_a_search_page_needs(tmp_path: Path) -> None:
         assert len(site.requests) == requests, "it is crawled again tomorrow"
 
 
+def test_a_url_is_crawled_within_the_restrictions_that_are_typed_or_stored(tmp_path: Path) -> None:
+    site = Site()
+    site.page("/", title="Birds", links=["/guide/"])
+    site.page("/guide/", title="Guide", links=["/guide/heron", "/guide/old/egret", "/"], text="guide")
+    site.page("/guide/heron", title="Heron", text="heron")
+    site.page("/guide/old/egret", title="Egret", text="egret")
+    with site.serve() as url:
+        scope = ("--path", "/guide/", "--exclude", "/guide/old/", "--depth", "3", "--limit", "9")
+        for words in (scope, ()):
+            with serving(tmp_path, "--url", f"{url}/", *words) as printed:
+                found = re.search(r"http://(\S+?)(/login\?key=\S+)", printed.read_text())
+                assert found is not None
+                client = Client(f"http://{found[1]}")
+                client.ask(found[2])
+                until(lambda: "/guide/heron" in client.ask("/?q=heron")[2])  # noqa: B023 - called at once
+                until(lambda: '"phase": "idle"' in client.ask("/api/v1/sources")[2])  # noqa: B023
+            assert site.page_paths() == {"/guide/", "/guide/heron"}
+            (source,) = yaml.safe_load((tmp_path / "var" / "adhoc.yaml").read_text())["sources"].values()
+            assert (source["only"], source["exclude"]) == (["/guide/"], ["/guide/old/"])
+            assert (source["depth"], source["limits"]) == (3, {"documents": 9})
+
+
+def test_restrictions_belong_to_a_url(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.define("http://a.example/")
+    for words in (["--path", "/guide/"], ["--exclude", "/old/"], ["--depth", "3"], ["--limit", "9"]):
+        result = workspace.command("serve", *words)
+        assert (result.code, len(result.err.splitlines())) == (2, 1), words
+
+
 def test_a_page_that_nobody_can_open_is_told_with_what_to_do(tmp_path: Path) -> None:
     sources = {"site": {"start_urls": ["http://a.example/"], "refresh": {"interval": "never"}}}
     (tmp_path / "ultracrawl.yaml").write_text(yaml.safe_dump({"sources": sources}))

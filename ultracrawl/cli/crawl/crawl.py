@@ -6,7 +6,7 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,9 +23,10 @@ from ultracrawl.cli.options import (
     print_all,
     server_option,
 )
+from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, RunReport
-from ultracrawl.settings.adhoc import NONE, AdhocScope
+from ultracrawl.settings.adhoc import AdhocScope
 from ultracrawl.settings.projects import project_of_urls
 from ultracrawl.sources import Catalog, DataSource, Project
 
@@ -35,59 +36,6 @@ if TYPE_CHECKING:
 
 _HOST = re.compile(r"([\w-]+\.)+[A-Za-z]{2,}(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?")
 """A host that is written without its scheme, perhaps with a path."""
-
-
-class _NumberOrNone(click.ParamType[str]):
-    """A whole number, or `none`; both stay texts."""
-
-    name = "number"
-
-    def __init__(self, least: int) -> None:
-        self._least = least
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text. Raises `BadParameter`."""
-        if value not in ("", NONE) and not (value.isdecimal() and int(value) >= self._least):
-            self.fail(
-                f"{value!r} is no whole number from {self._least} on, and not {NONE!r} either", param, ctx
-            )
-        return value
-
-
-def scope_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that restrict the crawl of a URL; the function gets them as `scope`."""
-
-    @click.option(
-        "--path",
-        "paths",
-        multiple=True,
-        metavar="PATH",
-        help="Of the site of a URL, crawl only this path and what is below it; repeatable.",
-    )
-    @click.option(
-        "--exclude",
-        multiple=True,
-        metavar="PATH",
-        help="Leave out this path and what is below it; repeatable.",
-    )
-    @click.option(
-        "--depth", type=_NumberOrNone(0), default="", metavar="N", help="Follow links N steps far at most."
-    )
-    @click.option(
-        "--limit",
-        "documents",
-        type=_NumberOrNone(1),
-        default="",
-        metavar="N",
-        help="Crawl no new URLs once the index has about N documents of the site.",
-    )
-    @wraps(function)
-    def with_scope(
-        *, paths: tuple[str, ...], exclude: tuple[str, ...], depth: str, documents: str, **others: Any
-    ) -> None:
-        function(scope=AdhocScope(paths, exclude, depth, documents), **others)
-
-    return with_scope
 
 
 @click.command("crawl")
@@ -173,11 +121,7 @@ def _select_sources(
         project, source = project_of_urls(urls, scope)
         note_project(project)
         return project, [source], []
-    if scope != AdhocScope():
-        raise UserError(
-            "--path, --exclude, --depth and --limit belong to a URL; in a definition write for example "
-            "`only: [/docs/]`, `exclude: [/archive/]`, `depth: 3`, `limits: {documents: 100}`"
-        )
+    refuse_scope(scope)
     try:
         project = open_project(config)
         return project, *Catalog(project).select_for_crawl(sources)

@@ -11,6 +11,7 @@ import click
 
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.options import config_option, jobs_option, show_hints
+from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.cli.serve.search_options import search_options
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
@@ -18,6 +19,7 @@ from ultracrawl.service.api import check_extra
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import DRAIN_TIMEOUT, HOST, PORT, ServeOptions, serve
+from ultracrawl.settings.adhoc import AdhocScope
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -31,6 +33,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="URL",
     help="Crawl the site of this URL now and daily, without a definition, and show a page to search it.",
 )
+@scope_options
 @click.option("--host", default=HOST, show_default=True, help="The address of the API.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port of the API."
@@ -70,6 +73,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def command(
     config: str | None,
     urls: tuple[str, ...],
+    scope: AdhocScope,
     host: str,
     port: int,
     jobs: int | None,
@@ -87,19 +91,20 @@ def command(
     Each crawl has a process of its own. Crawls that die are restarted; changed definitions are reloaded if they have
     no mistakes. With the extra `serve` there are also a search page and an API.
 
-    With --url no definition is needed: the site is crawled as by `crawl --url`, again each day, and a link is printed
-    that signs your browser in, once. People log in as users of `ultracrawl user add`.
+    With --url no definition is needed: the site is crawled as by `crawl --url`, which has --path, --exclude, --depth
+    and --limit too, again each day. A link is printed that signs your browser in, once. For others: `ultracrawl user`.
 
     \b
     Examples:
       ultracrawl serve --url https://docs.example.com/
+      ultracrawl serve --url https://docs.example.com/ --path /guide/ --limit 500
       ultracrawl serve
       ultracrawl serve -c conf/ultracrawl.yaml --jobs 4 --port 9000
       ultracrawl serve --behind-proxy --allow-host www.example.com --root-path /search
     """  # noqa: D301 - click's mark for a block that keeps its lines
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
     logging.getLogger("ultracrawl").setLevel(logging.INFO)
-    definitions = _definitions(config, urls)
+    definitions = _definitions(config, urls, scope)
     options = ServeOptions(
         host,
         port,
@@ -117,13 +122,15 @@ def command(
     raise SystemExit(0 if serve(definitions, options) else 1)
 
 
-def _definitions(config: str | None, urls: tuple[str, ...]) -> Definitions:
+def _definitions(config: str | None, urls: tuple[str, ...], scope: AdhocScope) -> Definitions:
     """Return the definitions, with a source for `--url`. Raises `UserError`, `MissingExtraError`."""
     if urls and config:
         raise UserError("--url needs no definition file; leave out one or the other")
     if urls:
         check_extra()
-    definitions = Definitions(config, urls)
+    else:
+        refuse_scope(scope)
+    definitions = Definitions(config, urls, scope)
     note_project(definitions.project)
     show_hints(definitions.hints)
     return definitions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
@@ -10,18 +11,23 @@ from ultracrawl.settings.projects import find_project, locate_project, project_o
 from ultracrawl.sources import Project
 from ultracrawl.sources.reading.locations import file_version, tracked_files
 
+if TYPE_CHECKING:
+    from ultracrawl.settings.adhoc import AdhocScope
+
 
 class Definitions:
     """Holds the project of a service, and reloads its definitions."""
 
-    def __init__(self, config: str | None = None, urls: tuple[str, ...] = ()) -> None:
-        """Read the definitions, and add a source for `urls` as `crawl --url` does. Raises `UserError`.
+    def __init__(
+        self, config: str | None = None, urls: tuple[str, ...] = (), scope: AdhocScope | None = None
+    ) -> None:
+        """Read the definitions, and add a source for `urls` with its `scope` as `crawl --url` does. Raises `UserError`.
 
         Mistakes in parts of the definitions are left to `Project.mistakes`.
         """
         self._config, self._urls = config, urls
         with tracked_files() as self._seen:
-            self.project, hints = self._read()
+            self.project, hints = self._read(scope)
         self.hints = tuple(hints)
         """Findings that are not fatal."""
 
@@ -54,10 +60,10 @@ class Definitions:
             self.project = project
         return [*mistakes, *hints]
 
-    def _read(self) -> tuple[Project, Iterable[Finding]]:
+    def _read(self, scope: AdhocScope | None = None) -> tuple[Project, Iterable[Finding]]:
         if not self._urls:
             return find_project(self._config)
-        project, source = project_of_urls(self._urls)
+        project, source = project_of_urls(self._urls, scope)
         others = {name: one for name, one in project.adhoc_sources.items() if name != source.name}
         sources = {**project.sources, source.name: source}
         return project.model_copy(update={"sources": sources, "adhoc_sources": others}), ()

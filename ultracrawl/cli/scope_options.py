@@ -1,0 +1,74 @@
+"""The options that restrict the crawl of a URL, of `crawl` and `serve`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from ultracrawl.errors import UserError
+from ultracrawl.settings.adhoc import NONE, AdhocScope
+
+
+class _NumberOrNone(click.ParamType[str]):
+    """A whole number, or `none`; both stay texts."""
+
+    name = "number"
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text. Raises `BadParameter`."""
+        if value not in ("", NONE) and not (value.isdecimal() and int(value) >= self._least):
+            self.fail(
+                f"{value!r} is no whole number from {self._least} on, and not {NONE!r} either", param, ctx
+            )
+        return value
+
+
+def scope_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that restrict the crawl of a URL; the function gets them as `scope`."""
+
+    @click.option(
+        "--path",
+        "paths",
+        multiple=True,
+        metavar="PATH",
+        help="Of the site of a URL, crawl only this path and what is below it; repeatable.",
+    )
+    @click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATH",
+        help="Leave out this path and what is below it; repeatable.",
+    )
+    @click.option(
+        "--depth", type=_NumberOrNone(0), default="", metavar="N", help="Follow links N steps far at most."
+    )
+    @click.option(
+        "--limit",
+        "documents",
+        type=_NumberOrNone(1),
+        default="",
+        metavar="N",
+        help="Crawl no new URLs once the index has about N documents of the site.",
+    )
+    @wraps(function)
+    def with_scope(
+        *, paths: tuple[str, ...], exclude: tuple[str, ...], depth: str, documents: str, **others: Any
+    ) -> None:
+        function(scope=AdhocScope(paths, exclude, depth, documents), **others)
+
+    return with_scope
+
+
+def refuse_scope(scope: AdhocScope) -> None:
+    """Raise `UserError` for restrictions where no URL is crawled."""
+    if scope != AdhocScope():
+        raise UserError(
+            "--path, --exclude, --depth and --limit belong to a URL; in a definition write for example "
+            "`only: [/docs/]`, `exclude: [/archive/]`, `depth: 3`, `limits: {documents: 100}`"
+        )
