@@ -9,7 +9,7 @@ from lxml.html import document_fromstring, fromstring
 from support.network import NetworkSite
 from support.pages import Pages
 
-from ultracrawl.service.pages.cached_copy import sanitised
+from ultracrawl.service.pages.stored_copies import sanitised
 
 ATTACKS = (
     "<script>alert(1)</script>",
@@ -74,11 +74,17 @@ def test_links_of_a_copy_lead_where_those_of_the_page_lead() -> None:
 @pytest.fixture
 def site() -> NetworkSite:
     site = NetworkSite()
-    site.page("/", title="Start", links=["/plain", "/meta", "/header", "/silent", "/evil"], text="all of it")
+    paths = ["/plain", "/meta", "/header", "/silent", "/evil", "/wide", "/about", "/moved"]
+    site.page("/", title="Start", links=paths, text="all of it")
     site.page("/plain", title="Plain", text="nothing is forbidden here")
     site.page("/meta", title="Meta", text="forbidden by META", robots="noarchive")
     site.page("/header", title="Header", text="forbidden by a header", headers={"X-Robots-Tag": "noarchive"})
     site.page("/silent", title="Silent", text="no text may be shown", robots="nosnippet")
+    wide = '<title>Wide</title><meta name="robots" content="NoArchive"><p>forbidden in UTF-16</p>'
+    site.file("/wide", wide.encode("utf-16"), "text/html; charset=utf-16")
+    site.page("/about", title="About", text="the word noarchive alone has forbidden nothing")
+    site.redirect("/moved", "/there", status=302)
+    site.page("/there", title="There", text="forbidden to nobody, under the address that leads to it")
     site.page("/evil", title="<script>alert(1)</script>", text="<script>alert(1)</script> evil")
     return site
 
@@ -101,9 +107,40 @@ def test_a_copy_has_what_the_page_said_in_an_origin_of_its_own(stored: Pages, ur
     assert "noarchive" in answer.headers["x-robots-tag"]
 
 
-@pytest.mark.parametrize("path", ["/meta", "/header", "/silent"])
+@pytest.mark.parametrize("path", ["/meta", "/header", "/silent", "/wide"])
 def test_what_a_publisher_forbids_is_not_shown(stored: Pages, url: str, path: str) -> None:
     assert stored.ask("/cached", params={"source": "site", "url": f"{url}{path}"}).status_code == 404
+
+
+def linked_copies(pages: Pages, query: str) -> dict[str, str]:
+    """Return the addresses of the cached copies that hits link to, by title; empty for hits without a link."""
+    page = document_fromstring(pages.ask("/", params={"q": query}).text)
+    found = {}
+    for hit in page.cssselect(".hit"):
+        links = [one.get("href") for one in hit.cssselect(".details a")]
+        copies = [link for link in links if link.startswith("/cached?")]
+        found[hit.cssselect("h3")[0].text_content()] = next(iter(copies), "")
+    return found
+
+
+def test_hits_link_to_the_copies_that_exist_and_to_no_others(stored: Pages) -> None:
+    links = linked_copies(stored, "forbidden")
+    assert set(links) == {"Plain", "Meta", "Header", "Wide", "About", "There"}
+    assert {title for title, link in links.items() if link} == {"Plain", "About", "There"}
+    assert {stored.ask(link).status_code for link in links.values() if link} == {200}
+    assert linked_copies(stored, "silent")["Silent"] == ""
+
+
+def test_the_text_of_a_page_that_forbids_snippets_is_nowhere(stored: Pages) -> None:
+    page = stored.ask("/", params={"q": "silent shown"})
+    assert "Silent" in page.text
+    assert "no text may be" not in page.text
+
+
+def test_stored_responses_that_cannot_be_read_take_no_hit_away(stored: Pages) -> None:
+    for path in stored.project.documents.path.rglob("*.sqlite*"):
+        path.write_bytes(b"no database" * 1000)
+    assert set(linked_copies(stored, "forbidden").values()) == {""}
 
 
 def test_a_directive_in_a_header_is_known_where_other_headers_are_not_stored(

@@ -31,9 +31,18 @@ def link(page: HtmlElement, selector: str) -> str:
 def test_the_start_page_has_the_box_and_the_number_of_pages(pages: Pages) -> None:
     page = parsed(pages.ask("/"))
     assert page.cssselect("form[role=search] input[name=q]")
-    assert "127.0.0.1" in page.cssselect("h1")[0].text_content(), "the host of its only site"
+    for place in ("h1", "title", ".brand"):
+        assert "127.0.0.1" in page.cssselect(place)[0].text_content(), "the host of its only site"
     assert "3" in page.cssselect("#progress")[0].text_content()
     assert not page.cssselect(".hit")
+
+
+def test_the_title_says_query_and_site(pages: Pages) -> None:
+    assert parsed(pages.ask("/", params={"q": "heron"})).cssselect("title")[0].text == "heron - 127.0.0.1"
+    project = pages.workspace.directory / "ultracrawl.yaml"
+    project.write_text(f"search_page: {{title: Birds}}\n{project.read_text()}")
+    assert parsed(pages.ask("/", params={"q": "heron"})).cssselect("title")[0].text == "heron - Birds"
+    assert parsed(pages.ask("/")).cssselect("title")[0].text == "Birds"
 
 
 def test_a_hit_has_its_title_link_place_and_marked_snippet(pages: Pages, url: str) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from babel.dates import format_datetime, format_skeleton, format_timedelta
@@ -17,8 +17,13 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.service.pages.languages import DEFAULT, Language, languages, negotiated
 from ultracrawl.service.pages.static_files import accepts_gzip, static_files
+
+if TYPE_CHECKING:
+    from ultracrawl.service.access.requester import Requester
+    from ultracrawl.sources import Project
 
 CONTENT_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -30,6 +35,8 @@ THEME_COOKIE = "ultracrawl-theme"
 FRAGMENT_HEADER = "HX-Request"
 """Sent by htmx, which replaces a part of a page."""
 _LEAST_COMPRESSED = 1000
+_MOST_STARTS = 20
+"""Start URLs of a source whose hosts are looked at."""
 
 
 def page_url(request: Request, path: str = "/", query: Iterable[tuple[str, str]] = ()) -> str:
@@ -48,6 +55,21 @@ def chosen_language(request: Request) -> str:
     """Return the code of the language in the URL, or preferred by the browser; empty if there is no such catalogue."""
     asked = request.query_params.get("language", "")
     return asked if asked in languages() else negotiated(request.headers.get("accept-language", ""))
+
+
+def site_title(request: Request) -> str:
+    """Return the title of the pages, or else the host if all sources of the requester are on one; or an empty text."""
+    project: Project = request.app.state.api.project
+    requester: Requester | None = getattr(request.state, "requester", None)
+    if project.search_page.title or requester is None:
+        return project.search_page.title
+    hosts: set[str] = set()
+    for name, source in project.known_sources.items():
+        if requester.sources is None or name in requester.sources:
+            hosts.update(map(host_of, source.start_urls[:_MOST_STARTS] or ("",)))
+        if len(hosts) > 1:
+            return ""
+    return hosts.pop() if hosts else ""
 
 
 def render(
@@ -74,7 +96,7 @@ def render(
                 "language": language,
                 "languages": languages().values(),
                 "theme": theme if theme in THEMES else THEMES[0],
-                "site_title": request.app.state.api.project.search_page.title,
+                "site_title": site_title(request),
                 "here": here,
                 "other_language": partial(_other_language, request),
                 "requester": getattr(request.state, "requester", None),

@@ -14,7 +14,6 @@ from babel import UnknownLocaleError
 from babel.core import Locale
 from markupsafe import Markup, escape
 
-from ultracrawl.content.reader import PageReader
 from ultracrawl.index.hits.highlighting import collapse_controls
 from ultracrawl.rules.attributes.schema import value_text
 from ultracrawl.rules.urls.shown import harmless
@@ -137,17 +136,18 @@ class ResultView:
     """The chosen values: filter, value, and the address without it."""
 
 
-def result_view(address: SearchAddress, answer: Mapping[str, Any], copies: Iterable[str]) -> ResultView:
-    """Return what the page shows of an answer; `copies` are sources whose responses are stored."""
+def result_view(
+    address: SearchAddress, answer: Mapping[str, Any], copies: Collection[tuple[str, str]]
+) -> ResultView:
+    """Return what the page shows of an answer; `copies` are the documents (source, URL) that have a cached copy."""
     filters = tuple(_filters(address, answer))
     last_page = max(1, -(-int(answer["total"]) // PAGE_SIZE))
     nearby = range(max(1, address.page - _NEARBY_PAGES), min(last_page, address.page + _NEARBY_PAGES) + 1)
     suggestion = str(answer["suggestion"])
-    with_copies = frozenset(copies)
     return ResultView(
         total=int(answer["total"]),
         reading=str(answer["reading"]),
-        hits=tuple(_hit(address, hit, with_copies) for hit in answer["hits"]),
+        hits=tuple(_hit(address, hit, copies) for hit in answer["hits"]),
         filters=filters,
         suggestion=_compared(address.text, suggestion),
         suggested=address.with_text(suggestion) if suggestion else None,
@@ -179,7 +179,7 @@ def path_of(url: str) -> str:
     return path or parts.hostname or url
 
 
-def _hit(address: SearchAddress, hit: Mapping[str, Any], with_copies: frozenset[str]) -> HitView:
+def _hit(address: SearchAddress, hit: Mapping[str, Any], copies: Collection[tuple[str, str]]) -> HitView:
     words = {word.casefold() for word in _WORD.findall(address.text)}
     words.update(
         word.casefold() for marked in _MARKED.findall(hit["snippet_html"]) for word in _WORD.findall(marked)
@@ -203,7 +203,7 @@ def _hit(address: SearchAddress, hit: Mapping[str, Any], with_copies: frozenset[
         kind="" if media_type in WEB_PAGES else media_type_name(media_type),
         changed=_date(attributes.get("LastModifiedDate", ())),
         more=address.with_like(hit["url"]),
-        has_copy=hit["source"] in with_copies and PageReader().reads(media_type),
+        has_copy=(hit["source"], hit["url"]) in copies,
         document=hit["url"],
     )
 

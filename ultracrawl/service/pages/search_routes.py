@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from typing import Annotated, Any, NamedTuple
-from urllib.parse import urlsplit
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Request
@@ -23,6 +22,7 @@ from ultracrawl.service.pages.rendering import FRAGMENT_HEADER, chosen_language,
 from ultracrawl.service.pages.result_view import marked_beginnings, path_of, result_view, safe_link
 from ultracrawl.service.pages.search_address import SearchAddress
 from ultracrawl.service.pages.searching import PageSearches, search_order, suggest_order
+from ultracrawl.service.pages.stored_copies import documents_with_copies
 
 router = APIRouter(route_class=PageRoute)
 
@@ -47,12 +47,14 @@ async def search_page(
     documents = None if shown.is_search and crawl is None else await searches.count_documents()
     page = _Page(request, shown, crawl, documents)
     if not shown.is_search:
-        return page.rendered(site=site_name(state, requester))
+        return page.rendered()
     try:
         answer = await searches.answer(search_order(state.project, shown, chosen_language(request)))
     except UserError as error:
         return page.rendered(400, problem=without_folders(request, error))
-    result = result_view(shown, answer, sources_with_copies(state))
+    documents_found = [(hit["source"], hit["url"]) for hit in answer["hits"]]
+    copies = await to_thread.run_sync(documents_with_copies, state.project, documents_found)
+    result = result_view(shown, answer, copies)
     advice = None if result.total else await _advice(state, requester, searches, shown, result.suggested)
     return page.rendered(result=result, advice=advice)
 
@@ -167,25 +169,6 @@ async def _advice(
 
 async def _first_crawl(state: ApiState, requester: Requester) -> FirstCrawl | None:
     return await to_thread.run_sync(first_crawl, state, requester, time.time())
-
-
-def sources_with_copies(state: ApiState) -> frozenset[str]:
-    """Return the sources whose responses are stored, so that cached copies can be shown."""
-    if not state.project.search_page.cached_copies:
-        return frozenset()
-    return frozenset(name for name, source in state.project.known_sources.items() if source.storage.keep)
-
-
-def site_name(state: ApiState, requester: Requester) -> str:
-    """Return the title of the page, or else the host if all sources of the requester are on one; or an empty text."""
-    project = state.project
-    hosts = {
-        urlsplit(url).hostname or ""
-        for name, source in project.known_sources.items()
-        if requester.sources is None or name in requester.sources
-        for url in source.start_urls
-    }
-    return project.search_page.title or (hosts.pop() if len(hosts) == 1 else "")
 
 
 def _own_language(request: Request) -> list[tuple[str, str]]:
