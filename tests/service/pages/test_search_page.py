@@ -151,6 +151,20 @@ def test_htmx_gets_the_results_alone_and_a_reload_gets_the_page(pages: Pages) ->
     assert "<html" in pages.ask("/", params={"q": "heron"}, headers=again).text
 
 
+def test_an_error_is_a_page_of_its_own_and_never_a_part_of_another(pages: Pages) -> None:
+    part = {"HX-Request": "true"}
+    long = "x" * 2001
+    redirect = pages.ask("/", params={"q": long}, headers=part)
+    assert (redirect.status_code, redirect.headers["hx-redirect"]) == (204, f"/?q={long}")
+    assert "<html" in pages.ask("/", params={"q": long}).text
+    progress = pages.ask("/progress", params={"source": [f"s{n}" for n in range(60)]}, headers=part)
+    assert (progress.status_code, "hx-redirect" in progress.headers) == (204, False), (
+        "it asks again by itself"
+    )
+    left = pages.ask("/progress", params={"sort": "newest"}, headers=part, signed_in=False)
+    assert left.headers["hx-redirect"] == "/login?next=%2F%3Fsort%3Dnewest"
+
+
 def test_an_empty_query_leads_to_the_start_page(pages: Pages) -> None:
     part = pages.ask("/", params={"q": "", "language": "de"}, headers={"HX-Request": "true"})
     assert (part.status_code, part.headers["hx-redirect"]) == (204, "/?language=de")

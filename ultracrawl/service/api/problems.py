@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from ultracrawl.errors import NotFoundError, StateError, UserError, WorkError
 from ultracrawl.service.access.requester import Requester, RequesterKind
-from ultracrawl.service.searching.orders import SearchRefusedError
+from ultracrawl.service.searching.orders import SearchEndedError, SearchRefusedError
 
 logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
@@ -85,8 +85,7 @@ def add_error_handlers(app: FastAPI) -> None:
         status = 409 if isinstance(error, Conflict) else 503
         if isinstance(error, StateError):
             logger.warning("%s", error)
-        later = {"Retry-After": str(error.retry_after)} if isinstance(error, SearchRefusedError) else None
-        return problem_answer(status, without_folders(request, error), later)
+        return problem_answer(status, without_folders(request, error), headers_of_problem(error))
 
     @app.exception_handler(Exception)
     async def of_bug(request: Request, error: Exception) -> Response:
@@ -94,13 +93,19 @@ def add_error_handlers(app: FastAPI) -> None:
         return problem_answer(500)
 
 
+def headers_of_problem(error: WorkError) -> dict[str, str]:
+    """Return the headers of the response for an error: when it is worth trying again, if that is known."""
+    return {"Retry-After": str(error.retry_after)} if isinstance(error, SearchRefusedError) else {}
+
+
 def without_folders(request: Request, error: Exception) -> str:
     """Return a message with the names of files only: where they are is nobody's business but the administrator's.
 
-    Public keys see no message, because it may name sources or indexes.
+    Public keys see no message that may name sources or indexes.
     """
     requester: Requester | None = getattr(request.state, "requester", None)
-    if requester is not None and requester.kind is RequesterKind.KEY:
+    is_key = requester is not None and requester.kind is RequesterKind.KEY
+    if is_key and not isinstance(error, SearchEndedError | SearchRefusedError):
         return "this cannot be searched for" if isinstance(error, UserError) else ""
     text, project = str(error), request.app.state.api.project
     sections = (project.state, project.cache, project.documents, project.logs, project.index)

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from ultracrawl.errors import NotFoundError, UserError, WorkError
+from ultracrawl.service.api.problems import headers_of_problem, without_folders
 from ultracrawl.service.pages.rendering import FRAGMENT_HEADER, page_url, render
 
 logger = logging.getLogger(__name__)
@@ -39,25 +40,39 @@ class PageRoute(APIRoute):
             except NotFoundError as error:
                 return error_page(request, HTTPStatus.NOT_FOUND, str(error))
             except UserError as error:
-                return error_page(request, HTTPStatus.BAD_REQUEST, str(error))
+                return error_page(request, HTTPStatus.BAD_REQUEST, without_folders(request, error))
             except WorkError as error:
                 logger.warning("%s", error)
-                return error_page(request, HTTPStatus.SERVICE_UNAVAILABLE)
+                return error_page(request, HTTPStatus.SERVICE_UNAVAILABLE, headers=headers_of_problem(error))
 
         return handled
 
 
 def login_redirect(request: Request) -> Response:
     """Return the redirect to the log-in form, which leads back to this page."""
-    here = page_url(
-        request, request.url.path.removeprefix(page_url(request, "")), request.query_params.multi_items()
-    )
-    target = page_url(request, LOGIN, [("next", here)])
+    target = page_url(request, LOGIN, [("next", _own_url(request))])
     if FRAGMENT_HEADER in request.headers:
         return Response(status_code=204, headers={"HX-Redirect": target})
     return RedirectResponse(target, HTTPStatus.SEE_OTHER)
 
 
 def error_page(request: Request, status: int, detail: str = "", headers: Any = None) -> Response:
-    """Return the page of an error: what failed, and what to do."""
+    """Return the page of an error: what failed, and what to do.
+
+    htmx, which would put it into another page, is told to go to the search page that it asked for; a part that asks
+    again by itself stays as it is.
+    """
+    if FRAGMENT_HEADER in request.headers:
+        is_search = _path_of(request) == "/"
+        return Response(status_code=204, headers={"HX-Redirect": _own_url(request)} if is_search else None)
     return render(request, "error.html", status, headers=dict(headers or {}), code=status, detail=detail)
+
+
+def _own_url(request: Request) -> str:
+    """Return the URL of the page that a request is for; parts that htmx replaces belong to the search page."""
+    path = "/" if FRAGMENT_HEADER in request.headers else _path_of(request)
+    return page_url(request, path, request.query_params.multi_items())
+
+
+def _path_of(request: Request) -> str:
+    return request.url.path.removeprefix(page_url(request, ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Annotated, Any, NamedTuple
 
@@ -14,7 +15,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.index.hits.highlighting import collapse_controls
 from ultracrawl.service.access.requester import Requester
 from ultracrawl.service.api.access import Address, State, Visitor
-from ultracrawl.service.api.problems import without_folders
+from ultracrawl.service.api.problems import headers_of_problem, without_folders
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.pages.first_crawl import FirstCrawl, first_crawl
 from ultracrawl.service.pages.page_route import PageRoute
@@ -23,7 +24,9 @@ from ultracrawl.service.pages.result_view import marked_beginnings, path_of, res
 from ultracrawl.service.pages.search_address import SearchAddress
 from ultracrawl.service.pages.searching import PageSearches, search_order, suggest_order
 from ultracrawl.service.pages.stored_copies import documents_with_copies
+from ultracrawl.service.searching.orders import SearchEndedError, SearchRefusedError
 
+logger = logging.getLogger(__name__)
 router = APIRouter(route_class=PageRoute)
 
 
@@ -51,7 +54,11 @@ async def search_page(
     try:
         answer = await searches.answer(search_order(state.project, shown, chosen_language(request)))
     except UserError as error:
-        return page.rendered(400, problem=without_folders(request, error))
+        return page.rendered(400, problem="query", detail=without_folders(request, error))
+    except (SearchEndedError, SearchRefusedError) as error:
+        logger.warning("%s", error)
+        problem = "ended" if isinstance(error, SearchEndedError) else "busy"
+        return page.rendered(503, headers=headers_of_problem(error), problem=problem)
     documents_found = [(hit["source"], hit["url"]) for hit in answer["hits"]]
     copies = await to_thread.run_sync(documents_with_copies, state.project, documents_found)
     result = result_view(shown, answer, copies)
@@ -131,13 +138,14 @@ class _Page:
             "clicks": request.app.state.api.project.search_page.statistics,
             "result": None,
             "problem": "",
+            "detail": "",
             "advice": None,
         }
 
-    def rendered(self, status: int = 200, **found: Any) -> Response:
+    def rendered(self, status: int = 200, headers: dict[str, str] | None = None, **found: Any) -> Response:
         """Return the page; to htmx only the part of it that a search replaces."""
         template = "results_part.html" if _is_part(self._request) else "search.html"
-        return render(self._request, template, status, **{**self._context, **found})
+        return render(self._request, template, status, headers=headers, **{**self._context, **found})
 
 
 class Advice(NamedTuple):
