@@ -91,6 +91,14 @@ def visit(browser: Browser, served_pages: tuple[Served, str]) -> Iterator[Callab
     ] == []
 
 
+def begin(window: Watched, text: str) -> Page:
+    """Go to the start page, and type as soon as its box has the focus."""
+    page = window.open("/")
+    expect(page.locator("#query")).to_be_focused()
+    page.keyboard.type(text)
+    return page
+
+
 def focused(page: Page) -> str:
     """Return the text, or else the id, of the element with the focus."""
     return page.evaluate("document.activeElement.innerText?.trim() || document.activeElement.id")
@@ -156,6 +164,34 @@ def test_keys(visit: Callable[..., Watched], served_pages: tuple[Served, str]) -
     assert focused(page) == chosen
 
 
+@pytest.mark.parametrize("held", ["Control", "Meta"])
+def test_a_held_key_opens_what_is_chosen_in_a_new_tab(
+    visit: Callable[..., Watched], served_pages: tuple[Served, str], held: str
+) -> None:
+    page = visit().open("/?q=nest")
+    here = page.url
+    page.keyboard.press("ArrowDown")
+    for key in ("", "ArrowRight"):
+        if key:
+            page.keyboard.press(key)
+        goal = page.evaluate("document.activeElement.href")
+        assert goal.startswith(served_pages[0].url)
+        with page.context.expect_page() as another, page.expect_request("**/api/v1/clicks?*") as counted:
+            page.keyboard.press(f"{held}+Enter")
+        assert another.value.url == goal
+        assert counted.value.url.endswith("q=nest&position=1")
+        another.value.close()
+    assert page.url == here
+    page.fill("#query", "nest of bird 1")
+    page.wait_for_selector("#suggestions [data-url]")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    with page.context.expect_page() as another:
+        page.keyboard.press(f"{held}+Enter")
+    assert another.value.url.startswith(served_pages[0].url)
+    assert page.url == here
+
+
 def test_single_keys_can_be_turned_off(visit: Callable[..., Watched]) -> None:
     page = visit().open("/?q=nest")
     page.click("#all-keys")
@@ -169,8 +205,7 @@ def test_single_keys_can_be_turned_off(visit: Callable[..., Watched]) -> None:
 
 
 def test_suggestions(visit: Callable[..., Watched], served_pages: tuple[Served, str]) -> None:
-    page = visit().open("/")
-    page.keyboard.type("nest of bi")
+    page = begin(visit(), "nest of bi")
     page.wait_for_selector("#suggestions [role=option]")
     assert page.get_attribute("#query", "aria-expanded") == "true"
     page.keyboard.press("ArrowDown")
@@ -194,6 +229,7 @@ def test_suggestions(visit: Callable[..., Watched], served_pages: tuple[Served, 
 def test_a_late_answer_is_dropped(visit: Callable[..., Watched]) -> None:
     page = visit().open("/")
     waiting: list[Any] = []
+    expect(page.locator("#query")).to_be_focused()
     page.route("**/suggestions?q=bird", lambda route: waiting.append(route))  # noqa: PLW0108 - builtins fail
     page.keyboard.type("bird")
     with page.expect_request("**/suggestions?q=bird"):
@@ -289,8 +325,7 @@ def test_axe_finds_nothing(visit: Callable[..., Watched], size: dict[str, int], 
         found[path] = window.findings()
     window.open("/?q=nest").keyboard.press("ArrowDown")
     found["a chosen hit"] = window.findings()
-    page = window.open("/")
-    page.keyboard.type("nest of")
+    page = begin(window, "nest of")
     page.wait_for_selector("#suggestions [role=option]")
     page.keyboard.press("ArrowDown")
     found["suggestions"] = window.findings()

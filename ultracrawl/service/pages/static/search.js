@@ -143,6 +143,7 @@
       case "Escape": inside >= 0 ? title.focus() : toBox(); break;
       case "Enter":
         if (!(event.ctrlKey || event.metaKey)) return;
+        report(document.activeElement);
         window.open(document.activeElement.href, "_blank", "noopener");
         break;
       default: return;
@@ -156,10 +157,10 @@
   });
 
   // For the statistics of queries, if the service keeps any: the position of the hit, and nothing else.
-  function report(event) {
-    const hit = event.target.closest(".hit h3 a, .sections a")?.closest(".hit");
+  function report(link) {
+    const hit = link.closest(".hit h3 a, .sections a")?.closest(".hit");
     const query = new URLSearchParams(location.search).get("q");
-    if (!hit || !query || !input.dataset.clicks || event.button > 1) return;
+    if (!hit || !query || !input.dataset.clicks) return;
     const list = hit.parentElement;
     const chosen = new URLSearchParams({ q: query, position: list.start + [...list.children].indexOf(hit) });
     fetch(`${input.dataset.clicks}?${chosen}`, {
@@ -168,8 +169,9 @@
       headers: { "X-CSRF-Token": input.dataset.csrf },
     }).catch(() => { /* not counted */ });
   }
-  document.addEventListener("click", report);
-  document.addEventListener("auxclick", report);
+  for (const kind of ["click", "auxclick"]) {
+    document.addEventListener(kind, event => { if (event.button < 2) report(event.target); });
+  }
 
   // ---- keys
 
