@@ -21,6 +21,7 @@ from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api.app import ApiOptions, make_app
 from ultracrawl.service.api.serving import make_server, open_socket
 from ultracrawl.service.pages.app import add_pages
+from ultracrawl.settings.locations import with_location
 from ultracrawl.sources import Project
 from ultracrawl.sources import require as required
 from ultracrawl.sources.dialects import read_definitions
@@ -49,7 +50,8 @@ class Pages:
 
     @property
     def project(self) -> Project:
-        return required(read_definitions(self.workspace.directory / "ultracrawl.yaml"))
+        path = self.workspace.directory / "ultracrawl.yaml"
+        return with_location(required(read_definitions(path)), path)
 
     def ask(
         self, path: str, *, method: str = "GET", signed_in: bool = True, root: str = "", **options: Any

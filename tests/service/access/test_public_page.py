@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml.html import document_fromstring
 from service.access.conftest import Browser, Service
 
 from ultracrawl.index import IndexDocument
@@ -51,6 +52,68 @@ def test_a_search_of_anybody_is_that_of_a_public_key(public: Service) -> None:
     assert [hit["url"] for hit in answer["hits"]] == ["http://lake.example/heron"]
     assert answer["total"] == 1
     assert {"source", "score", "attributes"}.isdisjoint(answer["hits"][0])
+
+
+FAMILIES = (
+    IndexDocument("lake", "http://lake.example/1", "One", "heron", {"Family": ["Ardeidae"]}),
+    IndexDocument("lake", "http://lake.example/2", "Two", "heron", {"Family": ["Anatidae"]}),
+    IndexDocument("lake", "http://lake.example/3", "Three", "heron", {"Family": ["Scolopacidae"]}, acl=("staff",)),
+    IndexDocument("lake", "http://lake.example/4", "Four", "heron", {"Family": ["Ardeidae"]}, acl=("staff",)),
+    IndexDocument("sea", "http://sea.example/5", "Five", "heron", {"Family": ["Laridae"]}),
+    IndexDocument("sea", "http://sea.example/6", "Six", "heron", {"Family": ["Anatidae"]}),
+)  # fmt: skip
+PUBLIC_FAMILIES = {"Anatidae": 1, "Ardeidae": 1}
+
+
+@pytest.fixture
+def families(public: Service) -> Service:
+    """Documents with an attribute that the page offers as a filter, of which some are private."""
+    public.define(attributes={"Family": "string"}, search_page={"public": True})
+    index = open_index(public.project)
+    index.apply(FAMILIES)
+    index.close()
+    return public
+
+
+def shown_families(browser: Browser, path: str) -> dict[str, int]:
+    """Return the values of the filter that a page shows, with their numbers."""
+    page = document_fromstring(browser.get(path).text)
+    labels = [one.text_content() for one in page.cssselect(".filters .value .label")]
+    counts = [int(one.text_content()) for one in page.cssselect(".filters .value .count")]
+    return {label: count for label, count in zip(labels, counts, strict=True) if label.endswith("dae")}
+
+
+def test_a_filter_counts_and_names_no_values_of_private_documents(families: Service) -> None:
+    assert shown_families(Browser(families), "/?q=heron") == PUBLIC_FAMILIES
+    chosen = shown_families(Browser(families), "/?q=heron&where=Family%3DArdeidae")
+    assert chosen == PUBLIC_FAMILIES
+
+
+@pytest.mark.parametrize("value", ["Laridae", "Scolopacidae"])
+def test_a_value_of_private_documents_is_as_unknown_as_an_invented_one(families: Service, value: str) -> None:
+    pages = [
+        Browser(families).get(f"/?q=heron&where=Family%3D{name}").text.replace(name, "NAME")
+        for name in (value, "Inventidae")
+    ]
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize(
+    ("principals", "shown"),
+    [
+        ((), {"Anatidae": 2, "Ardeidae": 1, "Laridae": 1}),
+        (("staff",), {"Anatidae": 2, "Ardeidae": 2, "Laridae": 1, "Scolopacidae": 1}),
+    ],
+)
+def test_a_filter_of_a_user_counts_what_the_user_may_see(
+    families: Service, principals: tuple[str, ...], shown: dict[str, int]
+) -> None:
+    families.add("anna", Role.READER, principals)
+    browser = Browser(families)
+    browser.log_in()
+    assert shown_families(browser, "/?q=heron") == shown
+    facets = browser.get("/api/v1/search?q=heron&facet=Family").json()["facets"]["Family"]
+    assert {one["value"]: one["count"] for one in facets} == shown
 
 
 @pytest.mark.parametrize("name", ["source", "group", "index"])
