@@ -1,9 +1,10 @@
-"""Take the pictures of the search page in docs/images: light, dark, on a phone, with suggestions.
+"""Take the pictures of the search page and the search box in docs/images: light, dark, on a phone, with suggestions.
 
     python tools/screenshots.py [--folder DIR]
 
-Documentation of Debian packages (`make servers` installs it) is crawled into a temporary folder and served on loopback;
-Chromium visits the pages. Look at the pictures before you commit them.
+Documentation of Debian packages (`make servers` installs it) is served, crawled into a temporary folder, and searched;
+all on loopback. Chromium visits the search page, and a page of the documentation with the box. Look at the pictures
+before you commit them.
 """
 
 from __future__ import annotations
@@ -14,55 +15,121 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import NamedTuple
 
 from playwright.sync_api import Page, sync_playwright
 
 DOCUMENTS = Path("/usr/share/doc")
-DEFINITION = f"""
-search_page: {{public: true, title: Example Docs}}
-processes: {{default_interval: null}}
-defaults: {{storage: {{keep: true}}}}
+MANUAL = "postgresql-doc-15/html/"
+DEFINITION = """
+search_page: {public: true, title: Example Docs}
+search: {group_names: {manual: {en: PostgreSQL manual}}}
+processes: {default_interval: null}
+defaults: {storage: {keep: true}}
 sources:
-  Manual: {{type: file, public: true, paths: [{DOCUMENTS}/postgresql-doc-15/html/]}}
-  FAQ: {{type: file, public: true, paths: [{DOCUMENTS}/debian/FAQ/de/, {DOCUMENTS}/debian/FAQ/fr/]}}
-  Policy: {{type: file, public: true, paths: [{DOCUMENTS}/debian-policy/]}}
+  Manual:
+    start_urls: ["SITE/MANUAL"]
+    only: ["/MANUAL"]
+    public: confirmed
+    groups: [manual]
+    boundary: {networks: [127.0.0.0/8]}
+    politeness: {delay: 0, concurrency: 8}
+  FAQ: {type: file, public: true, paths: [DOCUMENTS/debian/FAQ/de/, DOCUMENTS/debian/FAQ/fr/]}
+  Policy: {type: file, public: true, paths: [DOCUMENTS/debian-policy/]}
 """
 DESKTOP, PHONE = (1280, 900), (390, 844)
 QUERY = "/?q=create+index"
 
 
-def take(page: Page, address: str, name: str) -> None:
-    """Bring a page into the state of a picture."""
-    page.goto(address + ("/" if name == "search-page-suggestions" else QUERY))
-    if name == "search-page-suggestions":
-        page.keyboard.type("create ind")
-        page.wait_for_selector("#suggestions [role=option]")
-        page.keyboard.press("ArrowDown")
-    elif name != "search-page-phone":
-        page.click(".value:has-text('Web page')")
-        page.wait_for_selector(".chip")
-        page.locator(".hit h3 a").first.focus()
-    page.wait_for_load_state("networkidle")
+class Places(NamedTuple):
+    """Where the pictures are taken."""
+
+    site: str
+    """The documentation."""
+    service: str
+    key: str
+    """The public key for the documentation."""
 
 
-PICTURES: dict[str, tuple[tuple[int, int], str]] = {
-    "search-page": (DESKTOP, "light"),
-    "search-page-dark": (DESKTOP, "dark"),
-    "search-page-suggestions": (DESKTOP, "light"),
-    "search-page-phone": (PHONE, "light"),
+def search_page(page: Page, places: Places) -> None:
+    """Choose a filter and a hit."""
+    page.goto(places.service + QUERY)
+    page.click(".value:has-text('Web page')")
+    page.wait_for_selector(".chip")
+    page.locator(".hit h3 a").first.focus()
+
+
+def phone(page: Page, places: Places) -> None:
+    """Show results."""
+    page.goto(places.service + QUERY)
+
+
+def suggestions(page: Page, places: Places) -> None:
+    """Type, and choose a suggestion."""
+    page.goto(places.service)
+    page.locator("#query").press_sequentially("create ind")
+    page.wait_for_selector("#suggestions [role=option]")
+    page.keyboard.press("ArrowDown")
+
+
+def search_box(page: Page, places: Places) -> None:
+    """Open the box in a page of the documentation, type, and choose a section."""
+    page.goto(f"{places.site}/{MANUAL}indexes-intro.html")
+    page.add_script_tag(url=f"{places.service}/static/box.js")
+    page.evaluate(
+        "([key, all]) => { const box = document.createElement('ultracrawl-search'); box.setAttribute('key', key);"
+        " box.setAttribute('all-results', all); document.body.prepend(box); box.open(); }",
+        [places.key, f"{places.service}/?q={{query}}"],
+    )
+    page.keyboard.type("create index conc")
+    page.wait_for_selector("ultracrawl-search [role=option].section")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+
+
+PICTURES = {
+    "search-page": (DESKTOP, "light", search_page),
+    "search-page-dark": (DESKTOP, "dark", search_page),
+    "search-page-suggestions": (DESKTOP, "light", suggestions),
+    "search-page-phone": (PHONE, "light", phone),
+    "search-box": (DESKTOP, "light", search_box),
+    "search-box-phone": (PHONE, "dark", search_box),
 }
-"""The pictures: size of the window and colours."""
+"""The pictures: size of the window, colours, and what brings a page into its state."""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Serves files, and says nothing."""
+
+    def log_message(self, *_: object) -> None:
+        """Do nothing."""
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Crawl the documents and serve the page; gives its address."""
+def documentation() -> Iterator[str]:
+    """Serve the documentation; gives its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(DOCUMENTS))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@contextmanager
+def searched(folder: Path, site: str) -> Iterator[Places]:
+    """Crawl the documentation, and serve the search page."""
     program = [sys.executable, "-m", "ultracrawl"]
-    (folder / "ultracrawl.yaml").write_text(DEFINITION)
+    names = {"SITE": site, "MANUAL": MANUAL, "DOCUMENTS": str(DOCUMENTS)}
+    text = re.sub("|".join(names), lambda found: names[found[0]], DEFINITION)
+    (folder / "ultracrawl.yaml").write_text(text)
     subprocess.run([*program, "crawl"], cwd=folder, check=False, stdout=subprocess.DEVNULL)
+    make_key = [*program, "token", "create", "docs", "--public", "--site", site]
+    key = subprocess.run(make_key, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     command = [*program, "serve", "--port", "0"]
     with subprocess.Popen(
         command, cwd=folder, text=True, stderr=subprocess.STDOUT, stdout=subprocess.PIPE
@@ -71,7 +138,7 @@ def served(folder: Path) -> Iterator[str]:
         lines = iter(service.stdout)
         address = next(filter(None, (re.search(r"http://127\.0\.0\.1:\d+", line) for line in lines)))[0]
         try:
-            yield address
+            yield Places(site, address, key)
         finally:
             service.terminate()
 
@@ -88,17 +155,19 @@ def main() -> None:
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
-        served(Path(folder)) as address,
+        documentation() as site,
+        searched(Path(folder), site) as places,
         sync_playwright() as playwright,
     ):
         program = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        for name, ((width, height), colours) in PICTURES.items():
+        for name, ((width, height), colours, bring) in PICTURES.items():
             page = browser.new_page(
                 viewport={"width": width, "height": height},
                 color_scheme="dark" if colours == "dark" else "light",
             )
-            take(page, address, name)
+            bring(page, places)
+            page.wait_for_load_state("networkidle")
             page.screenshot(path=options.folder / f"{name}.png")
             print(options.folder / f"{name}.png")
             page.close()

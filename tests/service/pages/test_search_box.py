@@ -147,6 +147,15 @@ def test_sections_stand_below_their_page_and_lead_into_it(world: World, opened: 
     box.page.wait_for_url(f"{world.url}/guide/heron#water")
 
 
+def test_hits_show_paths_that_lead_to_them(world: World, opened: Open) -> None:
+    box = opened()
+    paths = ["/guide/bookindex.html", "/guide/index.html", "/guide/", "/a%20b.html", "/index.htm"]
+    answer_with(box, of_hits(*({"url": f"{world.url}{path}"} for path in paths)))
+    box.type("heron")
+    shown = [one.inner_text() for one in box.page.locator(f"{BOX} .path").all()]
+    assert shown == ["guide/bookindex.html", "guide", "guide", "a b.html", ""]
+
+
 def test_control_enter_opens_a_new_tab(world: World, opened: Open) -> None:
     box = opened()
     box.type("egret")

@@ -83,14 +83,16 @@ input::placeholder { color: var(--_muted); opacity: 1; }
 .hit svg { align-self: center; }
 .hit svg, .sign { color: var(--_muted); }
 .section { padding-inline-start: 38px; }
-.name { flex: 1; min-inline-size: 0; overflow-wrap: anywhere; }
+.name { flex: 1; min-inline-size: 0; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden;
+  overflow-wrap: anywhere; }
 .path { max-inline-size: 45%; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; color: var(--_muted); font-size: 13px; }
 .hit[aria-selected=true], .hit:hover { background: var(--_tint); }
 .hit[aria-selected=true] { border-color: var(--_accent); }
 mark { background: none; color: inherit; font-weight: 650; }
 .head, .excerpt, .foot { flex: none; }
-.excerpt { max-block-size: calc(4.5em + 20px); overflow: hidden; padding: 10px 16px 10px 52px; border-block-start: 1px solid var(--_line);
-  color: var(--_muted); font-size: 13.5px; overflow-wrap: anywhere; }
+.excerpt { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; margin-block-end: 10px;
+  padding: 10px 16px 0 52px; border-block-start: 1px solid var(--_line); color: var(--_muted); font-size: 13.5px;
+  overflow-wrap: anywhere; }
 .excerpt mark { background: var(--_tint); color: var(--_text); }
 .foot { display: flex; flex-wrap: wrap; gap: 4px 14px; align-items: center; padding: 8px 14px; background: var(--_ground);
   border-block-start: 1px solid var(--_line); color: var(--_muted); font-size: 13px; }
@@ -162,7 +164,7 @@ mark { background: none; color: inherit; font-weight: 650; }
   }
 
   function shortPath(url) {
-    const path = url.pathname.replace(/^\/|(\/|\/?index\.html?)$/g, '');
+    const path = url.pathname.replace(/\/(index\.html?)?$/, '').slice(1);
     const shown = url.host === location.host ? path : `${url.host}/${path}`;
     try {
       return decodeURI(shown);
