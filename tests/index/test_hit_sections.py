@@ -258,3 +258,30 @@ def test_hidden_text_has_no_sections(engine: IndexEngine) -> None:
 def test_a_url_with_a_fragment_has_the_section_of_it(engine: IndexEngine) -> None:
     engine.apply([MANUAL])
     assert sections(engine, "http://h/m.html#guc-work-mem") == ["guc-work-mem"]
+
+
+BOOK_INDEX = manual(
+    (3, "h", "H", ""),
+    (7, "i1", "hash join, Planner, Costs", ""),
+    (7, "i2", "heron, Birds of the water", ""),
+    (7, "i3", "herring, Fish", ""),
+    (3, "i", "I", ""),
+    (7, "i4", "ibis, Birds of the desert", ""),
+    title="Index",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("heron", "\x02heron\x03, Birds of the water herring, Fish"),
+        ("herring", "\x02herring\x03, Fish"),
+        ("ibis", "\x02ibis\x03, Birds of the desert"),
+    ],
+)
+def test_an_entry_of_a_book_index_is_its_own_snippet(engine: IndexEngine, query: str, shown: str) -> None:
+    found = hit(engine, query, BOOK_INDEX)
+    assert found.section is not None
+    assert found.snippet == shown
+    (part,) = engine.search(SearchQuery(query, sections=1)).hits[0].sections
+    assert part.snippet == shown

@@ -176,6 +176,20 @@ def test_a_strict_query_is_one_search(engine: IndexEngine) -> None:
     assert asked == [ALL]
 
 
+@pytest.mark.parametrize(
+    ("text", "snippet"),
+    [
+        ("how do I convert a string to an integer", "int *converts* a *string* to an *integer*"),
+        ("integer vs string", "int converts a *string* to an *integer*"),
+        ("to a string", "int converts a *string* to an integer"),
+        ("to a", "int converts *a* string *to* an integer"),
+    ],
+)
+def test_stop_words_beside_others_are_not_marked(ask: Ask, text: str, snippet: str) -> None:
+    (hit,) = [hit for hit in ask(text).hits if hit.url == "/int"]
+    assert hit.snippet.replace("\x02", "*").replace("\x03", "*") == snippet
+
+
 def test_a_stop_word_in_capitals_is_a_name(engine: IndexEngine) -> None:
     engine.apply(
         [document("/in", "the operator in a list", "IN"), document("/other", "the operator of a list", "OF")]

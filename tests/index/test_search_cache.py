@@ -210,7 +210,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
     find_searchable_project(str(folder))
     kept = json.loads((folder / FILE).read_text())["project"]
     assert (FORMAT, kept) == (
-        4,
+        5,
         {
             "indexes": {"default": ["whoosh", str(folder / "var" / "index")]},
             "destinations": {},
@@ -221,6 +221,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
                 "LastModifiedDate": "date",
             },
             "readable": {"one": ["default"]},
+            "starts": {"one": ["https://a.example/"]},
             "groups": {},
             "boosts": {},
             "kinds": {"one": 900},

@@ -15,6 +15,8 @@ from ultracrawl.model import AttributeValue
 from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
+NO_WORDS = '""'
+"""A query without words: only pinned documents match."""
 MAX_SECTIONS = 3
 """Sections of a hit that a user may ask for."""
 _FRAGMENT_SAFE = "!$&'()*+,-./:;=?@_~%"
@@ -132,7 +134,8 @@ class SearchQuery:
     returned. None (administration) returns all documents.
 
     `language` (ISO 639-1) is the preferred language: documents in it rank before equal ones in other languages. Without
-    it the language is guessed from the words of the query.
+    it the language is guessed from the words of the query. If they show none either, documents with one of the
+    `foreign_languages` (source, empty for all; language tag in lower case) rank behind equal ones.
 
     `pinned` are URLs that come first, whatever their words, if all other conditions hold for them. `synonyms` maps
     folded words to further texts that match as well, each with the source to whose documents it applies, or an empty
@@ -163,6 +166,7 @@ class SearchQuery:
     suggest: bool = True
     principals: tuple[str, ...] | None = None
     language: str = ""
+    foreign_languages: tuple[tuple[str, str], ...] = ()
     reading: Reading = Reading.ALL_WORDS
     pinned: tuple[str, ...] = ()
     synonyms: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = field(default_factory=dict)

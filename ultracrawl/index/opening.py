@@ -5,7 +5,7 @@ from __future__ import annotations
 from ultracrawl.index.engine import IndexEngine, RankingWeights
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
-from ultracrawl.index.searchable_project import SearchableProject, SearchOptions
+from ultracrawl.index.searchable_project import MOST_STARTS, SearchableProject, SearchOptions
 from ultracrawl.rules.attributes.boosts import Boosts
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.kinds import hit_codes
@@ -35,6 +35,9 @@ def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProje
         destinations={name: section.type for name, section in project.destinations.items()},
         attributes={name: attribute.type for name, attribute in project.schema_attributes.items()},
         readable=_readable(project),
+        starts={
+            name: tuple(source.start_urls[:MOST_STARTS]) for name, source in project.known_sources.items()
+        },
         groups=project.groups,
         boosts={**boosts.factors, **project.index.boosts},
         kinds=hit_codes(project.known_sources.values()),

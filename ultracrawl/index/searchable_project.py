@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ultracrawl.sources import Project
 
 
+MOST_STARTS = 20
+"""Start URLs of a source whose language says what is usual there."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """The `search` section of a project."""
@@ -39,6 +43,8 @@ class SearchableProject:
     attributes: Mapping[str, AttributeType]
     readable: Mapping[str, tuple[str, ...]]
     """The indexes that each source feeds, the primary one first."""
+    starts: Mapping[str, tuple[str, ...]]
+    """The first start URLs of each source, up to `MOST_STARTS`."""
     groups: Mapping[str, tuple[str, ...]]
     """The sources of each data group."""
     boosts: Mapping[str, float]
@@ -131,6 +137,7 @@ class SearchableProject:
             "destinations": self.destinations,
             "attributes": self.attributes,
             "readable": self.readable,
+            "starts": self.starts,
             "groups": self.groups,
             "boosts": self.boosts,
             "kinds": self.kinds,
@@ -150,6 +157,7 @@ class SearchableProject:
             values["destinations"],
             {name: AttributeType(kind) for name, kind in values["attributes"].items()},
             {name: tuple(indexes) for name, indexes in values["readable"].items()},
+            {name: tuple(urls) for name, urls in values["starts"].items()},
             {name: tuple(sources) for name, sources in values["groups"].items()},
             values["boosts"],
             values["kinds"],

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, Hit, SearchBudget, SearchQuery, SearchResult
-from ultracrawl.index.engine import HasCommits
+from ultracrawl.index.engine import NO_WORDS, HasCommits
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.hits.document_cache import DOCUMENT_CACHE_BYTES, DocumentCache
 from ultracrawl.index.query.completion import Completion, completions
 from ultracrawl.index.query.facets import group_counts
+from ultracrawl.index.query.languages import UsualLanguages
 from ultracrawl.index.query.parser import search_with_relaxation
 from ultracrawl.index.repair import mark_suspect
 from ultracrawl.index.search_cache import find_searchable_project
@@ -39,8 +40,6 @@ T = TypeVar("T")
 
 COMPLETION_CANDIDATES = 100
 """Documents whose titles are considered as completions."""
-_NO_WORDS = '""'
-"""A query without words: only pinned documents match."""
 _NO_SOURCE = "-"
 """A name that no source can have."""
 DEDUPLICATION_LIMIT = 1000
@@ -102,6 +101,7 @@ class Searcher:
         self._index, self._path = open_index(config), config.path
         self._documents = DocumentCache(document_cache) if document_cache else None
         self._tuning = read_tuning(project.search)
+        self._languages = UsualLanguages(self._index, found.starts)
         self._find_lists = cache(partial(_value_lists, project))
 
     @classmethod
@@ -169,9 +169,11 @@ class Searcher:
         search = self._index.search
         if query.limit and held.are_several(query.sources):
             search = partial(without_duplicate_urls, search=search)
-        attributes = self._project.schema
+        tuned = self._tuning.apply_to(query)
         result = self._checked(
-            lambda: search_with_relaxation(self._tuning.apply_to(query), attributes, search)
+            lambda: search_with_relaxation(
+                self._languages.applied_to(tuned, held.searched), self._project.schema, search
+            )
         )
         return replace(self._completed(result), exceeded=tuple(budget.exceeded))
 
@@ -206,7 +208,7 @@ class Searcher:
         Raises `UserError` for an unknown source, `IndexStoreError` if the index cannot be read.
         """
         query = SearchQuery(
-            _NO_WORDS, pinned=(url,), sources=_chosen_sources(self._project, [source], ()), limit=1, suggest=False,
+            NO_WORDS, pinned=(url,), sources=_chosen_sources(self._project, [source], ()), limit=1, suggest=False,
             principals=self._principals,
         )  # fmt: skip
         found = self._checked(lambda: self._index.search(query)).hits

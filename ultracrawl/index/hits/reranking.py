@@ -19,8 +19,9 @@ from ultracrawl.index.hits.matching import Matcher, Span, bits_of
 from ultracrawl.index.hits.names import NameFinder
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
-from ultracrawl.index.query.query_builder import IndexStatistics, preferred_language
-from ultracrawl.index.query.scoring import PINNED_SCORE, SAME_LANGUAGE_FACTOR, idf
+from ultracrawl.index.query.languages import LanguagePreference
+from ultracrawl.index.query.query_builder import IndexStatistics
+from ultracrawl.index.query.scoring import PINNED_SCORE, idf
 from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stemming import language_of
@@ -99,7 +100,7 @@ class Reranker:
         self, node: tree.Node, query: SearchQuery, statistics: IndexStatistics, matcher: Matcher
     ) -> None:
         """Prepare reranking; `matcher` finds the words of `node`."""
-        self._weights, self._boosts, self._language = query.weights, query.boosts, preferred_language(query)
+        self._weights, self._boosts, self._languages = query.weights, query.boosts, LanguagePreference(query)
         self._matcher = matcher
         is_shown = query.limit > 0 and not query.like  # documents that are alike stay in the engine's order
         found = [one for one in dict.fromkeys(concepts(node)) if one] if is_shown else []
@@ -145,7 +146,7 @@ class Reranker:
         the word is to a document, for many words their proximity does. For a name what a place is called counts more.
         """
         tag = str(next(iter(document.attributes.get("Language", ())), "")).strip().lower()
-        factor = boost_of(document.url, self._boosts) * self._language_factor(tag)
+        factor = boost_of(document.url, self._boosts) * self._languages.factor(document, tag)
         if not factor or score <= 0:
             return score
         language = language_of(tag)
@@ -280,11 +281,6 @@ class Reranker:
             held[concept] = before + sign * share
             change += self._idfs[concept] * (min(1.0, held[concept]) - min(1.0, before))
         return change
-
-    def _language_factor(self, tag: str) -> float:
-        """Return the factor of a document in the preferred language; 1 for others."""
-        preferred = self._language and (tag == self._language or tag.startswith(f"{self._language}-"))
-        return SAME_LANGUAGE_FACTOR if preferred else 1.0
 
     def _depth_factor(self, document: IndexDocument) -> float:
         return 1.0 / (1.0 + self._weights.depth * document.depth)

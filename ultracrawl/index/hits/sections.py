@@ -178,7 +178,10 @@ def named_section(document: IndexDocument, number: int) -> Section | None:
 
 
 def text_of(sections: Sequence[Section], number: int, text: str) -> tuple[int, int]:
-    """Return start and end of the text of a section behind its title; with its sub-sections if it is short."""
+    """Return start and end of the text of a section behind its title; with its sub-sections if it is short.
+
+    Of a section without any text, such as an entry of a book index, it is the title and what follows.
+    """
     section, further = sections[number], sections[number + 1 :]
     start = section.offset
     if text.startswith(section.title, start):
@@ -187,6 +190,9 @@ def text_of(sections: Sequence[Section], number: int, text: str) -> tuple[int, i
     end = further[0].offset if further else len(text)
     if end - start < _SHORT_SECTION:
         end = next((one.offset for one in further if one.level <= section.level), len(text))
+    if not text[start:end].strip():
+        start = section.offset
+        end = next((one.offset for one in further if one.level < section.level), len(text))
     return min(start, len(text)), min(end, len(text))
 
 

@@ -8,13 +8,11 @@ from typing import Protocol
 
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import IndexDocument, SearchQuery
+from ultracrawl.index.query.languages import LanguagePreference
 from ultracrawl.index.query.parser import parse_query
-from ultracrawl.index.query.scoring import SAME_LANGUAGE_FACTOR, idf
+from ultracrawl.index.query.scoring import idf
 from ultracrawl.index.query.tree import (
     AllOf,
-    Between,
-    Boosted,
-    Equal,
     FromSource,
     HasUrl,
     IsDocument,
@@ -25,8 +23,6 @@ from ultracrawl.index.query.tree import (
 )
 from ultracrawl.index.query.visibility import visible_to
 from ultracrawl.index.words.analysis import words
-from ultracrawl.index.words.stemming import language_code
-from ultracrawl.index.words.stopwords import query_languages
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 CHARACTERISTIC_WORDS = 20
@@ -55,7 +51,8 @@ def build_query_tree(
     """Return the complete tree of a query; raises `UserError`."""
     node = parse_query(query, attributes)
     if not query.like:
-        return _with_language_boost(node, query) if "Language" in attributes else node
+        has_preference = "Language" in attributes and not query.sort
+        return LanguagePreference(query).applied_to(node) if has_preference else node
     known = AllOf((HasUrl(query.like), visible_to(query.principals, query.excluded_sources)))
     sources = any_of([FromSource(source) for source in (query.source, *query.sources) if source])
     document = statistics.find_document(AllOf((known, sources))) or statistics.find_document(known)
@@ -64,22 +61,6 @@ def build_query_tree(
     return AllOf(
         (node, _similarity_node(document, statistics), Not(IsDocument(document.source, document.url)))
     )
-
-
-def preferred_language(query: SearchQuery) -> str:
-    """Return the preferred language, given or implied by the words of the query; empty if unknown."""
-    named = language_code(query.language)
-    likely = (named,) if named else tuple(query_languages(query.text, set(words(query.text))))
-    return likely[0] if query.text and len(likely) == 1 else ""
-
-
-def _with_language_boost(node: Node, query: SearchQuery) -> Node:
-    """Return the node with a boost for documents in the preferred language, if it is known."""
-    code = preferred_language(query)
-    if not code or query.sort:
-        return node
-    regions = Between("Language", f"{code}-", f"{code}.")
-    return Boosted(node, SAME_LANGUAGE_FACTOR, any_of([Equal("Language", code), regions]))
 
 
 def _similarity_node(document: IndexDocument, statistics: IndexStatistics) -> Node:

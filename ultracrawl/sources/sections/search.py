@@ -66,7 +66,8 @@ class SearchSection(Section):
     language: Annotated[
         str, must_match(r"|[A-Za-z]{2,3}([-_]\w+)?", "is no language", "write its code, as `en`")
     ] = Field(default="", examples=["en"])
-    """Language of the user if neither the search nor the words of the query show it. Empty: none is preferred."""
+    """Language of the user if neither the search nor the words of the query show it. Empty: the usual
+    one of each source."""
     synonyms: SynonymPath | None = Field(default=None, examples=["config/synonyms.txt"])
     """A file of synonyms: `car, automobile` are mutual synonyms, `k8s => kubernetes` works one way."""
     source_synonyms: Mapping[str, SynonymPath] = Field(
