@@ -13,6 +13,7 @@ from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
 from ultracrawl.model import Conversion, LinkKind
+from ultracrawl.sources.sections.scope.limits import LimitsSection
 
 LINKS = b"".join(b"<p><a href='/%d'>link %d</a></p>\n" % (one, one) for one in range(30))
 
@@ -31,6 +32,19 @@ def test_links_beyond_the_limit_are_left_out_and_the_text_is_not() -> None:
     assert [link.href for link in page.links] == [f"/{one}" for one in range(12)]
     assert page.text.endswith("link 29")
     assert page.truncated.startswith("limits.links_per_page 12:")
+
+
+def test_by_default_the_index_page_of_a_large_manual_is_whole() -> None:
+    """Those of the manuals of Linux and Python have 12,000 and 15,000 different links."""
+    number = 15_000
+    entries = b"".join(
+        b"<li><a href='m%d.html#f%d'>f%d</a>\n" % (one // 40, one, one) for one in range(number)
+    )
+    limits = LimitsSection()
+    page = parse_html(
+        entries, url="http://h/genindex.html", limits=PageLimits(limits.nodes_per_page, limits.links_per_page)
+    )
+    assert (len(page.links), page.truncated) == (number, "")
 
 
 def test_a_page_that_keeps_to_its_limits_is_whole() -> None:

@@ -102,19 +102,21 @@ def test_four_large_pages_at_once_leave_the_crawl_process_small(
 def test_links_beyond_the_limit_are_not_followed_and_that_is_said(
     site: Site, url: str, workspace: Workspace
 ) -> None:
-    site.page("/", title="Home", text="needle", links=[f"/{one}" for one in range(9)])
+    site.page("/", title="Home", text="needle", links=["/no/a", "/no/b", *(f"/{one}" for one in range(9))])
     for number in range(9):
         site.page(f"/{number}", title=str(number), text=f"needle {number}")
-    workspace.define(f"{url}/", limits={"links_per_page": 4})
+    workspace.define(f"{url}/", limits={"links_per_page": 6}, exclude=["/no/"])
     run = workspace.crawl().run
-    reason = "limits.links_per_page 4: further links were omitted"
+    reason = "limits.links_per_page 6: further links were omitted"
     assert (run["outcomes"], run["cut"]) == ({"NEW": 5}, {reason: 1})
     assert run["cut_examples"] == {reason: f"{url}/"}
+    assert sum(run["rejected_by"].values()) == 2, "links that are cut off are not among the excluded ones"
     assert workspace.urls()["/"]["reason"] == reason
     assert reason in workspace.command("explain", f"{url}/").out
     told = workspace.command("crawl", "--force").out.splitlines()
-    at = told.index("  Pages read in part (1):")
+    excluded, at = told.index("  Excluded links (2):"), told.index("  Pages read in part (1):")
     assert told[at + 1].split(maxsplit=1) == ["1", f"{reason}: {url}/"]
+    assert at - excluded == 2, "one rule excluded both"
     workspace.define(f"{url}/")
     assert workspace.crawl("--force").run["outcomes"]["NEW"] == 5
 
