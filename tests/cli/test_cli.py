@@ -156,48 +156,48 @@ def test_schema_is_json(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "place"),
     [
-        pytest.param(["crawl"], "there is no definition file", id="no-file"),
+        pytest.param(["crawl"], "ultracrawl.yaml", id="no-file"),
         pytest.param(["crawl", "-c", "none.yaml"], "none.yaml", id="missing-file"),
-        pytest.param(["crawl", "--url", "no url"], "is not a URL", id="bad-url"),
-        pytest.param(["crawl", "--url", "http://x/", "-c", "y"], "leave out one", id="url-and-file"),
-        pytest.param(["search", "x"], "there is no definition file", id="search-nothing"),
-        pytest.param(["lint"], "there is no definition file", id="lint-nothing"),
-        pytest.param(["crawl", "--no-such-option"], "No such option", id="bad-option"),
-        pytest.param(["fly"], "no verb 'fly'", id="bad-verb"),
-        pytest.param(["serach", "x"], "`ultracrawl search x`", id="misspelt-verb"),
-        pytest.param(["list"], "`ultracrawl status`", id="verb-of-others"),
-        pytest.param(["https://x.example/"], "`ultracrawl crawl https://x.example/`", id="URL-for-a-verb"),
-        pytest.param(["crawl", "https://x.example/", "site"], "no source names", id="URL-and-source"),
-        pytest.param(["urls", "--outcome", "BAD"], "is not one of", id="bad-choice"),
+        pytest.param(["crawl", "--url", "no url"], "no url", id="bad-url"),
+        pytest.param(["crawl", "--url", "http://x/", "-c", "y"], "", id="url-and-file"),
+        pytest.param(["crawl", "https://x.example/", "site"], "", id="URL-and-source"),
+        pytest.param(["search", "x"], "ultracrawl.yaml", id="search-nothing"),
+        pytest.param(["lint"], "ultracrawl.yaml", id="lint-nothing"),
+        pytest.param(["crawl", "--no-such-option"], "--no-such-option", id="bad-option"),
+        pytest.param(["fly"], "fly", id="bad-verb"),
+        pytest.param(["urls", "--outcome", "BAD"], "--outcome", id="bad-choice"),
+        pytest.param(["crawl", "-c"], "-c", id="no-value"),
+        pytest.param(["crawl", "--force=3"], "--force", id="value-of-a-flag"),
+        pytest.param(["schema", "surplus"], "surplus", id="surplus"),
+        pytest.param(["submit"], "URL", id="missing-argument"),
     ],
 )
 def test_the_users_mistakes_are_one_line_and_exit_code_2(
-    workspace: Workspace, words: list[str], message: str
+    workspace: Workspace, words: list[str], place: str
 ) -> None:
     ended = workspace.command(*words)
-    assert ended.code == 2
-    assert message in ended.err
-    assert "Traceback" not in ended.err
-    assert ended.out == ""
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert ended.err.startswith("ultracrawl: ")
+    assert place in ended.err
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "place"),
     [
-        (["crawl", "nosuch"], "no source is named 'nosuch'"),
-        (["search", "words", "--where", "Author"], "ATTRIBUTE=VALUE"),
+        (["crawl", "nosuch"], "nosuch"),
+        (["crawl", "sight"], "'site'"),
+        (["search", "words", "--where", "Author"], "Author"),
         (["search", "words", "--where", "Nothing=1"], "Nothing"),
         (["search", "words", "--sort", "Nothing"], "Nothing"),
-        (["search", "words", "--source", "nosuch"], "no source is named"),
+        (["search", "words", "--source", "nosuch"], "nosuch"),
     ],
 )
-def test_mistakes_in_a_crawled_project(crawled: Workspace, words: list[str], message: str) -> None:
+def test_mistakes_in_a_crawled_project(crawled: Workspace, words: list[str], place: str) -> None:
     ended = crawled.command(*words)
-    assert ended.code == 2
-    assert message in ended.err
-    assert "Traceback" not in ended.err
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert place in ended.err
 
 
 def test_several_mistakes_in_a_definition_are_told_at_once(workspace: Workspace) -> None:

@@ -43,7 +43,7 @@ def test_what_was_registered_for_the_end_is_done_and_nothing_is_taken_apart(
 def test_an_error_of_the_program_is_shown_by_python() -> None:
     program = (
         "import sys, ultracrawl.cli as package\n"
-        "sys.modules['ultracrawl.cli.main'].cli = lambda **_: 1 / 0\n"
+        "sys.modules['ultracrawl.cli.main'].cli = lambda *_, **__: 1 / 0\n"
         "package.main()"
     )
     ended = subprocess.run(

@@ -33,7 +33,7 @@ def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
 def test_an_argument_that_is_no_text_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     main = sys.modules["ultracrawl.cli.main"]  # the package has a function of that name
-    monkeypatch.setattr(main, "_invoke", lambda: len(sys.argv[-1].encode()))
+    monkeypatch.setattr(main, "run_words", lambda words: len(words[-1].encode()))
     monkeypatch.setattr(main.click, "echo", lambda line, **_: told.append(line))
     monkeypatch.setattr(sys, "argv", ["ultracrawl", "status", "http://a.example/\udcff"])
     assert main._run() == 2

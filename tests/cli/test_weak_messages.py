@@ -8,46 +8,89 @@ from __future__ import annotations
 import pytest
 from support.project import Workspace
 from support.site import Site
+from support.verbs import mistyped
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.index.query.parser import QueryFlaw, query_flaws
+from ultracrawl.sources import adhoc_project
+from ultracrawl.sources.catalog import ForeignSchemeError
+from ultracrawl.sources.dialects import read_definitions
 
 START = "https://docs.example.com/"
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("typed", "mistake", "instead"),
     [
-        ("serach foo", "ultracrawl search foo"),
-        ("delete foo", "ultracrawl remove foo"),
-        ("list", "ultracrawl status"),
-        ("run foo", "ultracrawl crawl foo"),
-        ("start", "ultracrawl crawl"),
-        ("config", "ultracrawl lint"),
-        (START, f"ultracrawl crawl {START}"),
-        ("crawl docs.example.com", "ultracrawl crawl https://docs.example.com"),
-        ("crawl docs.example.com/guide", "ultracrawl crawl https://docs.example.com/guide"),
-        ("-c x.yaml crawl", "ultracrawl crawl -c FILE"),
-        ("crawl --dealy 1", "--delay"),
-        ("explain handbok", None),
-        ("explain handbook", "ultracrawl explain /x --source handbook"),
-        ("crawl handbok", "'handbook'"),
-        ("remove handbok --yes", "'handbook'"),
-        ("status nosuch.example", "handbook"),
-        ("explain http://[", START),
-        ("crawl --path /docs/", "only: [/docs/]"),
+        ("serach foo", Mistake.NO_SUCH_VERB, "ultracrawl search foo"),
+        ("delete foo", Mistake.NO_SUCH_VERB, "ultracrawl remove foo"),
+        ("list", Mistake.NO_SUCH_VERB, "ultracrawl status"),
+        ("run foo", Mistake.NO_SUCH_VERB, "ultracrawl crawl foo"),
+        ("start", Mistake.NO_SUCH_VERB, "ultracrawl crawl"),
+        ("config", Mistake.NO_SUCH_VERB, "ultracrawl lint"),
+        ("xyzzy", Mistake.NO_SUCH_VERB, "ultracrawl --help"),
+        ("index optimize", Mistake.NO_SUCH_VERB, "ultracrawl index optimise"),
+        (START, Mistake.NO_SUCH_VERB, f"ultracrawl crawl {START}"),
+        ("crawl docs.example.com", Mistake.NO_SCHEME, "ultracrawl crawl https://docs.example.com"),
+        ("crawl localhost:8000", Mistake.NO_SCHEME, "ultracrawl crawl https://localhost:8000"),
+        (
+            "crawl docs.example.com/guide",
+            Mistake.NO_SCHEME,
+            "ultracrawl crawl https://docs.example.com/guide",
+        ),
+        ("-c x.yaml crawl", Mistake.CONFIG_BEFORE_VERB, "ultracrawl crawl -c FILE"),
+        ("crawl --dealy 1", Mistake.NO_SUCH_OPTION, "--delay"),
+        ("explain handbook", Mistake.SOURCE_FOR_URL, "ultracrawl explain /x --source handbook"),
+        ("explain http://[", Mistake.NO_URL_OR_PATH, None),
+        ("crawl --path /docs/", Mistake.SCOPE_WITHOUT_URL, None),
+        ("remove handbok --yes", Mistake.NO_SUCH_SOURCE, None),
+        ("status nosuch.example", Mistake.NO_SUCH_SITE, None),
     ],
 )
 def test_a_mistake_at_the_shell_names_what_to_type(
-    workspace: Workspace, typed: str, meant: str | None
+    workspace: Workspace, typed: str, mistake: Mistake, instead: str | None
 ) -> None:
     workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
-    ended = workspace.command(*typed.split())
-    if meant is None:  # a path below the start URL
-        assert ended.code == 0
-        return
-    assert (ended.code, ended.out) == (2, "")
-    assert meant in ended.err
+    found = mistyped(workspace.directory, *typed.split())
+    assert (found.mistake, found.values.get("instead")) == (mistake, instead)
+    assert list(found.values.get("known", ["handbook"])) == ["handbook"]
     assert not (workspace.directory / "var" / "state").exists()
+
+
+def test_a_path_is_explained_below_the_start_url(workspace: Workspace) -> None:
+    workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
+    explained = workspace.command("explain", "handbok", "--json")
+    assert (explained.code, explained.json["canonical_url"]) == (0, f"{START}handbok")
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("ftp://ftp.example.com/pub/", "web"),
+        ("file:///srv/docs", "file"),
+        ("postgresql://reader:secret@db.example.com/pages", "table"),
+        ("imap://mail.example.com/", "agent"),
+    ],
+)
+def test_what_is_no_web_site_is_answered_with_a_definition_of_its_kind(
+    workspace: Workspace, url: str, kind: str
+) -> None:
+    with pytest.raises(ForeignSchemeError) as refused:
+        adhoc_project([url], workspace.directory)
+    text = f"sources: {{docs: {{{refused.value.definition}}}}}\n"
+    (workspace.directory / "ultracrawl.yaml").write_text(text)
+    loaded = read_definitions(workspace.directory / "ultracrawl.yaml")
+    assert (loaded.project.sources["docs"].type, loaded.findings) == (kind, ())
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["mailto:ann@example.com", "htps://docs.example.com/", "http://", "https://["]
+)
+def test_what_is_no_url_is_refused_in_a_line(workspace: Workspace, url: str) -> None:
+    ended = workspace.command("crawl", url)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert url in ended.err
 
 
 def test_without_a_definition_the_next_step_is_a_command(workspace: Workspace) -> None:

@@ -163,27 +163,28 @@ def test_a_name_of_ones_own_and_the_working_directory(desk: Desk) -> None:
 
 
 REFUSED = {
-    "own name": (("ultracrawl",), "would hide it"),
-    "own name given": (("x", "--name", "Ultracrawl"), "would hide it"),
-    "installed package": (("scrapy",), "exists already"),
-    "standard library": (("x", "--name", "json"), "exists already"),
-    "tests": (("tests",), "exists already"),
-    "keyword": (("class",), "--name"),
-    "digit first": (("2nd",), "--name"),
-    "nothing left": (("---",), "--name"),
-    "path as a name": (("x", "--name", "a/../b"), "cannot name a Python package"),
-    "other script": (("x", "--name", "größe"), "cannot name a Python package"),
-    "not empty": (("full",), "is not empty"),
-    "a file": (("file",), "is a file"),
+    "own name": ("ultracrawl",),
+    "own name given": ("x", "--name", "Ultracrawl"),
+    "installed package": ("scrapy",),
+    "standard library": ("x", "--name", "json"),
+    "tests": ("tests",),
+    "keyword": ("class",),
+    "digit first": ("2nd",),
+    "nothing left": ("---",),
+    "path as a name": ("x", "--name", "a/../b"),
+    "other script": ("x", "--name", "größe"),
+    "not empty": ("full",),
+    "a file": ("file",),
 }
+"""What is typed; the last word is what the line has to name."""
 
 
-@pytest.mark.parametrize(("words", "problem"), REFUSED.values(), ids=list(REFUSED))
-def test_refused(desk: Desk, words: tuple[str, ...], problem: str) -> None:
+@pytest.mark.parametrize("words", REFUSED.values(), ids=list(REFUSED))
+def test_refused(desk: Desk, words: tuple[str, ...]) -> None:
     desk.write("full/keep.txt", "mine\n")
     desk.write("file", "mine\n")
     ended = desk.ultracrawl("init", "--", *words) if words[0] == "---" else desk.ultracrawl("init", *words)
     assert ended.code == 2
-    assert problem in ended.err
     assert ended.err.count("\n") == 1
+    assert words[-1].strip("-") in ended.err
     assert files_below(desk.directory) == ["file", "full/keep.txt"]

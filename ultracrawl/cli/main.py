@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib
 import os
 import sys
 from collections.abc import Mapping
@@ -11,9 +10,12 @@ from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from ultracrawl import __version__
 from ultracrawl.cli.audit import recorded
+from ultracrawl.cli.groups import LazyGroup
+from ultracrawl.cli.mistakes import Mistake, of_usage
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import raise_gc_thresholds
@@ -96,32 +98,13 @@ OTHER_WORDS = {
 _NAME_WIDTH = max(map(len, VERBS))
 
 
-class LazyGroup(click.Group):
-    """A click group with lazily imported verbs, so that `--help` and small verbs start quickly."""
-
-    lazy_commands: Mapping[str, tuple[str, str]] = {}
-    """Module below `ultracrawl.cli`, and name of the command there, by verb."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all verbs."""
-        return sorted({*super().list_commands(ctx), *self.lazy_commands})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a verb."""
-        if cmd_name not in self.lazy_commands:
-            return super().get_command(ctx, cmd_name)
-        module, name = self.lazy_commands[cmd_name]
-        command = getattr(importlib.import_module(f"ultracrawl.cli.{module}"), name)
-        assert isinstance(command, click.Command)
-        return command
-
-
 class Verbs(LazyGroup):
     """The verbs of `ultracrawl`; those that change something are recorded."""
 
     lazy_commands: Mapping[str, tuple[str, str]] = {
         name: (verb.module, verb.name) for name, verb in VERBS.items()
     }
+    other_words = OTHER_WORDS
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb."""
@@ -129,9 +112,9 @@ class Verbs(LazyGroup):
             return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words before the verb. Raises `UserError` for an option that belongs behind it."""
+        """Parse the words before the verb. Raises `CommandLineError` for an option that belongs behind it."""
         if args and args[0].startswith(("-c", "--config")):
-            raise UserError("-c belongs behind the verb, as in `ultracrawl crawl -c FILE`")
+            raise Mistake.CONFIG_BEFORE_VERB.error(instead="ultracrawl crawl -c FILE")
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -140,28 +123,9 @@ class Verbs(LazyGroup):
             with formatter.section(title):
                 formatter.write_dl([(f"{name:<{_NAME_WIDTH}}", VERBS[name].line) for name in names.split()])
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the first word names. Raises `UserError` with the verb that may have been meant."""
-        if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            raise UserError(f"there is no verb {args[0]!r}{_meant(args)}")
-        return super().resolve_command(ctx, args)
-
-
-def _meant(words: list[str]) -> str:
-    """Return what to type in place of words that begin with no verb."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only after a mistake
-
-    word = words[0].lower()
-    if "://" in word:
-        return f"; write `ultracrawl crawl {words[0]}`"
-    close = OTHER_WORDS.get(word) or next(iter(get_close_matches(word, VERBS, 1)), "")
-    return (
-        f"; write `{' '.join(('ultracrawl', close, *words[1:]))}`"
-        if close
-        else "; `ultracrawl --help` lists them"
-    )
+    def meant(self, ctx: click.Context, words: list[str]) -> str:
+        """Return what to type in place of words that begin with no verb; of a URL its crawl."""
+        return f"ultracrawl crawl {words[0]}" if "://" in words[0] else super().meant(ctx, words)
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -210,11 +174,8 @@ def _run() -> int:
     try:
         if sys.argv[1:2] != ["init"]:  # it writes no data
             restrict_umask()
-        code = _invoke()
+        code = run_words(sys.argv[1:])
         sys.stdout.flush()
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
     except click.Abort:
         return _print_error("Interrupted.", 1)
     except UserError as error:
@@ -240,13 +201,21 @@ def _run() -> int:
     return code
 
 
-def _invoke() -> int:
+def run_words(words: list[str]) -> int:
+    """Run the command that is typed with these words behind `ultracrawl`, and return its exit code.
+
+    Raises what the command raises, for mistakes in options and arguments `CommandLineError`.
+    """
+    color = False if os.environ.get("NO_COLOR") else None  # no-color.org
     try:
-        cli(
-            prog_name="ultracrawl", standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None
-        )  # no-color.org
+        cli(words, prog_name="ultracrawl", standalone_mode=False, color=color)
     except SystemExit as exit_:
         return int(exit_.code or 0)
+    except NoArgsIsHelpError as error:  # a group without a verb: its help
+        error.show()
+        return error.exit_code
+    except click.UsageError as error:
+        raise of_usage(error) from None
     return 0
 
 

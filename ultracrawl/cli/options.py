@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -14,8 +15,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from ultracrawl.cli.audit import note_project
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UltracrawlError, UserError
+from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import Finding
 from ultracrawl.settings.projects import find_project, find_state_project
 
@@ -48,6 +50,17 @@ class _SourceName(click.ParamType[str]):
 
 SOURCE_NAME = _SourceName()
 """The type of arguments that name sources."""
+
+
+class Seconds(click.FloatRange):
+    """A length of time; neither `inf` nor `nan`, which Python takes for numbers."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number. Raises `BadParameter`."""
+        seconds = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no length of time", param, ctx)
+        return seconds
 
 
 def config_option(function: F) -> F:
@@ -107,7 +120,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise UserError(f"{question} Nobody can be asked here; write --yes")
+        raise Mistake.NOBODY_TO_ASK.error(question=question)
     click.confirm(question, abort=True)
 
 

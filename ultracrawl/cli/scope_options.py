@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ultracrawl.errors import UserError
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.settings.adhoc import NONE, AdhocScope
 
 
@@ -23,9 +23,7 @@ class _NumberOrNone(click.ParamType[str]):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the text. Raises `BadParameter`."""
         if value not in ("", NONE) and not (value.isdecimal() and int(value) >= self._least):
-            self.fail(
-                f"{value!r} is no whole number from {self._least} on, and not {NONE!r} either", param, ctx
-            )
+            self.fail(f"write a whole number from {self._least} on, or `{NONE}`", param, ctx)
         return value
 
 
@@ -66,9 +64,6 @@ def scope_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def refuse_scope(scope: AdhocScope) -> None:
-    """Raise `UserError` for restrictions where no URL is crawled."""
+    """Raise `CommandLineError` for restrictions where no URL is crawled."""
     if scope != AdhocScope():
-        raise UserError(
-            "--path, --exclude, --depth and --limit belong to a URL; in a definition write for example "
-            "`only: [/docs/]`, `exclude: [/archive/]`, `depth: 3`, `limits: {documents: 100}`"
-        )
+        raise Mistake.SCOPE_WITHOUT_URL.error()

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import (
     SOURCE_NAME,
     config_option,
@@ -19,7 +20,6 @@ from ultracrawl.cli.options import (
     show_hints,
 )
 from ultracrawl.cli.terminal import escape_controls, wrapped
-from ultracrawl.errors import UserError
 from ultracrawl.index import Reading, SearchLimit, SearchResult
 from ultracrawl.index.budget import SEARCH_SECONDS, SEARCH_TERMS
 from ultracrawl.index.engine import MAX_SECTIONS
@@ -61,9 +61,7 @@ def _factors(_context: click.Context, _option: click.Parameter, texts: tuple[str
         except ValueError:
             url = ""
         if not url:
-            raise UserError(
-                f"--boost {text!r} is not URL=FACTOR; write for example https://www.example.com/new/*=2"
-            )
+            raise Mistake.BAD_BOOST.error(text=text)
     return factors
 
 
@@ -82,7 +80,7 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
         *words: Any, principal: tuple[str, ...], all_principals: bool, **options: Any
     ) -> None:
         if principal and all_principals:
-            raise UserError("--all-principals includes every --principal; use only one of the two options")
+            raise Mistake.ALL_AND_SOME_PRINCIPALS.error()
         function(*words, principals=None if all_principals else principal, **options)
 
     return with_principals

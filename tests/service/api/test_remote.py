@@ -101,10 +101,10 @@ def test_crawls_are_begun_and_steered_there(api: Api, server: str) -> None:
 
 def test_mistakes_are_one_line(api: Api, server: str) -> None:
     for words, problem in (
-        (["search", "x", "--source", "none"], "no source is named 'none'"),
-        (["search", "x", "--principal", "staff"], "--principal has no effect on a service"),
-        (["crawl", "none"], "no source is named 'none'"),
-        (["status", "-c", "x.yaml"], "-c has no effect on a service"),
+        (["search", "x", "--source", "none"], "'none'"),
+        (["search", "x", "--principal", "staff"], "--principal"),
+        (["crawl", "none"], "'none'"),
+        (["status", "-c", "x.yaml"], "-c"),
     ):
         refused = ask(api, server, *words)
         assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)

@@ -13,8 +13,10 @@ import yaml
 from click.testing import CliRunner, Result
 from support.resource import Reply
 from support.server import Request, Server
+from support.verbs import mistyped
 
 from ultracrawl.cli.main import cli
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.notices.channels import open_channels
 from ultracrawl.service.notices.notice import Notice
@@ -144,9 +146,10 @@ def test_apprise_is_asked_for_what_it_knows(folder: Path, monkeypatch: pytest.Mo
 
 def test_unknown_ways_are_named(folder: Path) -> None:
     define(ops={"command": "true"})
-    assert "the channels are: ops" in str(run("chat").exception)
+    unknown = mistyped(folder, "notices", "test", "chat")
+    assert (unknown.mistake, list(unknown.values["known"])) == (Mistake.NO_SUCH_NAME, ["ops"])
     define()
-    assert "no notice channel is defined" in str(run().exception)
+    assert mistyped(folder, "notices", "test").mistake is Mistake.NO_CHANNEL
 
 
 @pytest.mark.parametrize(

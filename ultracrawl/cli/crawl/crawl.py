@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +15,10 @@ import click
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.crawl.progress import Progress
 from ultracrawl.cli.crawl.report import print_problems, print_report, print_total_and_next_step
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import (
     SOURCE_NAME,
+    Seconds,
     config_option,
     jobs_option,
     json_option,
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
 _HOST = re.compile(r"([\w-]+\.)+[A-Za-z]{2,}(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?")
 """A host that is written without its scheme, perhaps with a path."""
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
+"""The beginning of a URL; behind the colon of `localhost:8000` stands a port."""
 
 
 @click.command("crawl")
@@ -46,9 +51,7 @@ _HOST = re.compile(r"([\w-]+\.)+[A-Za-z]{2,}(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*
     "--url", "urls", multiple=True, metavar="URL", help="Crawl the site of this URL; the same as URL alone."
 )
 @scope_options
-@click.option(
-    "--delay", type=click.FloatRange(min=0), help="Seconds between requests to a site, for this run."
-)
+@click.option("--delay", type=Seconds(min=0), help="Seconds between requests to a site, for this run.")
 @jobs_option
 @click.option("--continuous", is_flag=True, help="Stay, and begin each cycle when it is due, until Ctrl-C.")
 @click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
@@ -87,8 +90,8 @@ def command(
       ultracrawl crawl --continuous handbook
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if quiet and (verbose or as_json):
-        raise UserError("--quiet prints nothing that --verbose or --json want; leave out one or the other")
-    urls += tuple(name for name in sources if "://" in name)
+        raise Mistake.EXCLUDE_EACH_OTHER.error(options="--quiet and --verbose or --json")
+    urls, sources = (*urls, *filter(_URL.match, sources)), tuple(filterfalse(_URL.match, sources))
     project, chosen, refused = _select_sources(sources, config, urls, scope)
     chosen = [_with_delay(source, delay) for source in chosen]
     settings = _log_settings(verbose)
@@ -110,13 +113,9 @@ def command(
 def _select_sources(
     sources: tuple[str, ...], config: str | None, urls: tuple[str, ...], scope: AdhocScope
 ) -> tuple[Project, list[DataSource], list[RunReport]]:
-    """Return the project, the sources to crawl, and a report for each source that cannot be crawled.
-
-    URLs among the names of sources are ignored.
-    """
-    sources = tuple(name for name in sources if "://" not in name)
+    """Return the project, the sources to crawl, and a report for each source that cannot be crawled."""
     if urls and (config or sources):
-        raise UserError("a URL needs no definition file and no source names; leave out one or the other")
+        raise Mistake.URL_AND_DEFINITION.error()
     if urls:
         project, source = project_of_urls(urls, scope)
         note_project(project)
@@ -129,9 +128,8 @@ def _select_sources(
         hosts = [name for name in sources if _HOST.fullmatch(name)]
         if not hosts or isinstance(error, DefinitionError):
             raise
-        raise UserError(
-            f"{hosts[0]!r} is no source; for a site write `ultracrawl crawl https://{hosts[0]}`"
-        ) from None
+        instead = f"ultracrawl crawl https://{hosts[0]}"
+        raise Mistake.NO_SCHEME.error(name=hosts[0], instead=instead) from None
 
 
 def _is_complete(chosen: list[DataSource], reports: list[RunReport]) -> bool:

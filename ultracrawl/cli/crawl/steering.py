@@ -8,7 +8,14 @@ from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.cli.options import SOURCE_NAME, json_option, print_all, server_option, steering_option
+from ultracrawl.cli.options import (
+    SOURCE_NAME,
+    Seconds,
+    json_option,
+    print_all,
+    server_option,
+    steering_option,
+)
 from ultracrawl.errors import UserError
 from ultracrawl.service.control import SteerResult
 from ultracrawl.service.schedules.steering import steer_source
@@ -23,7 +30,7 @@ def wait_options(function: F) -> F:
     function = click.option("--no-wait", is_flag=True, help="Give the order and return at once.")(function)
     return click.option(
         "--timeout",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Seconds(min=0, min_open=True),
         default=60.0,
         show_default=True,
         metavar="SECONDS",

@@ -18,6 +18,7 @@ from ultracrawl.cli.fast.collection_file import (
     running_parts,
     stored_parts,
 )
+from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.look import explain, status
 from ultracrawl.cli.look import lint as lint_verb
 from ultracrawl.cli.manage import secret
@@ -36,7 +37,7 @@ _CONFIG = click.option(
 _NAME = click.argument("name")
 
 
-@click.group("admin")
+@click.group("admin", cls=VerbGroup)
 def command() -> None:
     """Crawl collections of FAST in an XML file: add, change, remove and export them, and steer their crawls.
 

@@ -28,7 +28,8 @@ def file_of(config: str | None) -> Path:
     """Return the XML file named by `-c` or the environment. Raises `UserError`."""
     location, _ = locate_project(config)
     if location is None or Path(location).suffix.lower() != ".xml":
-        raise UserError("there is no XML file of collections; name it with -c, or in $ULTRACRAWL_CONFIG")
+        what = f"{location} is" if location else "there is"
+        raise UserError(f"{what} no XML file of collections; name it with -c, or in $ULTRACRAWL_CONFIG")
     return Path(location)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import config_option, json_option, print_json, show_hints
 from ultracrawl.cli.terminal import escape_controls, print_line
-from ultracrawl.errors import UserError
 from ultracrawl.index.search_cache import find_searchable_project
 from ultracrawl.index.searching import Searcher
 from ultracrawl.service.answers.checking import AnswerCheck, FallenPage, check_answers, positions_of
@@ -70,7 +70,7 @@ def command(
         return
     golden = read_golden_queries(file)
     if not golden.queries:
-        raise UserError(f"{file} has no query; add one with --add QUERY URL")
+        raise Mistake.NO_QUERY.error(file=file)
     checked = check_answers(project, golden, index=index)
     if as_json:
         fallen = [{"file": str(file), **one.as_json()} for one in checked.fallen]

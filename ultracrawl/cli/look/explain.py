@@ -8,6 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 import click
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import (
     SOURCE_NAME,
     chosen_sources,
@@ -20,7 +21,6 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.terminal import described_reason, described_status, escape_controls, print_line, wrapped
 from ultracrawl.crawl.inspection.candidates import PastVerdict
 from ultracrawl.crawl.inspection.explanation import Explanation, PastExplanation, explain, explain_past
-from ultracrawl.errors import UserError
 from ultracrawl.model import Decision
 from ultracrawl.sources import DataSource
 
@@ -69,17 +69,15 @@ def command(
     chosen = chosen_sources(project, [source] if source else [])
     if as_of_run is not None:
         if len(chosen) > 1:
-            raise UserError("each source counts its own runs; name one by --source")
+            raise Mistake.RUN_OF_SEVERAL.error()
         past = explain_past(project, chosen[0], _whole_url(chosen[0], url), as_of_run)
         _print_past_verdicts(past, as_json=as_json)
         return
     if url in project.known_sources:
-        raise UserError(
-            f"{url!r} is a source; name one of its URLs, as `ultracrawl explain /x --source {url}`"
-        )
+        raise Mistake.SOURCE_FOR_URL.error(name=url, instead=f"ultracrawl explain /x --source {url}")
     whole = {one.name: _whole_url(one, url) for one in chosen}
     if not (_OTHER_SCHEME.match(url) or any(map(_has_host, whole.values()))):
-        raise UserError(f"{url!r} is no URL; write for example https://docs.example.com/x, or a path as /x")
+        raise Mistake.NO_URL_OR_PATH.error(url=url)
     for explanation in (explain(project, one, whole[one.name], dns=dns) for one in chosen):
         if as_json:
             print_json(explanation.as_json())

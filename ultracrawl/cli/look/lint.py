@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 
 from ultracrawl.cli.look.local_checks import check_locally, check_project_locally
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import config_option, json_option, print_json
 from ultracrawl.cli.terminal import escape_controls, wrapped
 from ultracrawl.crawl.listing.setup import check_listed
@@ -51,7 +52,7 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
     named = dict.fromkeys((*files, config) if config else files)
     locations = tuple(named) or ((default,) if default else ())
     if not locations:
-        raise UserError("there is no definition file to check; name one, or write ultracrawl.yaml here")
+        raise Mistake.NO_DEFINITION.error()
     loaded = [read_definitions(location) for location in locations]
     findings = [
         finding

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import (
     SOURCE_NAME,
     chosen_sources,
@@ -16,7 +17,6 @@ from ultracrawl.cli.options import (
     print_json,
 )
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UserError
 from ultracrawl.service.probe import SiteProbe, probe
 from ultracrawl.service.probe_client import ProbeClient, probe_client_of
 from ultracrawl.sources import adhoc_project
@@ -49,7 +49,7 @@ def command(
       ultracrawl probe https://www.example.com/ --advanced-dns
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if not url.startswith(("http://", "https://")):
-        raise UserError(f"{url} is not a URL of http or https; write for example https://www.example.com/")
+        raise Mistake.NO_URL.error(url=url)
     client, robots_name = _client(url, config, name)
     result = probe(url, client, robots_name, dns=not no_dns, advanced=advanced_dns)
     print_json(_as_json(result)) if as_json else _print(result)
@@ -59,6 +59,8 @@ def command(
 def _client(url: str, config: str | None, name: str | None) -> tuple[ProbeClient, str]:
     """Return the client of a source, or of an ad-hoc one for the URL, and its name in robots.txt."""
     if name is None:
+        if config:
+            raise Mistake.CONFIG_WITHOUT_SOURCE.error()
         project = adhoc_project([url], Path.cwd())
         source = next(iter(project.sources.values()))
     else:

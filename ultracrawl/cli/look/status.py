@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ultracrawl.cli.manage.feeding import destination_line
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import (
     SOURCE_NAME,
     first_and_count,
@@ -23,7 +24,6 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.inspection.site_view import SiteView, view_site
 from ultracrawl.crawl.source_data.left_over import left_over_sources
-from ultracrawl.errors import UserError
 from ultracrawl.service.control import readable_sign
 from ultracrawl.service.schedules.schedule_status import DueBy
 from ultracrawl.service.source_status import source_status, status_json
@@ -139,10 +139,7 @@ def show_site(project: Project, name: str, as_json: bool) -> None:
     now = time.time()
     views = [view for source in known_sources(project, []) if (view := _view(project, source, name, now))]
     if not views:
-        raise UserError(
-            f"{name!r} is neither a source nor a known site; a site is a host, with its port if that is "
-            f"not the usual one; the sources are: {', '.join(sorted(project.known_sources)[:20])}"
-        )
+        raise Mistake.NO_SUCH_SITE.error(name=name, known=sorted(project.known_sources)[:20])
     print_all("sites", views, _print, as_json=as_json)
 
 

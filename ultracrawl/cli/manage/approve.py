@@ -8,9 +8,9 @@ from dataclasses import asdict
 import click
 
 from ultracrawl.cli.audit import note_details
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, json_option, known_sources, print_json, project_option
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UserError
 from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_state, state_exists
@@ -60,7 +60,7 @@ def command(
     selection = Selection(urls, prefixes, expressions)
     _check(selection, listing, remove, restore)
     if not state_exists(project, source):
-        raise UserError(f"the source {source!r} was never crawled; run `ultracrawl crawl {source}` first")
+        raise Mistake.NEVER_CRAWLED.error(name=source)
     if listing:
         _list(project, definition, selection, as_json)
         return
@@ -75,10 +75,9 @@ def command(
 
 def _check(selection: Selection, listing: bool, remove: bool, restore: bool) -> None:
     if listing + remove + restore > 1:
-        raise UserError("--list, --remove and --restore exclude each other; write one of them")
+        raise Mistake.EXCLUDE_EACH_OTHER.error(options="--list, --remove and --restore")
     if (remove or restore) and selection.everything:
-        what = "--remove" if remove else "--restore"
-        raise UserError(f"{what} needs URLs, --prefix or --regexp, so that it does not mean everything")
+        raise Mistake.EVERYTHING_MEANT.error(option="--remove" if remove else "--restore")
 
 
 def _decide(approval: Approval, selection: Selection, remove: bool, restore: bool) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from ultracrawl.cli.audit import note_details
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UserError
 from ultracrawl.model import UrlRecord
 from ultracrawl.service.deletions import changes_json, changes_of, held_changes
 from ultracrawl.sources import Project
@@ -39,7 +39,7 @@ def command(source: str, project: Project, only_list: bool, discard: bool, as_js
     """  # noqa: D301 - click's mark for a block that keeps its lines
     (chosen,) = chosen_sources(project, [source])
     if only_list and discard:
-        raise UserError("--list and --discard exclude each other; write one of them")
+        raise Mistake.EXCLUDE_EACH_OTHER.error(options="--list and --discard")
     if not state_exists(project, chosen.name):
         return _print_result(chosen.name, [], "accepted", as_json=as_json)
     if only_list:

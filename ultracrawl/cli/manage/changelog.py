@@ -8,8 +8,8 @@ import click
 
 from ultracrawl.agents.table.kind import require_extra
 from ultracrawl.agents.table.section import TableSection
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, project_option
-from ultracrawl.errors import UserError
 from ultracrawl.sources import Project
 from ultracrawl.sources.secrets import SecretReader
 
@@ -30,7 +30,7 @@ def command(source: str, project: Project) -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
     (definition,) = chosen_sources(project, [source])
     if not isinstance(definition, TableSection):
-        raise UserError(f"the source {source!r} is no table; only sources of the type `table` have a log")
+        raise Mistake.NO_TABLE.error(name=source)
     require_extra()
     from ultracrawl.agents.table.triggers import change_log_sql  # noqa: PLC0415 - brings SQLAlchemy
 

@@ -11,8 +11,8 @@ from typing import BinaryIO
 import click
 
 from ultracrawl import __version__
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, known_sources, project_option
-from ultracrawl.errors import UserError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.warc import warc_info, warc_response
 from ultracrawl.sources import DataSource, Project
@@ -39,7 +39,7 @@ def command(sources: tuple[str, ...], warc: Path, project: Project) -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
     chosen = [source for source in known_sources(project, sources) if stored_documents_exist(project, source)]
     if not chosen:
-        raise UserError("no documents are stored; write `storage: {keep: true}` in a source and crawl it")
+        raise Mistake.NOTHING_STORED.error()
     written = _write(warc, (answer for source in chosen for answer in _answers(project, source)))
     click.echo(f"{written:,} documents in {warc}")
 
@@ -55,7 +55,7 @@ def _write(path: Path, answers: Iterator[StoredAnswer]) -> int:
         try:
             file = path.open("xb")
         except FileExistsError as error:
-            raise UserError(f"{path} exists already; name another file or remove it") from error
+            raise Mistake.FILE_EXISTS.error(file=path) from error
         try:
             with file:
                 return _write_records(file, answers, compress=path.suffix == ".gz")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.options import (
     SOURCE_NAME,
     json_option,
@@ -16,7 +17,7 @@ from ultracrawl.service.destinations import DestinationStatus, destination_statu
 from ultracrawl.sources import Project
 
 
-@click.group("feeding")
+@click.group("feeding", cls=VerbGroup)
 def command() -> None:
     """Pause and resume what a source sends to its indexes.
 

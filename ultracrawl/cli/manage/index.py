@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
@@ -35,7 +36,7 @@ def index_option(function: F) -> F:
     )(function)
 
 
-@click.group("index")
+@click.group("index", cls=VerbGroup)
 def command() -> None:
     """Inspect, check, optimise or rebuild the full-text index.
 

@@ -15,7 +15,8 @@ from string import Template
 
 import click
 
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.errors import WorkError
 
 OWN_NAME = "ultracrawl"
 SUFFIX = ".tmpl"
@@ -63,23 +64,16 @@ def command(directory: str, name: str, kind: str) -> None:
 
 def name_after(folder: Path) -> str:
     """Return the package name for a folder. Raises `UserError` if its name is not suitable."""
-    text = _INVALID_CHARACTERS.sub("_", folder.absolute().name.lower()).strip("_")
-    try:
-        return checked_name(text)
-    except UserError as error:
-        raise UserError(f"{error}; give another with --name") from None
+    name = folder.absolute().name
+    return checked_name(_INVALID_CHARACTERS.sub("_", name.lower()).strip("_") or name)
 
 
 def checked_name(name: str) -> str:
     """Return a valid package name. Raises `UserError` if it is invalid or hides another module."""
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        raise UserError(f"{name!r} cannot name a Python package: use letters, digits and _, a letter first")
-    if name.lower() == OWN_NAME:
-        raise UserError(
-            f"a package named {name!r} cannot be deployed: the installed {OWN_NAME} would hide it"
-        )
-    if name == "tests" or name in sys.stdlib_module_names or _is_installed(name):
-        raise UserError(f"a module named {name!r} exists already, and one would hide the other")
+        raise Mistake.BAD_PACKAGE_NAME.error(name=name)
+    if name.lower() in (OWN_NAME, "tests") or name in sys.stdlib_module_names or _is_installed(name):
+        raise Mistake.PACKAGE_EXISTS.error(name=name)
     return name
 
 
@@ -96,10 +90,8 @@ def write_project(folder: Path, package: str, kind: str) -> None:
     distribution = package.replace("_", "-").lower()
     words = {"package": package, "distribution": distribution, "extra": _EXTRAS.get(kind, "")}
     try:
-        if folder.is_dir() and any(folder.iterdir()):
-            raise UserError(f"{folder} is not empty; name a new folder")
-        if folder.exists() and not folder.is_dir():
-            raise UserError(f"{folder} is a file; name a new folder")
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise Mistake.NO_NEW_FOLDER.error(folder=folder)
         for part in ("project", kind):
             for path, template in _templates(files(OWN_NAME) / "cli" / "templates" / part, PurePosixPath()):
                 target = folder / _target(path, package)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import json_option, print_json, project_option
-from ultracrawl.errors import UserError
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import value_lists
 
@@ -28,7 +28,7 @@ def command(attribute: str | None, project: Project, language: str, as_json: boo
     """  # noqa: D301 - click's mark for a block that keeps its lines
     lists = value_lists(project)
     if attribute is not None and attribute not in lists:
-        raise UserError(f"{attribute!r} has no list; these have one: {', '.join(sorted(lists)) or 'none'}")
+        raise Mistake.NO_SUCH_NAME.error(what="list of values", name=attribute, known=sorted(lists))
     for listed in (lists[attribute],) if attribute else lists.values():
         for value in listed.values:
             display_name = value.display_name(language)

@@ -9,8 +9,8 @@ import click
 
 from ultracrawl.agents.agent.document_file import PATH, read_documents
 from ultracrawl.agents.agent.section import AgentSection
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, project_option
-from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes.boost_file import read_boosts
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, ValueList
@@ -50,18 +50,18 @@ def command(kind: str, source: str, file: Path, project: Project) -> None:
       (<documents><document url="https://www.example.com/1" title="A"><text>Words.</text></document></documents>)
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if source and kind != "documents":
-        raise UserError("--source is only allowed with --type documents")
+        raise Mistake.SOURCE_WITHOUT_DOCUMENTS.error()
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise UserError(f"{file} cannot be read: {error.strerror}") from error
+        raise Mistake.FILE_UNREADABLE.error(file=file, problem=error.strerror) from error
     try:
         if kind == "documents":
             _load_documents(data, project, chosen_sources(project, [source] if source else []))
         else:
             _LOADERS[kind](data, project, file)
     except ListFileError as error:
-        raise UserError(f"{file}: {error}") from error
+        raise Mistake.FILE_MISTAKE.error(file=file, problem=error) from error
 
 
 def _load_boosts(data: bytes, project: Project, _file: Path) -> None:
@@ -73,7 +73,7 @@ def _load_boosts(data: bytes, project: Project, _file: Path) -> None:
 def _load_lists(data: bytes, project: Project, file: Path) -> None:
     lists = list(_with_attribute_names(read_value_lists(data), project.schema_attributes.values(), file))
     for finding in check_value_lists(lists, project.schema_attributes):
-        raise UserError(f"{file}: {finding.problem}; {finding.instead}")
+        raise Mistake.FILE_MISTAKE.error(file=file, problem=f"{finding.problem}; {finding.instead}")
     open_lists(project).replace(lists)
     for values in lists:
         click.echo(f"{values.attribute}: {_count(len(values.values), 'value')}")
@@ -90,7 +90,7 @@ def _load_documents(data: bytes, project: Project, sources: Sequence[DataSource]
     if len(files) != 1:
         needed = f"write one: {{type: agent, class: {PATH}, parameters: {{file: documents.xml}}}}"
         which = f"name one of {', '.join(files)} by --source" if files else needed
-        raise UserError(f"{len(files)} sources take documents from a file; {which}")
+        raise Mistake.NO_DOCUMENT_FILE.error(number=len(files), instead=which)
     ((name, path),) = files.items()
     with convert_write_errors(path):
         replace_file(path, data)
@@ -115,5 +115,7 @@ def _with_attribute_names(
             yield values
             continue
         if kind not in (None, attribute.type):
-            raise UserError(f"{file}: {attribute.name} is a {attribute.type}, not a {kind}; correct the type")
+            raise Mistake.TYPE_OF_ATTRIBUTE.error(
+                file=file, name=attribute.name, type=attribute.type, written=kind
+            )
         yield ValueList(attribute.name, values.values)

@@ -7,12 +7,13 @@ from itertools import chain
 
 import click
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, confirm, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.source_data.places import require_idle
 from ultracrawl.crawl.source_data.removing import RemovedSource, remove_source
 from ultracrawl.crawl.source_data.renaming import rename_source, unfinished_renames
-from ultracrawl.errors import UltracrawlError, UserError
+from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.opening import open_index
 from ultracrawl.settings.adhoc import is_adhoc
 from ultracrawl.sources import Project
@@ -76,9 +77,9 @@ def rename(source: str, name: str, yes: bool, project: Project, as_json: bool) -
     """  # noqa: D301 - as above
     _require_known(project, source)
     if not name or name != to_source_name(name, ""):
-        raise UserError(f"{name!r} cannot be the name of a source; write letters, digits, `.`, `_` and `-`")
+        raise Mistake.BAD_SOURCE_NAME.error(name=name)
     if source == name:
-        raise UserError(f"{name!r} is the name that it has")
+        raise Mistake.SAME_NAME.error(name=name)
     confirm(f"Give everything that is stored of {source} the name {name}?", yes=yes)
     require_idle(project, name)
     renamed = rename_source(project, source, name)
@@ -102,5 +103,4 @@ def _require_known(project: Project, name: str) -> None:
             known.update(opened.sources())
     if name not in known:
         guess = closest_match(name, known)
-        listed = f"did you mean {guess!r}?" if guess else f"there are {', '.join(sorted(known)) or 'none'}"
-        raise UserError(f"no source is named {name!r}, in the definitions, the state or the index; {listed}")
+        raise Mistake.NO_SUCH_SOURCE.error(name=name, known=[guess] if guess else sorted(known))

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.cli.groups import VerbGroup
+from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.cipher import PasswordCipher, new_key
 
 
-@click.group("secret")
+@click.group("secret", cls=VerbGroup)
 def command() -> None:
     """Encrypt passwords, so that a definition can be shown to others.
 
@@ -36,7 +38,7 @@ def make_key(file: Path) -> None:
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise UserError(f"{file} is there already; passwords encrypted with it need it as it is") from None
+        raise Mistake.KEY_EXISTS.error(file=file) from None
     except OSError as error:
         raise WorkError(f"{file} cannot be written: {error.strerror}") from None
     with os.fdopen(descriptor, "w") as out:
@@ -57,17 +59,15 @@ def encrypt(key: Path, from_stdin: bool) -> None:
     try:
         cipher = PasswordCipher.of_text(key.read_text("utf-8"))
     except (OSError, UnicodeDecodeError):
-        raise UserError(
-            f"{key} cannot be read as a key file; `ultracrawl secret new-key {key}` makes one"
-        ) from None
+        raise Mistake.NO_KEY.error(file=key) from None
     password = sys.stdin.readline().rstrip("\r\n") if from_stdin else _prompt_password()
     if not password:
-        raise UserError("the password is empty")
+        raise Mistake.EMPTY_PASSWORD.error()
     click.echo(cipher.encrypt(password))
 
 
 def _prompt_password() -> str:
     password = getpass("Password: ")
     if getpass("Once more: ") != password:
-        raise UserError("the two are not the same")
+        raise Mistake.PASSWORDS_DIFFER.error()
     return password

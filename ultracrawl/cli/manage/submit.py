@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.inspection.submission import SubmissionCode, submit_url
@@ -28,6 +29,8 @@ def command(url: str, project: Project, source: str, as_json: bool) -> None:
       ultracrawl submit https://docs.example.com/new/page.html --source handbook --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
     answer = submit_url(project, url, chosen_sources(project, [source] if source else []))
+    if answer.code is SubmissionCode.INVALID_URL and not as_json:
+        raise Mistake.NO_URL.error(url=url)
     if as_json:
         print_json(answer.as_json())
     else:

@@ -10,8 +10,10 @@ import click
 
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import robot_verb
+from ultracrawl.errors import UserError
 from ultracrawl.service.robot.descriptions import export_descriptions, import_descriptions
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.definition import to_source_name
 from ultracrawl.system.files import convert_write_errors
 
 FORMATS = ("soif", "json")
@@ -72,6 +74,8 @@ def import_rds(
       ultracrawl robot import-rds partner.soif --as partner -c config/robot.conf
       ultracrawl robot import-rds partner.json --as partner --replace
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    if target != to_source_name(target, ""):
+        raise UserError(f"--as {target} names no source; write letters, digits, `.`, `_` and `-`")
     result = import_descriptions(project, source, file, target, replace=replace)
     if as_json:
         print_json(asdict(result))

@@ -50,6 +50,7 @@ def edit_site(
         raise UserError("--depth is that of a starting point; name it with --start")
 
     def change(editor: RulesEditor) -> None:
+        editor.require("site", name)
         if kind:
             editor.write("site", name, "kind", kind)
         for url in no_starts:
@@ -86,10 +87,9 @@ def _remove(editor: RulesEditor, site: str, word: str, **values: str) -> None:
 @click.argument("name")
 @click.option(
     "--source",
-    default="url",
-    help="The source that --string is compared with: url, protocol, host, path or type.",
+    help="The source that --string is compared with: url (the default), protocol, host, path or type.",
 )
-@click.option("--by", default="is", help="How: is, contains, begins-with, ends-with or regex.")
+@click.option("--by", help="How: is (the default), contains, begins-with, ends-with or regex.")
 @click.option("--string", help="Add a test for this text.")
 @click.option("--no-string", multiple=True, metavar="TEXT", help="Remove the tests for this text.")
 @click.option("--include/--exclude", "include", default=None, help="Include or exclude what matches.")
@@ -100,8 +100,8 @@ def _remove(editor: RulesEditor, site: str, word: str, **values: str) -> None:
 @config_option
 def edit_rule(
     name: str,
-    source: str,
-    by: str,
+    source: str | None,
+    by: str | None,
     string: str | None,
     no_string: tuple[str, ...],
     include: bool | None,
@@ -121,7 +121,11 @@ def edit_rule(
         "title": None if title is None else f'"{between_quotes(title)}"',
     }
 
+    if string is None and (source or by):
+        raise UserError("--source and --by belong to a test; write its text with --string")
+
     def change(editor: RulesEditor) -> None:
+        editor.require("filterrule", name)
         for key, text in headers.items():
             if text is not None:
                 editor.write("filterrule", name, key, text)
@@ -129,9 +133,8 @@ def edit_rule(
             if not editor.remove_lines("filterrule", name, "Match", string=text):
                 raise UserError(f"the rule {name!r} has no test for {text!r}")
         if string is not None:
-            editor.add_line(
-                "filterrule", name, f'Match source={source} by={by} string="{between_quotes(string)}"'
-            )
+            match = f'Match source={source or "url"} by={by or "is"} string="{between_quotes(string)}"'
+            editor.add_line("filterrule", name, match)
 
     change_rules(config, change)
     click.echo(f"changed: {name}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import show_status, steering_verb
 from ultracrawl.cli.robot.verb import config_option
@@ -19,7 +20,7 @@ from ultracrawl.sources import Project
 from ultracrawl.sources.dialects import locate_definitions
 
 
-@click.group("report", short_help="Show reports about the URLs of the robot.")
+@click.group("report", cls=VerbGroup, short_help="Show reports about the URLs of the robot.")
 def report() -> None:
     """Show what became of the robot's URLs, and what the robot is made of.
 

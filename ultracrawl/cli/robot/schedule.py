@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import START_TIMEOUT, robot_location, robot_source
 from ultracrawl.cli.robot.verb import config_option, rules_path, steered_robot
@@ -31,7 +32,7 @@ from ultracrawl.system.files import convert_write_errors
 STOP_TIMEOUT = 600.0
 
 
-@click.group("schedule", short_help="Start and stop the robot at given times.")
+@click.group("schedule", cls=VerbGroup, short_help="Start and stop the robot at given times.")
 def schedule() -> None:
     """Start and stop times of a robot, in the schedule.conf beside its robot.conf.
 
@@ -81,6 +82,8 @@ def add(start: str, days: str, stop: str | None, stop_days: str | None, config: 
     """  # noqa: D301 - click's mark for a block that keeps its lines
     path = _path(config)
     _times(path)
+    if stop_days and not stop:
+        raise UserError("--stop-days are the days of a stop time; write it with --stop")
     try:
         added = [Appointment(Action.START, *parse_time(start), parse_days(days))]
         if stop is not None:

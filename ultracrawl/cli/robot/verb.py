@@ -9,8 +9,15 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.main import LazyGroup
-from ultracrawl.cli.options import chosen_sources, json_option, open_project, open_state_project, print_json
+from ultracrawl.cli.groups import LazyGroup
+from ultracrawl.cli.options import (
+    chosen_sources,
+    confirm,
+    json_option,
+    open_project,
+    open_state_project,
+    print_json,
+)
 from ultracrawl.errors import UserError
 from ultracrawl.model.finding import refuse_fatal
 from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME
@@ -265,9 +272,12 @@ def delete_rule(name: str, yes: bool, config: str | None) -> None:
     Example:
       ultracrawl robot delete-rule drafts --yes -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    if not yes:
-        click.confirm(f"Delete the rule {name} and its uses?", abort=True)
-    change_rules(config, lambda editor: editor.remove("filterrule", name))
+
+    def change(editor: RulesEditor) -> None:
+        editor.remove("filterrule", name)
+        confirm(f"Delete the rule {name} and its uses?", yes=yes)
+
+    change_rules(config, change)
     click.echo(f"deleted: {name}")
 
 
@@ -304,15 +314,20 @@ def steered_robot(config: str | None, name: str | None) -> tuple[Project, str]:
     return project, filtered_source(project, name).name
 
 
+def robot_conf(config: str | None) -> Path:
+    """Return the path of the robot.conf. Raises `UserError`."""
+    location = locate_definitions(config)
+    if location is None or not location.endswith(".conf"):
+        what = f"{location} is" if location else "there is"
+        raise UserError(f"{what} no robot.conf; name it with -c, or in $ULTRACRAWL_CONFIG")
+    return Path(location)
+
+
 def rules_path(config: str | None) -> Path:
     """Return the path of the file with the sites and rules of a robot. Raises `UserError`."""
-    location = locate_definitions(config)
-    if location is None or not Path(location).name.endswith(".conf"):
-        raise UserError("there is no robot.conf; name it with -c, or in $ULTRACRAWL_CONFIG")
-    rules_file = Path(location).with_name(RULES_FILE)
-    if rules_file.exists() or not _has_rules(Path(location)):
-        return rules_file
-    return Path(location)
+    path = robot_conf(config)
+    rules_file = path.with_name(RULES_FILE)
+    return rules_file if rules_file.exists() or not _has_rules(path) else path
 
 
 def _has_rules(path: Path) -> bool:

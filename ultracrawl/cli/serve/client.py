@@ -12,6 +12,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.service.json_client import JsonClient
@@ -32,11 +33,11 @@ class ServiceClient:
         except ValueError:  # `http://[`
             parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            raise UserError(f"--server {url}: write the address of a service, as https://crawls.example.com")
+            raise Mistake.BAD_SERVER.error(url=url)
         if parts.scheme == "http" and parts.hostname not in LOOPBACK_NAMES:
-            raise UserError(f"--server {url}: the token would be sent unencrypted; use https")
+            raise Mistake.SERVER_WITHOUT_TLS.error(url=url)
         if not token.isascii() or not token.isprintable():
-            raise UserError("the token is not one line of plain text")
+            raise Mistake.TOKEN_NOT_TEXT.error()
         self._base = url.rstrip("/") + "/api/v1"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._server = JsonClient(parts.hostname, self._base, "service", TIMEOUT)
@@ -81,5 +82,5 @@ def token_of_environment() -> str:
         try:
             return Path(file).read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"{TOKEN_FILE}: {file} cannot be read: {error}") from None
-    raise UserError(f"--server needs a token in ${TOKEN}, or in a file that ${TOKEN_FILE} names")
+            raise Mistake.FILE_UNREADABLE.error(file=f"${TOKEN_FILE}: {file}", problem=error) from None
+    raise Mistake.NO_TOKEN.error(variable=TOKEN, file_variable=TOKEN_FILE)

@@ -6,16 +6,18 @@ import time
 
 import click
 
+from ultracrawl.cli.groups import VerbGroup
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import WorkError
 from ultracrawl.service.notices.channels import open_channels
 from ultracrawl.service.notices.notice import Notice
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.notices import NoticeKind
 
 
-@click.group("notices")
+@click.group("notices", cls=VerbGroup)
 def command() -> None:
     """Test the channels on which `ultracrawl serve` notifies people of failures.
 
@@ -39,11 +41,9 @@ def test(names: tuple[str, ...], project: Project, as_json: bool) -> None:
     """  # noqa: D301 - as above
     channels = {channel.name: channel for channel in open_channels(project)}
     if not channels:
-        raise UserError(
-            "no notice channel is defined; add one under `notices: {to: …}` of the definition file"
-        )
+        raise Mistake.NO_CHANNEL.error()
     if unknown := [name for name in names if name not in channels]:
-        raise UserError(f"there is no notice channel {unknown[0]!r}; the channels are: {', '.join(channels)}")
+        raise Mistake.NO_SUCH_NAME.error(what="notice channel", name=unknown[0], known=channels)
     notice = Notice(NoticeKind.TEST, "", "test notice; nothing needs to be done", time.time())
     chosen, problems = names or tuple(channels), dict[str, str]()
     for name in chosen:

@@ -8,11 +8,12 @@ import click
 
 from ultracrawl.cli.crawl.steering import print_steered
 from ultracrawl.cli.look.status import exit_code, print_rows
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import print_all, print_json
 from ultracrawl.cli.search import print_completions, print_result
 from ultracrawl.cli.serve.client import ServiceClient, token_of_environment
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import WorkError
 from ultracrawl.index.hits.result_json import DisplayNames, completions_from_json, result_from_json
 from ultracrawl.service.control import SteerResult
 from ultracrawl.service.destinations import DestinationStatus
@@ -42,7 +43,7 @@ def client_for(server: str, options: dict[str, Any]) -> ServiceClient:
     options.pop("jobs", None)  # may come from the environment
     for name, written in _LOCAL_OPTIONS.items():
         if options.pop(name, None):
-            raise UserError(f"{written} has no effect on a service; leave it out, or --server")
+            raise Mistake.NO_EFFECT_ON_SERVICE.error(option=written)
     return ServiceClient(server, token_of_environment())
 
 

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import click
 
 from ultracrawl.cli.crawl.report import print_report
+from ultracrawl.cli.groups import VerbGroup
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import (
     config_option,
     jobs_option,
@@ -21,7 +23,6 @@ from ultracrawl.cli.options import (
     project_option,
 )
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport, ScheduleStatus
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.orders import ScheduleState
@@ -41,7 +42,7 @@ _SHOWN = 10
 """Number of runs that `show` prints."""
 
 
-@click.group("schedule")
+@click.group("schedule", cls=VerbGroup)
 def command() -> None:
     """Show schedules; launch, enable, disable, stop and resume them.
 
@@ -214,7 +215,7 @@ def _order(project: Project, name: str, order: ScheduleCommand, as_json: bool) -
 def _state(project: Project, name: str) -> ScheduleState:
     states = {state.name: state for state in schedule_states(project)}
     if name not in states:
-        raise UserError(f"no schedule is named {name!r}; the schedules are: {', '.join(states) or 'none'}")
+        raise Mistake.NO_SUCH_NAME.error(what="schedule", name=name, known=states)
     return states[name]
 
 

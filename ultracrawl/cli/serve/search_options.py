@@ -7,6 +7,7 @@ from functools import wraps
 
 import click
 
+from ultracrawl.cli.options import Seconds
 from ultracrawl.service.searching.options import SearchingOptions
 
 _DEFAULTS = SearchingOptions()
@@ -26,7 +27,7 @@ def search_options(command: Callable[..., None]) -> Callable[..., None]:
     )
     @click.option(
         "--search-timeout",
-        type=click.FloatRange(min=0.1),
+        type=Seconds(min=0.1),
         default=_DEFAULTS.timeout,
         show_default=True,
         metavar="SECONDS",

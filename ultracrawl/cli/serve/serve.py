@@ -10,11 +10,11 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.audit import note_project
-from ultracrawl.cli.options import config_option, jobs_option, show_hints
+from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.cli.options import Seconds, config_option, jobs_option, show_hints
 from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.cli.serve.search_options import search_options
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UserError
 from ultracrawl.service.api import check_extra
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.supervisor.definitions import Definitions
@@ -41,7 +41,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @jobs_option
 @click.option(
     "--patience",
-    type=click.FloatRange(min=0),
+    type=Seconds(min=0),
     default=DRAIN_TIMEOUT,
     show_default=True,
     metavar="SECONDS",
@@ -66,6 +66,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "allowed_hosts",
     multiple=True,
     metavar="NAME",
+    callback=lambda _context, _option, names: tuple(map(checked_host, names)),
     help="A name of this server, besides loopback.",
 )
 @click.option("--metrics-open", is_flag=True, help="Show /metrics without a token.")
@@ -125,7 +126,7 @@ def command(
 def _definitions(config: str | None, urls: tuple[str, ...], scope: AdhocScope) -> Definitions:
     """Return the definitions, with a source for `--url`. Raises `UserError`, `MissingExtraError`."""
     if urls and config:
-        raise UserError("--url needs no definition file; leave out one or the other")
+        raise Mistake.URL_AND_DEFINITION.error()
     if urls:
         check_extra()
     else:
@@ -140,8 +141,15 @@ def checked_root_path(text: str) -> str:
     """Return the path before all paths of the service without a slash at its end. Raises `UserError`."""
     path = text.rstrip("/")
     if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
-        raise UserError(f"--root-path {text}: write a path, as /search")
+        raise Mistake.BAD_ROOT_PATH.error(path=text)
     return path
+
+
+def checked_host(name: str) -> str:
+    """Return a name for `--allow-host`. Raises `CommandLineError` for what no browser sends as one."""
+    if not re.fullmatch(r"[\w.-]+|\[[0-9A-Fa-f:.]+\]", name):
+        raise Mistake.BAD_HOST.error(name=name)
+    return name
 
 
 def _announce(url: str) -> None:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import click
 
+from ultracrawl.cli.groups import VerbGroup
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UserError
 from ultracrawl.model.dates import as_text, iso, parse_w3c_date
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.sites import origin_of
@@ -39,11 +40,11 @@ def readers_options(verb: _Verb) -> _Verb:
 def chosen_principals(principals: tuple[str, ...], all_principals: bool) -> tuple[str, ...] | None:
     """Return the users and groups of these options; None for all. Raises `UserError` for both options."""
     if principals and all_principals:
-        raise UserError("--all-principals includes every --principal; use only one of the two options")
+        raise Mistake.ALL_AND_SOME_PRINCIPALS.error()
     return None if all_principals else principals
 
 
-@click.group("token")
+@click.group("token", cls=VerbGroup)
 def command() -> None:
     """Make, list and revoke tokens for the API of `ultracrawl serve`.
 
@@ -111,7 +112,7 @@ def create(
       ultracrawl token create docs --public --site https://docs.example.com
     """  # noqa: D301 - as above
     if not name.strip() or not name.isprintable():
-        raise UserError("the name of a token is a word or some words, as `portal`")
+        raise Mistake.NO_TOKEN_NAME.error()
     _check_kind(role, is_public, sites, has_principals=bool(principals or all_principals))
     names = chosen_principals(principals, all_principals)
     origins = list(dict.fromkeys(map(origin_of, sites)))
@@ -132,15 +133,13 @@ def create(
 def _check_kind(role: str | None, is_public: bool, sites: tuple[str, ...], *, has_principals: bool) -> None:
     """Raise `UserError` for options of tokens and of public keys together, or if those needed are missing."""
     if is_public and (role or has_principals):
-        raise UserError("a public key finds what everybody may see; it has no --role and no --principal")
+        raise Mistake.PUBLIC_WITH_RIGHTS.error()
     if is_public and not sites:
-        raise UserError("name the sites whose pages may use the key: --site https://docs.example.com")
+        raise Mistake.PUBLIC_WITHOUT_SITE.error(example="https://docs.example.com")
     if sites and not is_public:
-        raise UserError("--site is for public keys; add --public")
+        raise Mistake.SITE_WITHOUT_PUBLIC.error()
     if not is_public and not role:
-        raise UserError(
-            "choose --role reader, editor or administrator; or --public for a key in public pages"
-        )
+        raise Mistake.NO_ROLE.error()
 
 
 def expiry(text: str, now: float) -> float:
@@ -149,11 +148,9 @@ def expiry(text: str, now: float) -> float:
         return now + int(span[1]) * _SECONDS[span[2]]
     moment = parse_w3c_date(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
     if moment is None:
-        raise UserError(
-            f"--expires {text}: write days, hours or weeks from now, as 90d, 12h or 2w, or a date, as 2027-01-31"
-        )
+        raise Mistake.BAD_EXPIRY.error(text=text)
     if moment.timestamp() <= now:
-        raise UserError(f"--expires {text} is not in the future")
+        raise Mistake.EXPIRED.error(text=text)
     return moment.timestamp()
 
 

@@ -6,10 +6,11 @@ import sys
 
 import click
 
+from ultracrawl.cli.groups import VerbGroup
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.cli.serve.token import chosen_principals, readers_options, visible_documents
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.errors import UserError
 from ultracrawl.service.access.passwords import MAX_BYTES
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.users import UserStore
@@ -22,7 +23,7 @@ _stdin_option = click.option(
 )
 
 
-@click.group("user")
+@click.group("user", cls=VerbGroup)
 def command() -> None:
     """Add, list and remove the users who can log in to the pages of `ultracrawl serve`.
 
@@ -135,7 +136,7 @@ def _password(name: str, *, from_stdin: bool) -> str:
         try:
             return line.decode().rstrip("\r\n")
         except UnicodeDecodeError:
-            raise UserError("the password at the standard input is not text in UTF-8") from None
+            raise Mistake.PASSWORD_NOT_TEXT.error() from None
     if not sys.stdin.isatty():
-        raise UserError("nobody can be asked for a password here; write --password-stdin")
+        raise Mistake.NOBODY_TO_ASK_FOR_PASSWORD.error()
     return str(click.prompt(f"Password of {name}", hide_input=True, confirmation_prompt="Once more"))

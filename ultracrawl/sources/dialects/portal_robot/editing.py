@@ -42,7 +42,7 @@ class RulesEditor:
 
     def remove(self, kind: str, name: str) -> None:
         """Remove a block; with a rule also the `Use` lines that name it."""
-        block = self._require(kind, name)
+        block = self.require(kind, name)
         del self._lines[block.line - 1 : self._last(block)]
         if kind == "filterrule":
             sites = [other for other in self._blocks() if other.kind == "site"]
@@ -54,11 +54,11 @@ class RulesEditor:
 
     def write(self, kind: str, name: str, key: str, text: str) -> None:
         """Set `key=text` in the header of a block; `text` is already quoted if necessary."""
-        self._write(self._require(kind, name).parameters, "name", key, text)
+        self._write(self.require(kind, name).parameters, "name", key, text)
 
     def write_line(self, kind: str, name: str, word: str, key: str, text: str, /, **values: str) -> bool:
         """Set `key=text` in the directive of a block that has these values; return whether there is one."""
-        for directive in _directives(self._require(kind, name), word, values):
+        for directive in _directives(self.require(kind, name), word, values):
             self._write(directive.parameters, next(iter(values)), key, text)
             return True
         return False
@@ -74,7 +74,7 @@ class RulesEditor:
 
     def add_line(self, kind: str, name: str, line: str) -> None:
         """Insert a directive behind the last one with the same word, or at the end of the block."""
-        block = self._require(kind, name)
+        block = self.require(kind, name)
         word = line.split(maxsplit=1)[0].lower()
         ends = [directive.end for directive in block.directives if directive.word.lower() == word]
         if ends:
@@ -95,7 +95,7 @@ class RulesEditor:
 
     def put_line(self, kind: str, name: str, line: str, /, **values: str) -> None:
         """Replace the directive with the same word and these values, or add it."""
-        block = self._require(kind, name)
+        block = self.require(kind, name)
         for directive in _directives(block, line.split(maxsplit=1)[0], values):
             del self._lines[directive.line - 1 : directive.end]
             self._insert(directive.line - 1, line)
@@ -104,7 +104,7 @@ class RulesEditor:
 
     def remove_lines(self, kind: str, name: str, word: str, /, **values: str) -> int:
         """Remove the directives of a word that have these values; return their number."""
-        found = list(_directives(self._require(kind, name), word, values))
+        found = list(_directives(self.require(kind, name), word, values))
         self._delete(found)
         return len(found)
 
@@ -118,7 +118,8 @@ class RulesEditor:
             return block.end
         return next((other.line - 1 for other in self._blocks() if other.line > block.line), len(self._lines))
 
-    def _require(self, kind: str, name: str) -> Block:
+    def require(self, kind: str, name: str) -> Block:
+        """Return the block of a name."""
         block = self._block(kind, name)
         if block is None:
             known = [other.get("name") or "" for other in self._blocks() if other.kind == kind]

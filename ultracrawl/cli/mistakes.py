@@ -1,0 +1,162 @@
+"""What is wrong with what somebody types: a code for each mistake, with the sentence that is printed.
+
+The verbs write no such sentence themselves, so that all of them can be read and reworded side by side; tests compare
+codes and values. Exceptions are the verbs for files of other crawlers (`cli.robot`, `cli.fast`). What is wrong in a
+definition or a query is said where it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from ultracrawl.errors import UserError
+
+
+class Mistake(Enum):
+    """A mistake: what is wrong, and what to write instead, in one line; names in braces are values of the error."""
+
+    # verbs and options
+    NO_SUCH_VERB = "there is no verb {verb!r}; try `{instead}`"
+    CONFIG_BEFORE_VERB = "-c belongs behind the verb; write `{instead}`"
+    NO_SUCH_OPTION = "`{command}` has no option {option}; try {instead}"
+    BAD_VALUE = "{option}: {problem}"
+    MISSING = "`{command}` needs {what}; `{command} --help` has examples"
+    USAGE = "{problem}; {where} has examples"
+    EXCLUDE_EACH_OTHER = "{options} exclude each other; write one of them"
+    ALL_AND_SOME_PRINCIPALS = "--all-principals includes every --principal; write one of them"
+    NOBODY_TO_ASK = "{question} Nobody can be asked here; write --yes"
+    NOBODY_TO_ASK_FOR_PASSWORD = "nobody can be asked for a password here; write --password-stdin"
+
+    # names
+    NO_SUCH_NAME = "there is no {what} {name!r}; there are: {known}"
+    NO_SUCH_SOURCE = (
+        "no source is named {name!r}, in the definitions, the state or the index; there are: {known}"
+    )
+    NO_SUCH_SITE = "{name!r} is neither a source nor a site that a crawl knows; the sources are: {known}"
+    BAD_SOURCE_NAME = "{name!r} cannot be the name of a source; write letters, digits, `.`, `_` and `-`"
+    SAME_NAME = "{name!r} is the name that it has; write another"
+    BAD_PACKAGE_NAME = "{name!r} cannot name a Python package; write letters, digits and _, with --name"
+    PACKAGE_EXISTS = "{name!r} is the name of an installed package; write another, with --name"
+    NO_TOKEN_NAME = "the name of a token is a word or some words; write for example `portal`"
+
+    # URLs
+    URL_AND_DEFINITION = "a URL needs neither names of sources nor --config; leave out one or the other"
+    CONFIG_WITHOUT_SOURCE = "--config has the source that a probe is sent as; write --source, too"
+    BAD_HOST = "--allow-host {name} is no name of a host; write for example www.example.com"
+    SCOPE_WITHOUT_URL = (
+        "--path, --exclude, --depth and --limit belong to a URL; write in a definition for example "
+        "`only: [/docs/]`, `exclude: [/archive/]`, `depth: 3`, `limits: {{documents: 100}}`"
+    )
+    NO_SCHEME = "{name!r} is no source; for a site write `{instead}`"
+    NO_URL = "{url!r} is no URL; write for example https://docs.example.com/x"
+    NO_URL_OR_PATH = "{url!r} is no URL; write for example https://docs.example.com/x, or a path as /x"
+    SOURCE_FOR_URL = "{name!r} is a source; name one of its URLs, as `{instead}`"
+    BAD_ROOT_PATH = "--root-path {path} is no path; write for example /search"
+    BAD_BOOST = "--boost {text!r} is not URL=FACTOR; write for example https://www.example.com/new/*=2"
+
+    # sources and their runs
+    NO_DEFINITION = "there is no definition file to check; name one, or write ultracrawl.yaml here"
+    RUN_OF_SEVERAL = "each source counts its own runs; name one by --source"
+    NEVER_CRAWLED = "the source {name!r} was never crawled; write first `ultracrawl crawl {name}`"
+    EVERYTHING_MEANT = "{option} would mean everything; name URLs, or write --prefix or --regexp"
+    NO_TABLE = "the source {name!r} is no table; name a source of the type `table`"
+    NOTHING_STORED = "no documents are stored; write `storage: {{keep: true}}` in a source, and crawl it"
+    NO_CHANNEL = "no notice channel is defined; write one under `notices: {{to: ...}}` of the definition file"
+    NO_QUERY = "{file} has no query; write one with --add QUERY URL"
+    SOURCE_WITHOUT_DOCUMENTS = "--source is for documents; write --type documents, or leave it out"
+    NO_DOCUMENT_FILE = "{number} sources take documents from a file; {instead}"
+    TYPE_OF_ATTRIBUTE = "{file}: {name} is a {type}, not a {written}; correct the type"
+
+    # files
+    FILE_UNREADABLE = "{file} cannot be read: {problem}"
+    FILE_MISTAKE = "{file}: {problem}"
+    FILE_EXISTS = "{file} exists already; name another, or remove it"
+    NO_NEW_FOLDER = "{folder} is not empty, or a file; name a new folder"
+    KEY_EXISTS = "{file} is there already, and passwords encrypted with it need it; name another file"
+    NO_KEY = "{file} cannot be read as a key file; `ultracrawl secret new-key {file}` makes one"
+
+    # access
+    EMPTY_PASSWORD = "the password is empty; write one"
+    PASSWORDS_DIFFER = "the two passwords are not the same; type them again"
+    PASSWORD_NOT_TEXT = "the password at the standard input is not text in UTF-8; write it so"
+    BAD_SERVER = "--server {url} is no address of a service; write for example https://crawls.example.com"
+    SERVER_WITHOUT_TLS = "--server {url} would get the token unencrypted; write https"
+    TOKEN_NOT_TEXT = "the token is not one line of plain text; copy it again"
+    NO_TOKEN = "--server needs a token; put it into ${variable}, or its file into ${file_variable}"
+    NO_EFFECT_ON_SERVICE = "{option} has no effect on a service; leave it out, or --server"
+    PUBLIC_WITH_RIGHTS = "a public key finds what everybody may see; leave out --role and --principal"
+    PUBLIC_WITHOUT_SITE = "a public key needs the sites that use it; write for example --site {example}"
+    SITE_WITHOUT_PUBLIC = "--site is for public keys; write --public, too"
+    NO_ROLE = "a token needs a role; write --role reader, editor or administrator, or --public"
+    BAD_EXPIRY = "--expires {text}: write days, hours or weeks, as 90d, 12h or 2w, or a date, as 2027-01-31"
+    EXPIRED = "--expires {text} is not in the future; write a later time"
+
+    def error(self, **values: object) -> CommandLineError:
+        """Return the error to raise, with a value for each name in braces; several names become a list."""
+        return CommandLineError(self, values)
+
+
+class CommandLineError(UserError):
+    """A mistake in what was typed: `mistake` is its code, `values` are what its sentence names."""
+
+    def __init__(self, mistake: Mistake, values: Mapping[str, object]) -> None:
+        self.mistake = mistake
+        self.values = values
+        shown = {name: _shown(value) for name, value in values.items()}
+        super().__init__(mistake.value.format(**shown))
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return value
+    return ", ".join(map(str, value)) or "none"
+
+
+def of_usage(error: click.UsageError) -> CommandLineError:
+    """Return the mistake in options and arguments that click has found."""
+    command = error.ctx.command_path if error.ctx else ""
+    match error:
+        case click.NoSuchOption(option_name=option, possibilities=close):
+            instead = close[0] if close else f"`{command} --help`"
+            return Mistake.NO_SUCH_OPTION.error(command=command, option=option, instead=instead)
+        case click.MissingParameter(param=click.Parameter() as parameter):
+            return Mistake.MISSING.error(command=command, what=_name_of(parameter, error.ctx))
+        case click.BadParameter(param=click.Parameter() as parameter):
+            problem = _wanted(parameter.type) or _as_clause(error)
+            return Mistake.BAD_VALUE.error(option=_name_of(parameter, error.ctx), problem=problem)
+    where = f"`{command} --help`" if command else "--help behind the verb"
+    return Mistake.USAGE.error(problem=_as_clause(error), where=where)
+
+
+def _name_of(parameter: click.Parameter, context: click.Context | None) -> str:
+    """Return how a parameter was given: as an option, an argument or a variable of the environment."""
+    name = parameter.name or ""
+    if context and context.get_parameter_source(name) is ParameterSource.ENVIRONMENT:
+        return f"${parameter.envvar}"
+    if isinstance(parameter, click.Argument):
+        return parameter.make_metavar(context) if context else name
+    return max(parameter.opts, key=len)
+
+
+def _wanted(kind: click.ParamType[Any]) -> str:
+    """Return what to write for a number or a choice; empty for other types."""
+    match kind:
+        case click.Choice(choices=choices):
+            return f"write one of {', '.join(map(str, choices))}"
+        case click.IntRange(min=least, max=most) | click.FloatRange(min=least, max=most):
+            noun = "a whole number" if isinstance(kind, click.IntRange) else "a number"
+            if most is not None:
+                return f"write {noun} from {least} to {most}"
+            return f"write {noun} above {least}" if kind.min_open else f"write {noun} from {least} on"
+    return ""
+
+
+def _as_clause(error: click.UsageError) -> str:
+    """Return the message of click as the beginning of a sentence."""
+    text = " ".join(error.message.split()).rstrip(".")
+    return text[:1].lower() + text[1:]
