@@ -15,6 +15,17 @@ from ultracrawl.sources.project import DefinitionHead, Project, make_project
 from ultracrawl.sources.sections.scope.boundary import BoundarySection
 
 _MAX_NAMES_SHOWN = 20
+_WEB_SCHEMES = ("http", "https")
+_DATABASES = ("mariadb", "mssql", "mysql", "oracle", "postgres", "postgresql", "sqlite")
+_DEFINED_AS = {
+    "ftp": "start_urls: [ftp://ftp.example.com/], boundary: {schemes: [ftp]}",
+    **dict.fromkeys(("file", "smb", "nfs"), "type: file, paths: [/srv/docs]"),
+    **dict.fromkeys(
+        _DATABASES, "type: table, connection: '${DATABASE}', table: pages, key: [id], text: [title, body]"
+    ),
+}
+"""The options of sources that crawl what URLs of other schemes name."""
+_DEFINED_BY_AGENT = "type: agent, class: mypackage.MyAgent"
 
 
 class Catalog:
@@ -130,10 +141,24 @@ def adhoc_boundary(urls: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _canonical(url: str) -> str:
-    canonical = DEFAULT_POLICY.canonical(url)
-    if canonical is None:
-        raise UserError(
-            f"{format_value(url)} is not a URL that can be crawled; write it in full, as https://www.example.com/"
+class ForeignSchemeError(UserError):
+    """A URL is not one of a web site; `definition` has the options of a source that crawls its like."""
+
+    def __init__(self, scheme: str) -> None:
+        self.definition = _DEFINED_AS.get(scheme, _DEFINED_BY_AGENT)
+        super().__init__(
+            f"a URL of `{scheme}` is no web site; write a definition, as `sources: {{docs: {{{self.definition}}}}}`"
         )
-    return canonical
+
+
+def _canonical(url: str) -> str:
+    """Return a URL in its canonical form. Raises `UserError` for one that `crawl URL` cannot crawl."""
+    canonical = DEFAULT_POLICY.canonical(url)
+    if canonical is not None:
+        return canonical
+    scheme, separator, _ = url.lower().partition("://")
+    if separator and scheme not in _WEB_SCHEMES and closest_match(scheme, _WEB_SCHEMES) is None:
+        raise ForeignSchemeError(scheme)
+    raise UserError(
+        f"{format_value(url)} is not a URL that can be crawled; write it in full, as https://www.example.com/"
+    )

@@ -9,11 +9,12 @@ from typing import Any
 
 import yaml
 
+from ultracrawl.model import Finding
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.service.notices.watch import interval_of
 from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plans import OwnInterval, due_lines, plans_of
-from ultracrawl.sources import Project, require
+from ultracrawl.sources import DataSource, InvalidSource, Project, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.loading.yaml_loader import load_tree
 from ultracrawl.sources.reading.yaml_tree import parse_yaml
@@ -93,6 +94,15 @@ def test_a_service_says_at_its_start_what_is_due_by_default_and_what_never_is(tm
     assert never == "never due: resting: its schedule rests has `enabled: false`"
     lines = due_lines(project(tmp_path, processes={"default_interval": None}))
     assert [line.split(": ")[1] for line in lines] == ["plain", "resting"]
+
+
+def test_a_service_says_at_its_start_what_it_cannot_crawl(tmp_path: Path) -> None:
+    (none,) = due_lines(Project.model_construct(sources={}, invalid_sources={}, adhoc_sources={}))
+    assert "sources:" in none
+    findings = [Finding("ultracrawl.yaml", 3, "sources.odd.depht", "unknown", "write depth")] * 2
+    invalid = {"odd": InvalidSource(DataSource(name="odd"), tuple(findings))}
+    line = due_lines(project(tmp_path).model_copy(update={"invalid_sources": invalid}))[-1]
+    assert "odd: ultracrawl.yaml:3 - sources.odd.depht" in line
 
 
 def test_converted_definitions_are_due_by_their_own_rules(tmp_path: Path) -> None:

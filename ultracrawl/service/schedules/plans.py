@@ -193,7 +193,9 @@ def never_due(project: Project, source: str) -> str:
 
 
 def due_lines(project: Project) -> list[str]:
-    """Return what a service says at its start: which sources are due by default, and which never are."""
+    """Return what a service says at its start: which sources are due by default, and which are not crawled, and why."""
+    if not project.known_sources:
+        return ["there is nothing to crawl: write a source under `sources:`; the service will notice it"]
     by_default = [name for name, one in project.sources.items() if project.default_interval_of(one)]
     lines = []
     if by_default and (interval := project.processes.default_interval):
@@ -203,7 +205,10 @@ def due_lines(project: Project) -> list[str]:
     for name in project.sources:
         if reason := never_due(project, name):
             reasons.setdefault(reason, []).append(name)
-    return [*lines, *(f"never due: {_names(names)}: {reason}" for reason, names in reasons.items())]
+    lines += [f"never due: {_names(names)}: {reason}" for reason, names in reasons.items()]
+    mistakes = [finding for source in project.invalid_sources.values() for finding in source.findings]
+    more = f" (and {len(mistakes) - 1} more; `ultracrawl lint` shows them)" if len(mistakes) > 1 else ""
+    return lines + [f"not crawled: {_names([*project.invalid_sources])}: {one}{more}" for one in mistakes[:1]]
 
 
 def _names(names: Sequence[str]) -> str:
