@@ -14,7 +14,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo servers samples sites lint types contracts house mirror plain unit test servers-test soak coverage bench budget figures screenshots clean
+.PHONY: help venv demo core servers samples sites lint types contracts house mirror plain unit test servers-test soak coverage bench budget figures screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +36,21 @@ $(VENV)/.installed: $(VENV)/.plain
 
 demo: $(VENV)/.plain ## Install what a user needs, crawl the sample intranet and search it
 	@bash examples/demo.sh $(BIN)
+
+# Its files; what pip installs is compiled for this machine.
+CORE := core/Cargo.toml core/Cargo.lock core/pyproject.toml $(wildcard core/src/*.rs)
+
+core: $(VENV)/.core ## Build the compiled core of the index into .venv, if cargo is there: nothing needs it, it is faster
+
+$(VENV)/.core: $(VENV)/.installed $(CORE)
+	@if command -v cargo >/dev/null; then \
+	    cargo test --quiet --locked --manifest-path core/Cargo.toml --no-default-features && \
+	    $(BIN)/python -m pip install --quiet --disable-pip-version-check ./core && touch $@; \
+	elif [ -n "$$CI" ]; then \
+	    echo "cargo is missing, and CI builds the compiled core always: docs/compiled-core.md"; exit 1; \
+	else \
+	    echo "no cargo: the index works without its compiled core (docs/compiled-core.md)"; \
+	fi
 
 servers: ## Install what tests need from the system (as root), or say what is missing
 	@PYTHON=$(PYTHON) bash tests/install_servers.sh
@@ -85,6 +100,7 @@ plain: venv ## Install the wheel without extras, for the oldest and the newest P
 PYTEST = $(SCRATCH) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 unit: venv samples ## Run the tests that need Python alone; ARGS="-k name" picks some
+	@$(MAKE) --no-print-directory core || test -z "$$CI"
 	$(PYTEST) -m "not servers and not soak" $(ARGS)
 
 test: lint types contracts unit ## Everything that must hold before a change is merged, in minutes
@@ -129,6 +145,6 @@ screenshots: servers venv ## Take the pictures of the search page in docs/images
 	$(BIN)/python tools/screenshots.py
 
 clean: ## Remove the environment, caches, builds and the data of the demo
-	rm -rf $(VENV) build dist ./*.egg-info var/demo var/plain var/coverage
+	rm -rf $(VENV) build dist core/target ./*.egg-info var/demo var/plain var/coverage
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .grimp_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,7 +2,8 @@
 
 DIRECTORY holds HTML files; their text is indexed by Whoosh's SegmentWriter and by ours, in one segment (both with the
 full analysis of the same fields), and by the engines whoosh and tantivy in commits as in a crawl; then queries are
-timed. Times are CPU seconds of all threads, because wall times vary with other load; some wall times are added.
+timed. `ULTRACRAWL_CORE=0` measures without the compiled core. Times are CPU seconds of all threads, because wall times
+vary with other load; some wall times are added.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import gc
 import html
 import json
+import os
 import re
 import resource
 import statistics
@@ -19,6 +21,7 @@ import time
 from collections.abc import Callable
 from itertools import cycle, islice
 from pathlib import Path
+from unittest.mock import patch
 
 from whoosh.index import create_in
 from whoosh.writing import SegmentWriter
@@ -30,6 +33,7 @@ from ultracrawl.index.whoosh.fields import field_values, new_schema
 from ultracrawl.index.whoosh.writer import FastWriter
 from ultracrawl.index.writing.segments import batches
 from ultracrawl.rules.attributes.schema import attribute_schema
+from ultracrawl.system.compiled_core import SWITCH
 
 ATTRIBUTES = attribute_schema()
 _DROPPED = re.compile(r"(?is)<(script|style)\b.*?</\1>|<[^>]*>")
@@ -58,7 +62,7 @@ def writer_rate(found: list[IndexDocument], *, fast: bool) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as directory:
         index = create_in(directory, new_schema(ATTRIBUTES))
         # Whoosh's writer analyses and stems the texts itself; the time of ours includes the analysis, too.
-        given = [] if fast else [field_values(document, ATTRIBUTES) | _texts(document) for document in found]
+        given = [] if fast else _for_stock_writer(found)
         gc.collect()
         gc.disable()
         started = time.process_time()
@@ -75,6 +79,12 @@ def writer_rate(found: list[IndexDocument], *, fast: bool) -> dict[str, float]:
             "documents_per_second": round(len(found) / seconds, 1),
             "megabytes": megabytes(Path(directory)),
         }
+
+
+def _for_stock_writer(found: list[IndexDocument]) -> list[dict[str, object]]:
+    """Return the fields of the documents without the compiled core, whose words only our writer knows."""
+    with patch.dict(os.environ, {SWITCH: "0"}):
+        return [field_values(document, ATTRIBUTES) | _texts(document) for document in found]
 
 
 def _texts(document: IndexDocument) -> dict[str, str]:

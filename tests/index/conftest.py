@@ -12,15 +12,27 @@ from support.memory_index import MemoryIndex
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.system.compiled_core import SWITCH, usable_core
 from ultracrawl.system.plugins import ENGINES
 
 ATTRIBUTES = attribute_schema([SearchAttribute("Size", AttributeType.NUMBER), SearchAttribute("Doc-Type")])
 
 
-@pytest.fixture(params=["memory", *ENGINES.names])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[IndexEngine]:
-    config = IndexConfig(request.param, tmp_path / "index", tuple(ATTRIBUTES.values()))
-    opened = MemoryIndex(ATTRIBUTES) if request.param == "memory" else open_index(config)
+WITHOUT_CORE = "whoosh_without_core"
+"""The engine whoosh as it is where the compiled core is missing."""
+ENGINE_NAMES = ["memory", *ENGINES.names, *([WITHOUT_CORE] if usable_core() else [])]
+
+
+@pytest.fixture(params=ENGINE_NAMES)
+def engine(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[IndexEngine]:
+    name = request.param
+    if name == WITHOUT_CORE:
+        monkeypatch.setenv(SWITCH, "0")
+        name = "whoosh"
+    config = IndexConfig(name, tmp_path / "index", tuple(ATTRIBUTES.values()))
+    opened = MemoryIndex(ATTRIBUTES) if name == "memory" else open_index(config)
     yield opened
     opened.close()
 

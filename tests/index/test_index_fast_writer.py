@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from datetime import datetime
+from os import environ
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from whoosh import index as whoosh_index
@@ -19,6 +21,7 @@ from ultracrawl.index.whoosh.fields import field_values, new_schema, word_analyz
 from ultracrawl.index.whoosh.writer import FastWriter, segments_to_merge
 from ultracrawl.index.whoosh.writer.term_pool import encode_positions
 from ultracrawl.index.words.analysis import words
+from ultracrawl.system.compiled_core import SWITCH, usable_core
 
 from .conftest import ATTRIBUTES, LIBRARY
 
@@ -53,16 +56,19 @@ def corpus(count: int, seed: int = 1) -> list[IndexDocument]:
     return [*documents, IndexDocument("s", "/long", "long", long_text), IndexDocument("s", "/empty", "", "")]
 
 
-def make(path: Path, documents: list[IndexDocument], *, fast: bool) -> whoosh_index.FileIndex:
+def make(
+    path: Path, documents: list[IndexDocument], *, fast: bool, core: bool = True
+) -> whoosh_index.FileIndex:
     path.mkdir()
     index = whoosh_index.create_in(str(path), new_schema(ATTRIBUTES))
-    writer = FastWriter(index) if fast else SegmentWriter(index)
-    for document in documents:
-        writer.add_document(**field_values(document, ATTRIBUTES))
-    if fast:
-        writer.commit()
-    else:
-        writer.commit(merge=False)
+    with patch.dict(environ, {} if fast and core else {SWITCH: "0"}):
+        writer = FastWriter(index) if fast else SegmentWriter(index)
+        for document in documents:
+            writer.add_document(**field_values(document, ATTRIBUTES))
+        if fast:
+            writer.commit()
+        else:
+            writer.commit(merge=False)
     return index
 
 
@@ -95,11 +101,17 @@ def postings(reader: SegmentReader, field: str, term: bytes) -> list[tuple[objec
     return rows
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[whoosh_index.FileIndex, whoosh_index.FileIndex]:
+CORES = pytest.param(True, id="core", marks=pytest.mark.skipif(not usable_core(), reason="make core"))
+
+
+@pytest.fixture(scope="module", params=[CORES, pytest.param(False, id="python")])
+def pair(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[whoosh_index.FileIndex, whoosh_index.FileIndex]:
     folder = tmp_path_factory.mktemp("pair")
     documents = corpus(400)
-    return make(folder / "stock", documents, fast=False), make(folder / "fast", documents, fast=True)
+    stock = make(folder / "stock", documents, fast=False)
+    return stock, make(folder / "fast", documents, fast=True, core=request.param)
 
 
 def test_segment_equals_the_stock_one_term_by_term(pair: tuple) -> None:
@@ -165,7 +177,8 @@ def test_stock_whoosh_merges_and_extends_our_segments(tmp_path: Path) -> None:
     stock = whoosh_index.open_dir(str(tmp_path / "i"), "MAIN")
     writer = stock.writer()
     extra = IndexDocument("s", "/extra", "extra", "zebra alpha")
-    writer.update_document(**field_values(extra, ATTRIBUTES))
+    with patch.dict(environ, {SWITCH: "0"}):
+        writer.update_document(**field_values(extra, ATTRIBUTES))
     writer.commit(optimize=True)
     assert stock.doc_count_all() == len(documents) + 1
     index = WhooshIndex(tmp_path / "i", ATTRIBUTES)

@@ -13,7 +13,8 @@ from support.project import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-FOR_USERS = sorted(EXTRAS.keys() - {"all", "bench", "dev"})
+FOR_USERS = sorted(EXTRAS.keys() - {"all", "bench", "dev", "fast"})
+"""`fast` brings the compiled core, which has no release yet."""
 
 
 def names(requirements: list[str]) -> set[str]:

@@ -241,7 +241,7 @@ class MemoryIndex:
             for name, values in document.attributes.items()
         }
         known = {name: values for name, values in document.attributes.items() if name in self._attributes}
-        text = analyse(document)
+        text = _listed(analyse(document))
         attributes["Title"] = text.words["title"][0]
         attributes[HEADINGS] = list(chain.from_iterable(text.words.get("headings", ())))
         known.setdefault("Title", [document.title])
@@ -329,6 +329,12 @@ class _Evaluation:
             matching = (sum(any(e.occurrences(word, field)) for e in self._entries) for field in FIELDS)
             self._rarities[word] = idf(len(self._entries), max(matching))
         return self._rarities[word]
+
+
+def _listed(text: AnalysedText) -> AnalysedText:
+    """Return the terms as lists; the compiled core has a form of its own."""
+    found = {name: [list(one) for one in texts] for name, texts in text.words.items()}
+    return AnalysedText(text.language, found, {name: list(stems) for name, stems in text.stems.items()})
 
 
 def _with_gaps(text: AnalysedText) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ from collections import Counter
 from copy import copy
 
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.system.compiled_core import core_state
 
 _UNCHANGED = {
     UrlOutcome.NOT_MODIFIED: StatusCode.NOT_MODIFIED,
@@ -43,6 +44,7 @@ class RunCounters:
         self.ended_by = ""
         self.refresh_only = False
         self.interrupted = False
+        self.core = core_state().value
 
     def as_report(self) -> RunReport:
         """Return a snapshot of the counts."""

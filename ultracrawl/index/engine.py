@@ -14,6 +14,7 @@ from ultracrawl.index.filters import Filter
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import SearchAttribute
+from ultracrawl.system.compiled_core import core_state, core_version
 
 NO_WORDS = '""'
 """A query without words: only pinned documents match."""
@@ -267,7 +268,8 @@ class IndexFacts:
     def as_json(self) -> dict[str, object]:
         """Return the facts in the shape of `ultracrawl index info --json`."""
         facts = {"bytes" if name == "size" else name: value for name, value in asdict(self).items()}
-        return facts | {"analysis": self.schema}  # the former name of the key
+        # `analysis` is the former name of `schema`.
+        return facts | {"analysis": self.schema, "core": core_state().value, "core_version": core_version()}
 
 
 class IndexEngine(Protocol):

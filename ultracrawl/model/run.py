@@ -84,6 +84,8 @@ class RunReport:
     """What ended the run before the queue was empty: a limit, or the reason for which Scrapy closed the spider."""
     refresh_only: bool = False
     """New URLs were not accepted for a while, because the source or the disk was too full."""
+    core: str = ""
+    """Whether the index is written by its compiled core, and why not (`system.compiled_core.CoreState`)."""
     interrupted: bool = False
     """Stopped by the user before the queue was empty; the next run continues it."""
 
@@ -163,6 +165,7 @@ class RunReport:
             "resumed": self.resumed,
             "ended_by": self.ended_by or None,
             "refresh_only": self.refresh_only,
+            "core": self.core,
             "interrupted": self.interrupted,
             "problems": list(self.problems),
             "remarks": list(self.remarks),

@@ -21,6 +21,7 @@ from ultracrawl.service import repair
 from ultracrawl.service.repair import Repair
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+from ultracrawl.system.compiled_core import CoreState, core_state
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,6 +71,10 @@ def info(name: str, project: Project, as_json: bool) -> None:
         f"{facts.documents:,} documents in {facts.segments} segments, {facts.size / 1e6:,.1f} MB "
         f"({facts.engine}, schema version {facts.schema})"
     )
+    if (state := core_state()) is not CoreState.USED:
+        click.echo(
+            f"  written without the compiled core ({state}): slower, and equal (docs/compiled-core.md)"
+        )
     if facts.schema not in (0, SCHEMA_VERSION):
         remedy = "a crawl, or `ultracrawl index rebuild`, upgrades it to"
         click.echo(f"  of another version: {remedy} schema version {SCHEMA_VERSION}")

@@ -19,8 +19,9 @@ from ultracrawl.index.stored_fields import (
     values_of_type,
 )
 from ultracrawl.index.values import attributes_from_json, attributes_to_json, extras_to_json, with_extras
-from ultracrawl.index.words.analysis import replace_surrogates, words
-from ultracrawl.index.words.text import analyse
+from ultracrawl.index.words.analysis import replace_surrogates
+from ultracrawl.index.words.text import analyse, index_words
+from ultracrawl.index.words.vocabulary import joined
 from ultracrawl.model import AttributeValue
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
@@ -86,9 +87,9 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
     for field in FIELDS:
         for found in analysed.words.get(field.name, ()):
             if found:
-                made.add_text(field.name, " ".join(found))
+                made.add_text(field.name, joined(found))
         if stems := analysed.stems.get(field.name):
-            made.add_text(field.stems, " ".join(stems))
+            made.add_text(field.stems, joined(stems))
     for term in acl_terms(document.acl):
         made.add_text("acl", term)
     if analysed.language:
@@ -139,4 +140,4 @@ def _add_values(made: Document, attribute: SearchAttribute, values: list[Attribu
             if not number:
                 made.add_float(sort, one)
     if attribute.type is AttributeType.STRING and attribute.name != "Title" and values:
-        made.add_text(word_field(attribute.name), " ".join(words(" ".join(map(str, values)))))
+        made.add_text(word_field(attribute.name), joined(index_words(" ".join(map(str, values)))))

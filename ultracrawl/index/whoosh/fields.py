@@ -25,11 +25,12 @@ from ultracrawl.index.stored_fields import (
     stored_values,
     values_of_type,
 )
-from ultracrawl.index.words.analysis import WORD_PATTERN, folded_letters, replace_surrogates, words
-from ultracrawl.index.words.text import AnalysedText, analyse
+from ultracrawl.index.words.analysis import WORD_PATTERN, folded_letters, replace_surrogates
+from ultracrawl.index.words.text import AnalysedText, analyse, index_words
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.system.compiled_core import Words
 
 NO_VALUE = 2**64 - 1
 """Value of a numeric sort column for documents without a value."""
@@ -46,7 +47,7 @@ UNSTORED_TEXT = "rest"
 _FIRST_WITH_CURRENT_FIELDS = 2
 
 
-class Passages(list[list[str]]):
+class Passages(list[Words]):
     """The words of several texts of one field; phrases do not match across texts."""
 
 
@@ -144,13 +145,13 @@ def _add_values(
     if not of_type:
         return
     name = value_field(attribute)
-    fields[name] = of_type
+    fields[name] = list(dict.fromkeys(of_type))
     if attribute.type is AttributeType.STRING:
         texts = [str(value) for value in of_type]
         fields[name] = list(dict.fromkeys(text.strip().lower() for text in texts))
         fields[f"_stored_{name}"] = texts[0].strip().lower()[:SORT_KEY_LIMIT]
         if attribute.name != "Title":
-            fields[word_field(attribute.name)] = words(" ".join(texts))
+            fields[word_field(attribute.name)] = index_words(" ".join(texts))
 
 
 def _converted(kind: AttributeType, values: Sequence[AttributeValue]) -> list[AttributeValue]:

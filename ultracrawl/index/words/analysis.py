@@ -44,8 +44,11 @@ _LATIN_WORDS = (
 _SOFT_HYPHEN = b"\xad"
 _BLANKS_HANDLER = "ultracrawl.blanks"
 """Name of the error handler that replaces characters outside Latin-1 by blanks, unless they can be part of a word."""
-_CJK_RUN = f"[{_CJK}]+"
-"""This and `WORD_PATTERN` take long to compile, so `re` compiles them when a text needs them."""
+PAIRED_RUN = f"[{_CJK}]+"
+"""Characters that are indexed in pairs.
+
+This and `WORD_PATTERN` take long to compile, so `re` compiles them when a text needs them.
+"""
 
 
 def words(text: str) -> list[str]:
@@ -193,7 +196,7 @@ register_replacements(_BLANKS_HANDLER, _BLANKS_FOR_RUN)
 
 
 def _has_cjk(text: str) -> bool:
-    return re.search(_CJK_RUN, text) is not None
+    return re.search(PAIRED_RUN, text) is not None
 
 
 def _bigrams(found: Iterable[str]) -> Iterator[str]:
@@ -202,7 +205,7 @@ def _bigrams(found: Iterable[str]) -> Iterator[str]:
             yield word
             continue
         at = 0
-        for run in re.finditer(_CJK_RUN, word):
+        for run in re.finditer(PAIRED_RUN, word):
             if run.start() > at:
                 yield word[at : run.start()]
             characters = run.group()

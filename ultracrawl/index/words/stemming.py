@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from threading import Lock
 
 from ultracrawl.index.words.analysis import WordCache, fold
@@ -67,20 +67,21 @@ def language_of(tag: str) -> str:
 
 @cache
 def stem_terms(language: str) -> WordCache[str, str]:
-    """Return a cache of the stem terms of a language's words (lower case, with accents).
+    """Return a cache of the stem terms of a language's words."""
+    return WordCache(partial(stem_term, language))
 
-    The term is empty if the stem is the word itself: then the word, in documents of this language, represents its stem.
+
+def stem_term(language: str, word: str) -> str:
+    """Return the stem term of a word (lower case, with accents).
+
+    It is empty if the stem is the word itself: then the word, in documents of this language, represents its stem.
     """
+    if not _is_stemmed(word):
+        return ""
     stem = _stemmer(language)
-
-    def make(word: str) -> str:
-        if not _is_stemmed(word):
-            return ""
-        with _stemming:
-            stemmed = fold(stem(word))
-        return f"{language}:{stemmed}" if stemmed and stemmed != fold(word) else ""
-
-    return WordCache(make)
+    with _stemming:
+        stemmed = fold(stem(word))
+    return f"{language}:{stemmed}" if stemmed and stemmed != fold(word) else ""
 
 
 @lru_cache(maxsize=1000)
@@ -107,6 +108,7 @@ def _written_in(letter: str) -> tuple[str, ...]:
     return next((codes for first, last, codes in _SCRIPTS if first <= letter <= last), _LATIN)
 
 
+@cache
 def _stemmer(language: str) -> Callable[[str], str]:
     import Stemmer  # noqa: PLC0415 - loaded for the first stem
 

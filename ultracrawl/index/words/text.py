@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from urllib.parse import unquote, urlsplit
 
@@ -12,7 +13,11 @@ from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.words.analysis import replace_surrogates, tokenise_and_fold, words
 from ultracrawl.index.words.identifiers import identifier_terms
 from ultracrawl.index.words.stemming import language_of, stem_terms
+from ultracrawl.index.words.vocabulary import drop_vocabulary, vocabulary
 from ultracrawl.model.page import Section
+from ultracrawl.system.compiled_core import Words, usable_core
+
+logger = logging.getLogger(__name__)
 
 _IGNORED_ADDRESS_WORDS = frozenset(("html", "htm", "php", "asp", "aspx", "jsp", "index", "default"))
 _MEANINGFUL = re.compile(r"[^\W\d_]{3}")
@@ -37,8 +42,8 @@ class AnalysedText:
     """
 
     language: str
-    words: Mapping[str, list[list[str]]]
-    stems: Mapping[str, list[str]]
+    words: Mapping[str, list[Words]]
+    stems: Mapping[str, Words]
     """Stem terms by the field of their words; empty if the language has no stemmer."""
 
 
@@ -48,16 +53,42 @@ def analyse(document: IndexDocument) -> AnalysedText:
     texts_of = {
         name: list(map(replace_surrogates, texts)) for name, texts in _texts(document).items() if texts
     }
+    url = replace_surrogates(document.url)
+    code = "\n".join(chain(*texts_of.values(), (url,)))
+    analysed = _by_core(texts_of, code, language) or _by_python(texts_of, code, language)
+    return replace(analysed, words={**analysed.words, "address": [address_words(url)]})
+
+
+def index_words(text: str) -> Words:
+    """Return what `analysis.words` returns, by the core if there is one."""
+    known = vocabulary()
+    return words(text) if known is None else known.analyse((text,), "")[0][0]
+
+
+def _by_core(texts_of: Mapping[str, Sequence[str]], code: str, language: str) -> AnalysedText | None:
+    """Return the terms that the core finds; None without a core, or after a fault of it."""
+    core, known = usable_core(), vocabulary()
+    if core is None or known is None:
+        return None
+    try:
+        both = {name: known.analyse(texts, language) for name, texts in texts_of.items()}
+        found = {name: texts for name, (texts, _) in both.items()} | {"parts": [known.identifiers(code)]}
+    except core.CoreError as error:
+        logger.warning("the compiled core has a fault, a document is analysed without it: %s", error)
+        drop_vocabulary()
+        return None
+    return AnalysedText(language, found, {name: stems for name, (_, stems) in both.items()})
+
+
+def _by_python(texts_of: Mapping[str, Sequence[str]], code: str, language: str) -> AnalysedText:
     both = {name: list(map(tokenise_and_fold, texts)) for name, texts in texts_of.items()}
-    found = {name: [folded for _, folded in pairs] for name, pairs in both.items()}
-    stems: dict[str, list[str]] = {}
+    found: dict[str, list[Words]] = {name: [folded for _, folded in pairs] for name, pairs in both.items()}
+    found["parts"] = [identifier_terms(code)]
+    stems: dict[str, Words] = {}
     if language:
         term_of = stem_terms(language).__getitem__
         for name, pairs in both.items():
             stems[name] = list(filter(None, map(term_of, chain.from_iterable(cut for cut, _ in pairs))))
-    url = replace_surrogates(document.url)
-    found["address"] = [address_words(url)]
-    found["parts"] = [identifier_terms("\n".join(chain(*texts_of.values(), (url,))))]
     return AnalysedText(language, found, stems)
 
 

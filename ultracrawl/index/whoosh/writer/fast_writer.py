@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from typing import cast
 
 from whoosh.codec.whoosh3 import W3Segment
 from whoosh.fields import ID, KEYWORD, FieldType
@@ -17,6 +18,7 @@ from whoosh.writing import SegmentWriter
 
 from ultracrawl.index.whoosh.fields import Passages, word_analyzer
 from ultracrawl.index.whoosh.mapped_reader import MappedReader
+from ultracrawl.index.whoosh.writer.core_pool import CorePool
 from ultracrawl.index.whoosh.writer.merging import (
     TermStream,
     copy_documents,
@@ -27,6 +29,8 @@ from ultracrawl.index.whoosh.writer.merging import (
 )
 from ultracrawl.index.whoosh.writer.term_file import FastCodec, FieldLengths
 from ultracrawl.index.whoosh.writer.term_pool import TermPool
+from ultracrawl.index.words.vocabulary import new_pool
+from ultracrawl.system.compiled_core import Words
 from ultracrawl.system.files import sync_to_disk
 
 Indexer = Callable[[int, object], int]
@@ -44,7 +48,8 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
     def __init__(self, index: FileIndex) -> None:
         super().__init__(index, _lk=False, codec=FastCodec())
         self._directory = Path(self.storage.folder)
-        self._terms = TermPool()
+        core_pool = new_pool()
+        self._terms = TermPool() if core_pool is None else CorePool(core_pool)
         self._lengths: defaultdict[str, FieldLengths] = defaultdict(bytearray)
         self._indexers: dict[str, Indexer] = {}
         self._copied: list[TermStream] = []
@@ -117,10 +122,10 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
     def _flush_segment(self) -> None:
         """Write the postings; Whoosh calls this after the last document."""
         self.perdocwriter.close()
-        add_term = self.fieldwriter.add_term
-        lengths = self._lengths
-        for fieldname, term, postings in merged_terms([*self._copied, self._terms.sorted_terms()]):
-            add_term(self.schema, fieldname, term, postings, lengths.get(fieldname))
+        if self._copied:
+            self.fieldwriter.add_terms(self.schema, merged_terms(self._copied), self._lengths)
+        else:
+            self._terms.write(self.fieldwriter, self.schema, self._lengths)
         self.fieldwriter.close()
 
     def _write_toc(self, segments: list[W3Segment]) -> None:
@@ -149,22 +154,23 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
         return indexer
 
 
-def _indexer(pool: TermPool, name: str, field: FieldType) -> Indexer:
+def _indexer(pool: TermPool | CorePool, name: str, field: FieldType) -> Indexer:
     """Return the fastest way to index values of this field with the same result as the field itself."""
 
     def any_field(docnum: int, value: object) -> int:
         length = pool.add_postings(name, docnum, field.index(value))
         return length if field.scorable else 0
 
+    def words_of(value: object) -> Words:
+        if isinstance(value, str):
+            return [token.text for token in field.analyzer(value, mode="index")]
+        return cast(Words, value)
+
     def plain_text(docnum: int, value: object) -> int:
-        if isinstance(value, Passages):
-            return pool.add_passages(name, docnum, value)
-        return pool.add_words(name, docnum, value) if isinstance(value, list) else any_field(docnum, value)
+        return pool.add_texts(name, docnum, value if isinstance(value, Passages) else (words_of(value),))
 
     def counted(docnum: int, value: object) -> int:
-        if not isinstance(value, list):
-            return any_field(docnum, value)
-        pool.add_counted(name, docnum, value)
+        pool.add_counted(name, docnum, words_of(value))
         return 0
 
     def whole_value(docnum: int, value: object) -> int:

@@ -14,7 +14,7 @@ from whoosh.reading import SegmentReader
 from whoosh.util.numeric import byte_to_length
 
 from ultracrawl.index.whoosh.postings import length_bytes, read_postings
-from ultracrawl.index.whoosh.writer.term_pool import PostingList
+from ultracrawl.index.whoosh.writer.term_file import PostingList
 
 TermStream = Iterator[tuple[str, bytes, PostingList]]
 """Field name, term and postings, in the order of the term file."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from operator import sub
 from pickle import dumps
@@ -21,7 +21,10 @@ from whoosh.filedb.filestore import Storage
 from whoosh.filedb.filetables import OrderedHashWriter
 from whoosh.util.numlists import GrowableArray
 
-from ultracrawl.index.whoosh.writer.term_pool import PostingList
+from ultracrawl.system.compiled_core import CorePostings
+
+PostingList = list[int | float | bytes]
+"""Document number, weight and value of every posting of a term, flattened, in document order."""
 
 BLOCK_SIZE = 128
 """Postings in a block, as in Whoosh."""
@@ -78,7 +81,7 @@ class FastCodec(W3Codec):  # type: ignore[misc]  # Whoosh has no types
 
 
 class FastFieldWriter(W3FieldWriter):  # type: ignore[misc]  # Whoosh has no types
-    """Writes the terms of a segment; call `add_term` in the order of fields and terms, then `close`."""
+    """Writes the terms of a segment; call `add_terms` in the order of fields and terms, or `add_pool`, then `close`."""
 
     def __init__(self, codec: W3Codec, storage: Storage, segment: W3Segment) -> None:
         super().__init__(codec, storage, segment)
@@ -91,7 +94,28 @@ class FastFieldWriter(W3FieldWriter):  # type: ignore[misc]  # Whoosh has no typ
         self._value_size: int | None = None
         self.compress = False
 
-    def add_term(
+    def add_terms(
+        self,
+        schema: Schema,
+        terms: Iterable[tuple[str, bytes, PostingList]],
+        lengths: Mapping[str, FieldLengths],
+    ) -> None:
+        """Write terms with their postings; `lengths` are those of the fields that have any."""
+        for fieldname, term, postings in terms:
+            self._add_term(schema, fieldname, term, postings, lengths.get(fieldname))
+
+    def add_pool(self, pool: CorePostings, lengths: Mapping[str, FieldLengths]) -> None:
+        """Write all terms that the core has collected, in the same layout, and empty its pool."""
+        names = pool.fields()
+        self._fieldmap.update((name, number) for number, name in enumerate(names))
+        self._tindex.adopt(
+            *pool.write(
+                [bytes(lengths.get(name, b"")) for name in names],
+                self._tindex.position, self._tindex.dbfile.write, self._write,
+            )
+        )  # fmt: skip
+
+    def _add_term(
         self, schema: Schema, fieldname: str, term: bytes, postings: PostingList, lengths: FieldLengths | None
     ) -> None:
         """Write one term with all its postings; `lengths` are those of its field, None if it has none."""
@@ -191,18 +215,18 @@ class _TermHashWriter(OrderedHashWriter):  # type: ignore[misc]  # Whoosh has no
         self.dbfile.seek(self.startoffset + 4)
         self.dbfile.write_byte(_CRC32)
         self.dbfile.seek(0, 2)
-        self._position = self.dbfile.tell()
+        self.position = self.dbfile.tell()
         self._positions: list[int] = []
         self._pieces: list[bytes] = []
 
     def append(self, key: bytes, value: bytes) -> None:
         """Add an entry; keys must be in rising order."""
-        position = self._position
+        position = self.position
         self._positions.append(position)
         checksum = zlib.crc32(key)
         self.buckets[checksum & 255].append((checksum, position))
         self._pieces += (_pack_sizes(len(key), len(value)), key, value)
-        self._position = position + 8 + len(key) + len(value)
+        self.position = position + 8 + len(key) + len(value)
         if len(self._pieces) > 3000:
             self._flush()
 
@@ -210,7 +234,7 @@ class _TermHashWriter(OrderedHashWriter):  # type: ignore[misc]  # Whoosh has no
         """Write the remaining entries, the hash tables and the index of positions."""
         self._flush()
         self.index = GrowableArray()
-        self.index.array = array("i" if self._position < 2**31 else "q", self._positions)
+        self.index.array = array("i" if self.position < 2**31 else "q", self._positions)
         size: int = super().close()
         return size
 
@@ -218,8 +242,16 @@ class _TermHashWriter(OrderedHashWriter):  # type: ignore[misc]  # Whoosh has no
         self.dbfile.write(b"".join(self._pieces))
         self._pieces.clear()
 
+    def adopt(self, directory: list[tuple[int, int]], positions: bytes) -> None:
+        """Take over what the core wrote: position and slots of the hash tables, and the position of each entry."""
+        self.directory = directory
+        self.position = directory[0][0]
+        self._positions = array("q", positions).tolist()
+
     def _write_hashes(self) -> None:
-        position = self._position
+        if self.directory:
+            return  # the core wrote them
+        position = self.position
         for entries in self.buckets:
             slots = 2 * len(entries)
             self.directory.append((position, slots))

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import sub
 from pickle import dumps
 from struct import Struct
 
-from ultracrawl.index.whoosh.fields import Passages
+from whoosh.fields import Schema
+
+from ultracrawl.index.whoosh.writer.term_file import FastFieldWriter, FieldLengths, PostingList
 from ultracrawl.index.words.analysis import WordCache
+from ultracrawl.system.compiled_core import Words
 
 Posting = tuple[bytes, int, float, bytes]
 """Term, frequency, weight and encoded positions, as Whoosh's fields return them."""
-
-PostingList = list[int | float | bytes]
-"""Document number, weight and value of every posting of a term, flattened, in document order."""
 
 _pack_count = Struct("!I").pack
 
@@ -24,63 +24,56 @@ class TermPool:
     """Collects postings by field and term."""
 
     def __init__(self) -> None:
-        self.fields: defaultdict[str, defaultdict[str | bytes, PostingList]] = defaultdict(
+        self._fields: defaultdict[str, defaultdict[str | bytes, PostingList]] = defaultdict(
             lambda: defaultdict(list)
         )
 
-    def add_words(self, fieldname: str, docnum: int, found: Sequence[str]) -> int:
-        """Add words with their positions and return their number."""
-        positions_by_word: defaultdict[str, list[int]] = defaultdict(list)
-        for position, word in enumerate(found):
-            positions_by_word[word].append(position)
-        self._add_positions(fieldname, docnum, positions_by_word)
-        return len(found)
-
-    def add_passages(self, fieldname: str, docnum: int, passages: Passages) -> int:
-        """Add the words of several texts, with a gap between their positions, and return their number."""
+    def add_texts(self, fieldname: str, docnum: int, texts: Sequence[Words]) -> int:
+        """Add the words of texts, with a gap between the positions of two texts, and return their number."""
         positions_by_word: defaultdict[str, list[int]] = defaultdict(list)
         start = 0
-        for passage in passages:
-            for position, word in enumerate(passage, start):
+        for words in texts:
+            for position, word in enumerate(words, start):
                 positions_by_word[word].append(position)
-            start += len(passage) + 1
-        self._add_positions(fieldname, docnum, positions_by_word)
-        return start - len(passages)
-
-    def _add_positions(self, fieldname: str, docnum: int, positions_by_word: dict[str, list[int]]) -> None:
-        terms = self.fields[fieldname]
+            start += len(words) + 1
+        terms = self._fields[fieldname]
         for word, positions in positions_by_word.items():
             count = len(positions)
             if count == 1:
                 terms[word] += (docnum, 1.0, _ONE_POSITION[positions[0]])
             else:
                 terms[word] += (docnum, _WEIGHTS[count], encode_positions(positions))
+        return start - len(texts)
 
     def add_counted(self, fieldname: str, docnum: int, found: Iterable[str]) -> None:
         """Add words with their frequencies only."""
-        terms = self.fields[fieldname]
+        terms = self._fields[fieldname]
         for word, count in Counter(found).items():
             terms[word] += (docnum, _WEIGHTS[count], _COUNTS[count])
 
     def add_values(self, fieldname: str, docnum: int, values: Iterable[str]) -> None:
         """Add whole values as terms without frequencies."""
-        terms = self.fields[fieldname]
+        terms = self._fields[fieldname]
         for value in set(values):
             terms[value] += (docnum, 1.0, b"")
 
     def add_postings(self, fieldname: str, docnum: int, postings: Iterable[Posting]) -> int:
         """Add the postings that a field of any type made of its value, and return the field length."""
-        terms = self.fields[fieldname]
+        terms = self._fields[fieldname]
         length = 0
         for term, frequency, weight, value in postings:
             terms[term] += (docnum, weight, value)
             length += frequency
         return length
 
-    def sorted_terms(self) -> Iterator[tuple[str, bytes, PostingList]]:
+    def write(self, target: FastFieldWriter, schema: Schema, lengths: Mapping[str, FieldLengths]) -> None:
+        """Write all terms and postings, and empty the pool."""
+        target.add_terms(schema, self._sorted_terms(), lengths)
+
+    def _sorted_terms(self) -> Iterator[tuple[str, bytes, PostingList]]:
         """Yield field name, term and postings in the order of the term file, and empty the pool."""
-        for fieldname in sorted(self.fields):
-            terms = self.fields.pop(fieldname)
+        for fieldname in sorted(self._fields):
+            terms = self._fields.pop(fieldname)
             for term in sorted(terms):
                 yield fieldname, term if isinstance(term, bytes) else term.encode(), terms.pop(term)
 
