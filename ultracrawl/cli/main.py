@@ -38,7 +38,7 @@ VERBS = {
     "backup": Verb("manage.backup", "Save states, documents and indexes to a file.", "backup"),
     "check-answers": Verb("look.check_answers", "Check that pages are among the first hits of queries."),
     "changelog": Verb("manage.changelog", "Print the SQL of a log of changes of a table."),
-    "convert": Verb("fast.convert", "Print definitions as YAML, or as the files of a robot."),
+    "convert": Verb("fast.convert", "Print definitions as YAML."),
     "crawl": Verb("crawl.crawl", "Crawl sources and bring the index up to date."),
     "explain": Verb("look.explain", "Show which rule includes or excludes a URL."),
     "export": Verb("manage.export", "Write stored documents to a WARC file."),

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.sources.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
+from ultracrawl.sources.dialects.portal_robot.lexer import (
+    Block,
+    ConfigText,
+    Directive,
+    between_quotes,
+    read_text,
+)
 
 WORDS = ("Setup", "MetaData", "Data", "Enumerate", "Generate", "Shutdown")
 
@@ -152,3 +158,8 @@ def test_a_header_ends_in_any_line_and_properties_stand_behind_it(text: str) -> 
         ("server-delay", "1"),
     ]
     assert read.findings == []
+
+
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), max_size=30))
+def test_a_value_between_quotes_is_read_unchanged(value: str) -> None:
+    assert pairs(one(f'Data string="{between_quotes(value)}" by=is')) == {"string": value, "by": "is"}

@@ -7,7 +7,7 @@ import click
 from ultracrawl.cli.robot.verb import change_rules, config_option, host_line, host_pairs
 from ultracrawl.errors import UserError
 from ultracrawl.sources.dialects.portal_robot.editing import RulesEditor
-from ultracrawl.sources.dialects.portal_robot.export.writing import between_quotes
+from ultracrawl.sources.dialects.portal_robot.lexer import between_quotes
 
 
 @click.command("edit-site", short_help="Change a site.")

@@ -26,10 +26,9 @@ from ultracrawl.service.schedules.steering import is_steerable
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
 from ultracrawl.sources.dialects.portal_robot.editing import RulesEditor
-from ultracrawl.sources.dialects.portal_robot.export.writing import between_quotes
 from ultracrawl.sources.dialects.portal_robot.file_text import FileText, read_file
 from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS
-from ultracrawl.sources.dialects.portal_robot.lexer import read_text
+from ultracrawl.sources.dialects.portal_robot.lexer import between_quotes, read_text
 from ultracrawl.sources.dialects.portal_robot.rules_file import RULE_BLOCKS, RULES_FILE, RulesFile, read_rules
 from ultracrawl.system.files import convert_write_errors
 

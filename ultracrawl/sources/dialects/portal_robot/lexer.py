@@ -23,6 +23,7 @@ _QUOTE = re.compile(r'\\[\\"]|"')
 _PLAIN = re.compile(r'[^"\\]+')
 _BEFORE_STAR = re.compile(r"\\+(?=\*)")
 _BARE = re.compile(r"[^\s]*")
+_LOST_BACKSLASH = re.compile(r'\\(?!\\*\*)(?=[\\"]|\Z)')
 _OPENING = re.compile(r"<\s*(?P<kind>[A-Za-z][\w-]*)")
 _CLOSING = re.compile(r"</\s*(?P<kind>[A-Za-z][\w-]*)\s*>?\s*\Z")
 _CLOSED_AT_ONCE = re.compile(r">\s*</\s*[A-Za-z][\w-]*\s*>?\s*\Z")
@@ -128,6 +129,11 @@ def read_text(text: str, file: str, words: Iterable[str]) -> ConfigText:
         problem = f"the block <{block.kind}> is not closed"
         result.add_finding(block.line, block.kind, problem, f"end it with a line </{block.kind}>")
     return result
+
+
+def between_quotes(text: str) -> str:
+    """Return a value as it is written between quotes, so that `read_text` reads it unchanged."""
+    return _LOST_BACKSLASH.sub(r"\\\\", text).replace('"', '\\"')
 
 
 # ---- lines
