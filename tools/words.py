@@ -1,11 +1,10 @@
-"""Find retired words in names and in texts for users, and print their replacements.
+"""Find names that say nothing, and print what to write instead.
 
     python tools/words.py [--tree PATH]
 
-Checked are the names of modules, classes, functions and attributes of the package, the texts that it shows, and the
-pages of the documentation, but not the names of variables and parameters. A word that has to stay, because it is in
-the files of users or belongs to another program, needs a reason in a comment on its line (for a module on the line of
-its docstring): `# word: an option of FAST`.
+Checked are the names of modules, classes, functions and attributes of the package, but not those of variables and
+parameters. A name that has to stay needs a reason in a comment on its line (for a module on the line of its
+docstring): `# word: the name of the program`.
 """
 
 from __future__ import annotations
@@ -22,65 +21,16 @@ from pathlib import Path
 
 from source_tree import Definition, Module, SourceTree, called, extent, is_prose
 
-NAMES: Mapping[str, str] = {
-    "AccessDesk": "AuthChain",
-    "LoginDesk": "FormLogin",
-    "ProxyDesk": "ProxySelector",
-    "ConversionDesk": "DocumentConverter",
-    "RenderingDesk": "PageRenderer",
-    "SitemapDesk": "SitemapManager",
-    "SitemapGate": "SitemapBarrier",
-    "SitemapTask": "SitemapJob",
-    "FeedDesk": "FeedTracker",
-    "FailureDesk": "RetryPolicy",
-    "Intake": "LinkIngest",
-    "Admission": "CandidateFilter",
-    "Waking": "RecrawlActivator",
-    "Detours": "OffFocusHops",
-    "IndexFeed": "IndexWriter",
-    "feeding": "indexing",
-    "Outlet": "Destination",
-    "Outlets": "Destinations",
-    "RobotsBook": "RobotsCache",
-    "CredentialBook": "CredentialStore",
-    "OrphanKeeper": "OrphanSweeper",
-    "Roster": "SiteSlots",
-    "Rota": "LevelSelector",
-    "stand_in": "mirror",
-    "Outbox": "LinkForwarder",
-    "own_code": "user_code",
-    "CrawlPost": "ControlChannel",
-    "Asker": "ProbeClient",
-    "screened": "excluded",
-    "turned_away": "excluded",
-}
-"""Retired names of any kind; CamelCase and snake_case of the same words are one name."""
 PARTS: Mapping[str, str] = {
     "book": "what it is: a cache, a store",
     "desk": "what it does: a manager, a chain, a policy",
     "keeper": "what it does: a store, a sweeper",
-    "outlook": "inspection",
 }
-"""Retired words in any name."""
-PUBLIC: Mapping[str, str] = {
-    "failing": "download_errors",
-    "failures": "download_errors",
-    "garbage": "gc_tuning",
-    "handed": "submitted",
-    "held": "retained",
-    "leaving": "removal",
-    "life": "reactor",
-    "nearer": "shorter_depth",
-    "successors": "replacement",
-    "told": "related",
-}
-"""Retired whole names that are public; private names may use these ordinary words."""
-CLASSES: Mapping[str, str] = {"Places": "ReadyQueue", "Turns": "SiteSlots"}
-"""Retired whole names of classes."""
+"""Words that say nothing in any name."""
 CLASS_ENDS: Mapping[str, str] = dict.fromkeys(
     ("blame", "doubt", "fault", "notice", "remark"), "Finding, with a severity"
 )
-"""Retired last words of class names."""
+"""Last words of class names that say nothing."""
 MODULES: Mapping[str, str] = dict.fromkeys(
     ("common", "helper", "helpers", "misc", "util", "utils"), "what is in it"
 )
@@ -89,18 +39,7 @@ VERBS: Mapping[str, str] = dict.fromkeys(
     ("take", "put", "end", "ended"), "a verb with its noun, so that a search finds it"
 )
 """Verbs that are no name of a public function without a noun."""
-SHOWN: Mapping[str, str] = {
-    "screened": "excluded",
-    "turned away": "excluded",
-    "turns it away": "excludes it",
-}
-"""Retired words in texts for users."""
-
-SECTIONS = ("Section", "Options")
-"""Suffixes of base classes whose docstrings document the definition file."""
-QUOTED = re.compile(r"`[^`]*`|\bultracrawl \w+|\b\w+:(?=\s)")
-"""Parts of a text that are not prose: code, a command, an option of a definition."""
-MARK = re.compile(r"(?:#|<!--)\s*word:\s*\S")
+MARK = re.compile(r"#\s*word:\s*\S")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -115,7 +54,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, order=True)
 class Found:
-    """A retired word: its place, a description, its replacement."""
+    """A name that says nothing: its place, a description, what to write instead."""
 
     place: str
     what: str
@@ -126,25 +65,25 @@ class Found:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the retired words; the exit status is 1 if there are any."""
+    """Print the names that say nothing; the exit status is 1 if there are any."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tree", type=Path, default=Path(__file__).resolve().parents[1], help="a checkout")
     tree = SourceTree(parser.parse_args(arguments).tree.resolve())
-    found = [*retired_words(tree), *retired_in_pages(tree.root)]
+    found = list(empty_words(tree))
     print(*found, sep="\n", end="\n" if found else "")
     if found:
-        print(f"{len(found)} retired words; if one has to stay, say on the line why: # word: WHY")
+        print(f"{len(found)} names say nothing; if one has to stay, say on the line why: # word: WHY")
     return bool(found)
 
 
-def retired_words(tree: SourceTree) -> Iterator[Found]:
-    """Yield the retired words in the names and texts of a package, and unused `word:` comments."""
+def empty_words(tree: SourceTree) -> Iterator[Found]:
+    """Yield the names of a package that say nothing, and unused `word:` comments."""
     for module in tree.modules.values():
         marks = module.marks(MARK)
         excused = set()
-        for line, last, what, write in sorted({*_in_names(module), *_in_texts(module)}):
+        for line, last, what, write in sorted(_in_names(module)):
             if marked := marks.intersection(range(line, last + 1)):
                 excused |= marked
             else:
@@ -153,32 +92,13 @@ def retired_words(tree: SourceTree) -> Iterator[Found]:
             yield Found(tree.place(module, line), "the mark `word:` excuses nothing", "the line without it")
 
 
-def retired_in_pages(root: Path) -> Iterator[Found]:
-    """Yield the retired words in the documentation, without the changelog."""
-    classes = [name for name in NAMES if name[:1].isupper() and len(words_of(name)) > 1]
-    pattern = re.compile(rf"\b(?:{'|'.join((*classes, *SHOWN))})\b")
-    for page in sorted([*root.glob("docs/**/*.md"), *root.glob("README.md")]):
-        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
-            if MARK.search(line):
-                continue
-            for word in sorted(set(pattern.findall(QUOTED.sub("", line)))):
-                yield Found(f"{page.relative_to(root)}:{number}", f"`{word}`", {**NAMES, **SHOWN}[word])
-
-
 def instead_of(name: str, kind: Kind) -> str:
-    """Return the replacement of a name; empty if it is allowed."""
+    """Return what to write instead of a name; empty if it is allowed."""
     words = words_of(name)
-    for retired, applies in (
-        (NAMES, True),
-        (PUBLIC, not name.startswith("_")),
-        (CLASSES, kind is Kind.CLASS),
-        (MODULES, kind is Kind.MODULE),
-        (VERBS, kind is Kind.FUNCTION and not name.startswith("_")),
-    ):
-        if applies:
-            for one, write in retired.items():
-                if words_of(one) == words:
-                    return write if kind is Kind.CLASS or " " in write else "_".join(words_of(write))
+    if kind is Kind.MODULE and name in MODULES:
+        return MODULES[name]
+    if kind is Kind.FUNCTION and name in VERBS:
+        return VERBS[name]
     if kind is Kind.CLASS and words and words[-1] in CLASS_ENDS:
         return CLASS_ENDS[words[-1]]
     return next((PARTS[word] for word in words if word in PARTS), "")
@@ -231,33 +151,6 @@ def _assigned(body: Iterable[ast.stmt]) -> Iterator[tuple[int, str]]:
         for target in targets:
             if isinstance(target, ast.Name):
                 yield target.lineno, target.id
-
-
-def _in_texts(module: Module) -> Iterator[tuple[int, int, str, str]]:
-    """Yield the retired words in strings and in docstrings for users."""
-    hidden = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr) and is_prose(node)}
-    hidden -= {id(shown) for node in module.nodes for shown in _shown(node)}
-    for node in module.nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in hidden:
-            text = QUOTED.sub("", node.value)
-            for word, write in SHOWN.items():
-                if re.search(rf"\b{word}\b", text, re.IGNORECASE):
-                    yield extent(node)[0], extent(node)[-1], f"the text `{word}`", write
-
-
-def _shown(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the docstrings of a definition that users read: help of a command, options of a section."""
-    if not isinstance(node, Definition):
-        return
-    if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith(SECTIONS) for base in node.bases):
-        shown = node.body
-    else:
-        shown = node.body[:1] if _is_command(node) else []
-    yield from (one.value for one in shown if isinstance(one, ast.Expr) and is_prose(one))
-
-
-def _is_command(node: Definition) -> bool:
-    return any("command" in (text := ast.unparse(one)) or "group" in text for one in node.decorator_list)
 
 
 if __name__ == "__main__":

@@ -91,7 +91,6 @@ REASONS = [
     "feed",
     "UNLISTED",
     "UNKNOWN",
-    "other",
 ]
 
 SENTENCES = {
@@ -147,7 +146,6 @@ def test_a_removal_names_its_reason_and_its_cause() -> None:
     removal = Removal(RemovalReason.GONE, Cause(CauseCode.STATUS, "404"))
     assert str(removal) == "GONE: not found"
     assert str(Removal(RemovalReason.ORPHAN)) == "orphan"
-    assert str(Removal(RemovalReason.OTHER, Cause(CauseCode.STATED, "as it was"))) == "as it was"
     record = UrlRecord("http://h/", "s", indexed=True, removal=removal)
     assert record.leaves_for(RemovalReason.SCOPE, RemovalReason.GONE)
     assert not record.leaves_for(RemovalReason.SCOPE)

@@ -144,7 +144,10 @@ def test_errors_are_forgiven_where_nobody_asks(sites: SiteStore) -> None:
 
 
 def test_sites_and_answers_of_long_ago_are_forgotten(sites: SiteStore) -> None:
-    sites.import_former_sites([SiteClock("old", 5.0), SiteClock("new", 90 * 86_400.0)], [], "")
+    crawl = sites.register_crawl("two", 0.0, 91 * 86_400.0)
+    ask(sites, crawl, "old", "new", now=0.0)
+    sites.release_sites(crawl, [SiteClock("old", 5.0), SiteClock("new", 90 * 86_400.0)])
+    sites.close_crawl(crawl)
     sites.put_robots(StoredRobots("http://old", 5.0, 200), "")
     sites.put_robots(StoredRobots("http://tried", 5.0, 200, failed=90 * 86_400.0), "")
     sites.register_crawl("one", 100 * 86_400.0, 101 * 86_400.0)
@@ -163,17 +166,6 @@ def test_robots_txt_is_kept_by_origin_and_by_what_servers_see(sites: SiteStore) 
     assert sites.get_robots("http://a", "plain") == row, "an older answer comes late"
     sites.put_robots(StoredRobots("http://a", 6.0, 404, timed_out=True), "plain")
     assert sites.get_robots("http://a", "plain") == StoredRobots("http://a", 6.0, 404, timed_out=True)
-
-
-def test_what_sources_knew_for_themselves_is_taken_over_and_the_later_time_counts(sites: SiteStore) -> None:
-    robots = StoredRobots("http://a", 5.0, 200)
-    sites.import_former_sites([SiteClock("a", 9.0, errors=2), SiteClock("b", 3.0)], [robots], "plain")
-    sites.import_former_sites(
-        [SiteClock("a", 7.0), SiteClock("b", 4.0, on_hold=True)], [StoredRobots("http://a")], "plain"
-    )
-    assert sites.get_clock("a") == SiteClock("a", 9.0, errors=2)
-    assert sites.get_clock("b") == SiteClock("b", 4.0, on_hold=True)
-    assert sites.get_robots("http://a", "plain") == robots
 
 
 def test_a_store_that_is_not_there_is_empty_to_readers(tmp_path: Path) -> None:

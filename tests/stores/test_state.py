@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from array import array
@@ -191,14 +190,6 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "s.sqlite").write_bytes(b"certainly not a database" * 100)
     with pytest.raises(StateError, match="file is not a database"):
         SqliteStore(tmp_path / "s.sqlite", "s")
-
-
-def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    db = sqlite3.connect(tmp_path / "s")
-    db.execute("PRAGMA user_version=99")
-    db.close()
-    with pytest.raises(StateError, match="newer version"):
-        SqliteStore(tmp_path / "s", "s")
 
 
 def test_a_url_that_is_visited_twice_between_two_flushes_leaves_the_queue(state: SqliteStore) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 from pathlib import Path
 
 import pytest
 
-from ultracrawl.model import Page, UrlOutcome, UrlRecord
+from ultracrawl.model import Page, UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import Fingerprints, blocks, distance, simhash
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
-from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 PRINT = b"0123456789abcdef"
 
@@ -66,21 +64,6 @@ def test_texts_that_no_page_has_are_forgotten_by_the_next_run(tmp_path: Path) ->
     state.flush()
     state.begin_run(1.0, "scope")
     assert state.records.nearest_simhash(5, 0) is None
-    state.close()
-
-
-def test_an_older_state_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "a.sqlite"
-    db = sqlite3.connect(path)
-    for number, step in enumerate(MIGRATIONS[:3], 1):
-        db.executescript(f"{step} PRAGMA user_version={number};")
-    db.execute("INSERT INTO url (key, url, site, depth, outcome) VALUES (1, 'http://x/', 'x', 0, 'NEW')")
-    db.commit()
-    db.close()
-    state = SqliteStore(path, "a")
-    record = state.records.get_record(1)
-    assert record is not None
-    assert (record.outcome, record.fingerprint, record.preference) == (UrlOutcome.NEW, b"", 1)
     state.close()
 
 

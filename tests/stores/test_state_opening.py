@@ -1,8 +1,7 @@
-"""A store that is made: at the moment at which several processes open it, and what it is made of."""
+"""A store that is opened: while it is made, by another version, on a file system that cannot be written."""
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -10,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ultracrawl.errors import StateDamagedError, StateError
 from ultracrawl.stores import SqliteStore
-from ultracrawl.stores.sqlite.database import MEMORY, add_functions
-from ultracrawl.stores.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.stores.sqlite.database import SCHEMA_VERSION
 
 
 @pytest.mark.parametrize("attempt", range(5))
@@ -31,18 +30,18 @@ def test_readers_that_come_while_a_store_is_made_do_not_disturb(tmp_path: Path, 
         assert list(pool.map(look, range(8))) == [0] * 8
 
 
-def schema_of(db: sqlite3.Connection) -> dict[tuple[str, str], str]:
-    """Return how tables, indexes and triggers are made, by kind and name."""
-    made = db.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_schema")
-    return {(kind, name): re.sub(r"\W+", " ", text).strip() for kind, name, text in made}
-
-
-def test_a_new_store_is_what_the_steps_make_of_the_oldest_one(tmp_path: Path) -> None:
-    path = tmp_path / "new.sqlite"
+@pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, 1, SCHEMA_VERSION + 1])
+@pytest.mark.parametrize("how", [{}, {"renew": True}, {"read_only": True}], ids=["write", "crawl", "read"])
+def test_a_state_of_another_version_is_refused_and_stays_as_it_is(
+    tmp_path: Path, version: int, how: dict[str, bool]
+) -> None:
+    path = tmp_path / "s.sqlite"
     SqliteStore(path, "s").close()
-    with closing(sqlite3.connect(path)) as new, closing(sqlite3.connect(MEMORY)) as old:
-        add_functions(old)
-        for step in MIGRATIONS:
-            old.executescript(step)
-        assert schema_of(new) == schema_of(old)
-        assert new.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version={version}")
+    before = path.read_bytes()
+    with pytest.raises(StateError) as refused:
+        SqliteStore(path, "s", **how)
+    assert not isinstance(refused.value, StateDamagedError)
+    assert path.read_bytes() == before
+    assert sorted(one.suffix for one in tmp_path.iterdir()) in ([".sqlite"], [".lock", ".sqlite"])

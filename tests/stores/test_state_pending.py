@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, Retained, SqliteStore
-from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 NOW = 1_700_000_000.0
 
@@ -105,21 +103,6 @@ def test_removed_urls_leave_the_queue_and_no_new_run_takes_them_up__ultra_search
     state.begin_run(NOW + 1, "another")
     assert [one.key for one in state.queue.entries_of("h", 9)] == [2, 3]
     assert state.records.known_urls([1]) == {1: ("http://h/1", 0)}, "it stays known"
-
-
-@pytest.mark.parametrize("read_only", [True, False])
-def test_a_store_from_before_is_brought_up_to_date(tmp_path: Path, read_only: bool) -> None:
-    path = tmp_path / "s.sqlite"
-    with sqlite3.connect(path) as db:
-        for step in MIGRATIONS[:3]:
-            db.executescript(step)
-        db.execute("INSERT INTO url (key, url, site, depth) VALUES (1, 'http://h/1', 'h', 0)")
-        db.execute("PRAGMA user_version=3")
-    db.close()
-    state = SqliteStore(path, "s", read_only=read_only)
-    assert state.records.count_urls().pending == 0
-    assert [one.url for one in state.records.all_records()] == ["http://h/1"]
-    state.close()
 
 
 def test_the_stored_documents_that_are_kept_are_those_of_some_use(state: SqliteStore) -> None:

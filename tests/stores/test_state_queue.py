@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
 from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
-from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 from ultracrawl.stores.sqlite.queue import MAX_ROW_IDS
 from ultracrawl.stores.sqlite.read_ahead import MAX_ROWS, MAX_SITE_ROWS, MIN_ROWS, PAUSE_SITES, ReadAhead
-
-BY_PLACE = next(number for number, step in enumerate(MIGRATIONS) if "queue_by_key" in step)
-"""The step from which on the queue names rows by their place."""
 
 
 def entry(site: str, number: int, seq: int) -> QueueEntry:
@@ -39,30 +33,6 @@ def filled(sites: int, urls: int) -> SqliteStore:
             state.records.discover_url(entry(f"s{site:04}", number, state.queue.next_seq()), 1.0)
     state.flush()
     return state
-
-
-def test_an_older_queue_is_taken_over_and_what_leads_nowhere_is_left_out(tmp_path: Path) -> None:
-    file = tmp_path / "s.sqlite"
-    db = sqlite3.connect(file)
-    for step in MIGRATIONS[:BY_PLACE]:
-        db.executescript(step)
-    for key, url in ((7, "http://h/a"), (-9, "http://h/b")):
-        db.execute("INSERT INTO url (key, url, site, depth) VALUES (?, ?, 'h', 1)", (key, url))
-    rows = [("h", 2, -1, 1, 4, -9, 3), ("h", 1, 0, 1, 5, 7, 0), ("h", 1, 0, 1, 6, 1234, 0)]
-    db.executemany(
-        "INSERT INTO queue (site, level, rank, depth, seq, key, hops) VALUES (?,?,?,?,?,?,?)", rows
-    )
-    db.execute("INSERT INTO run (number, started, scope, cycle) VALUES (4, 1.0, '', 4)")
-    db.execute(f"PRAGMA user_version={BY_PLACE}")
-    db.commit()
-    db.close()
-    state = SqliteStore(file, "s")
-    assert state.queue.entries_of("h", 9) == [
-        QueueEntry(7, "http://h/a", "h", 1, 5),
-        QueueEntry(-9, "http://h/b", "h", 1, 4, 3, rank=-1, level=2),
-    ]
-    assert state.queue.next_seq() == 6
-    state.close()
 
 
 @pytest.mark.parametrize("read", [True, False], ids=["read_from_the_queue", "found_just_now"])

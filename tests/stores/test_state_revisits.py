@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.adaptive import ChangeHistory, Observation, SiteSize
 from ultracrawl.rules.recrawl.cycle import CycleRule, RefreshMode
 from ultracrawl.stores import Advice, QueueEntry, QueueStart, SqliteStore
-from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 NOW = 1_700_000_000.0
 SCRATCH = CycleRule(RefreshMode.SCRATCH)
@@ -153,27 +151,6 @@ def test_urls_that_leave_the_table_leave_no_history(state: SqliteStore) -> None:
     state.visits.note_seen([1])
     state.flush()
     assert state._access.read("SELECT count(*) FROM revisit") == [(2,)]
-
-
-def test_a_file_of_an_earlier_version_keeps_queue_and_times(tmp_path: Path) -> None:
-    file = tmp_path / "s.sqlite"
-    db = sqlite3.connect(file)
-    before = next(number for number, step in enumerate(MIGRATIONS) if "CREATE TABLE revisit" in step)
-    for step in MIGRATIONS[:before]:
-        db.executescript(step)
-    db.execute("INSERT INTO url (key, url, site, depth, last_fetched) VALUES (1, 'http://h/1', 'h', 2, 7.0)")
-    db.execute("INSERT INTO queue (site, depth, seq, key, hops) VALUES ('h', 2, 5, 1, 1)")
-    db.execute("INSERT INTO run (number, started, scope) VALUES (3, 6.0, 's')")
-    db.execute(f"PRAGMA user_version={before}")
-    db.commit()
-    db.close()
-    store = SqliteStore(file, "s")
-    run, resumed = store.begin_run(NOW, "s")
-    assert (resumed, run.number, run.cycle, run.due, run.mode) == (True, 3, 3, 6.0, "known")
-    assert store.queue.entries_of("h", 9) == [QueueEntry(1, "http://h/1", "h", 2, 5, 1)]
-    assert store.visits.history_of(1) == ChangeHistory(7.0, 7.0)
-    assert store.visits.note_met([1]) == [], "it waits in the queue of this cycle"
-    store.close()
 
 
 def test_paths_with_their_known_queries_the_largest_first() -> None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import (
     QueueEntry,
     QueueStart,
-    SiteClock,
-    SqliteSiteStore,
     SqliteStore,
-    StoredRobots,
     StoredSite,
 )
-from ultracrawl.stores.opening import migrate_sites
-from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 
 def entry(path: str, seq: int, level: int = 1, depth: int = 1) -> QueueEntry:
@@ -86,47 +79,3 @@ def test_fast_148_entries_come_back_by_level_then_depth_then_order(tmp_path: Pat
     assert [(one.url[-1], one.level) for one in state.queue.entries_of("a.example.com", 9)][-1] == ("b", 7)
     assert state.queue.number_by_level("a.example.com") == {3: 4, 7: 1}
     state.close()
-
-
-def test_a_queue_without_levels_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    db = sqlite3.connect(path)
-    for number in range(3):
-        db.executescript(MIGRATIONS[number])
-    db.executescript(
-        "INSERT INTO url (key, url, site, depth) VALUES (5, 'http://a/', 'a', 2);"
-        "INSERT INTO queue (site, depth, seq, key, hops) VALUES ('a', 2, 7, 5, 1);"
-        "INSERT INTO run (number, started, scope) VALUES (1, 1.0, '');"
-        "PRAGMA user_version=3;"
-    )
-    db.close()
-    state = SqliteStore(path, "s")
-    assert state.begin_run(2.0, "")[1] is True
-    assert state.queue.entries_of("a", 9) == [QueueEntry(5, "http://a/", "a", 2, 7, 1, level=1)]
-    state.close()
-
-
-def test_what_a_source_knew_of_sites_for_itself_goes_to_the_project(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    with closing(sqlite3.connect(path)) as db:
-        for number in range(21):
-            db.executescript(MIGRATIONS[number])
-        db.executescript(
-            "INSERT INTO site VALUES ('a', 160.0, '60 s (back-off)', 2.0, 3, 60.0, 'refused', 99.0, 7, '1 rules', 'b');"
-            "INSERT INTO site VALUES ('c', 9.0, 'held back', NULL, 0, 0, '', 0, 0, '', '');"
-            "INSERT INTO robots VALUES ('http://a', 5.0, 200, x'41', '', 1, 6.0, 7.0);"
-            "PRAGMA user_version=21;"
-        )
-    with closing(SqliteStore(path, "s")) as state, closing(SqliteSiteStore.in_memory()) as sites:
-        assert state.sites.get_site("a") == StoredSite("a", 160.0, 2.0, 7, "1 rules", "b")
-        migrate_sites(state, sites, "plain")
-        clock = SiteClock(
-            "a", 160.0, why="60 s (back-off)", errors=3, slowed=60.0, last_error="refused", error_at=99.0
-        )
-        assert sites.get_clock("a") == clock
-        assert sites.get_clock("c") == SiteClock("c", 9.0, why="held back", on_hold=True)
-        kept = StoredRobots("http://a", 5.0, 200, b"A", timed_out=True, failed=6.0, guessed=7.0)
-        assert sites.get_robots("http://a", "plain") == kept
-        sites.import_former_sites([SiteClock("a", 170.0)], [], "plain")
-        migrate_sites(state, sites, "plain")
-        assert sites.get_clock("a") == SiteClock("a", 170.0), "once is enough"

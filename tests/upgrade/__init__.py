@@ -1,7 +1,4 @@
-"""Data of earlier versions, each in a folder of its own, opened by this one.
+"""The data of a crawl by an early version (`data.tar.xz`): its state is refused, its indexes are brought up to date.
 
-* `projects` says which projects there are, what their sites serve, and what is done with their data.
-* `journey` does that, with whatever version, and notes what came out.
-* `make` makes the folder of a version: the data as that version left them, and what it did with them itself.
-* `test_upgrade` has this version do the same, for every folder that is there.
+Each project is a folder with its definition and its `var`; the sites of their pages are gone.
 """

@@ -1,4 +1,4 @@
-"""Indexes of earlier versions, as these wrote them: searched at once, and brought up to date meanwhile."""
+"""Indexes of an early version: searched at once, and brought up to date meanwhile."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,30 +16,17 @@ from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.rules.attributes.schema import attribute_schema
 
-HERE = Path(__file__).parent
-INDEX = ("var", "index")
+DATA = Path(__file__).with_name("data.tar.xz")
 ATTRIBUTES = tuple(attribute_schema().values())
 
 
-def projects() -> Iterator[tuple[Path, str]]:
-    """Yield the projects of every version that have an index."""
-    for data in sorted(HERE.glob("*/data.tar.xz")):
-        with tarfile.open(data) as archive:
-            found = {one.name.split("/")[0] for one in archive if tuple(one.name.split("/")[1:3]) == INDEX}
-        yield from ((data, project) for project in sorted(found))
-
-
-PROJECTS = list(projects())
-
-
-@pytest.fixture(params=PROJECTS, ids=[f"{data.parent.name}-{project}" for data, project in PROJECTS])
+@pytest.fixture(params=["whoosh", "tantivy"])
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> IndexConfig:
-    data, project = request.param
-    with tarfile.open(data) as archive:
-        members = [one for one in archive if one.name.startswith(f"{project}/var/index/")]
+    engine = request.param
+    with tarfile.open(DATA) as archive:
+        members = [one for one in archive if one.name.startswith(f"{engine}/var/index/")]
         archive.extractall(tmp_path, members, filter="data")
-    path = tmp_path / project / "var" / "index"
-    return IndexConfig("tantivy" if (path / "current").exists() else "whoosh", path, ATTRIBUTES)
+    return IndexConfig(engine, tmp_path / engine / "var" / "index", ATTRIBUTES)
 
 
 def answers(index: IndexEngine, documents: list[IndexDocument]) -> dict[str, set[str]]:

@@ -62,7 +62,7 @@ VERBS = {
     "robot": Verb("robot.verb", "Control a portal robot; edit its sites and rules."),
     "schedule": Verb("serve.schedule", "Show schedules, launch and stop them."),
     "schema": Verb("look.schema", "Print the JSON schema of the definition file."),
-    "screened": Verb("look.screened", "List links that were excluded, and by which rule."),  # word: the verb
+    "screened": Verb("look.screened", "List links that were excluded, and by which rule."),
     "search": Verb("search", "Search the index."),
     "secret": Verb("manage.secret", "Encrypt passwords for definitions."),
     "serve": Verb("serve.serve", "Run the service: crawls when they are due, and an API."),
@@ -79,7 +79,7 @@ VERBS = {
 GROUPS = {
     "Crawl": "crawl plan submit pause resume stop reindex",
     "Search": "search queries check-answers lists",
-    "Look": "status urls explain queue screened probe",  # word: the verb
+    "Look": "status urls explain queue screened probe",
     "Define": "lint schema init secret load-metadata changelog",
     "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore",
     "Serve": "serve schedule user token notices",

@@ -12,7 +12,6 @@ from scrapy.utils.asyncio import create_looping_call
 
 from ultracrawl.crawl.assembly import CrawlFeatures
 from ultracrawl.crawl.crawl_run import FAILED
-from ultracrawl.crawl.discovery.robots_answers import unshared_key
 from ultracrawl.crawl.hooks import TICK_SECONDS
 from ultracrawl.crawl.logs import job_report
 from ultracrawl.crawl.run.control import STOPPED
@@ -25,7 +24,7 @@ from ultracrawl.settings.ineffective import REMARKS_SETTING
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.definition_note import note_definition
 from ultracrawl.stores.failure_note import forget_failure
-from ultracrawl.stores.opening import migrate_sites, open_sites, open_state, state_file
+from ultracrawl.stores.opening import open_sites, open_state, state_file
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import freeze_loaded_objects
 
@@ -109,8 +108,6 @@ class CrawlLifecycle:
             note_definition(self._file, context.project.definitions)
         context.ports.store = open_state(context.project, context.source.name, renew=renew)
         context.ports.sites = open_sites(context.project, read_only=context.run.replay, renew=renew)
-        if not context.run.replay:
-            migrate_sites(context.store, context.sites, unshared_key(context.rules))
         resumed = features.begin_run()
         for remark in (*taken.remarks, *self._crawler.settings.getlist(REMARKS_SETTING)):
             context.counters.add_remark(remark)

@@ -27,7 +27,7 @@ class CauseCode(StrEnum):
 
     NONE = "", "", ""
     STATED = "stated", "{subject}"
-    """Free text from user code, a library or an earlier version."""
+    """Free text from user code or a library."""
     RULE = "rule", "{subject}"
     """A rule of the definition, under the name that reports count it by."""
 
@@ -184,8 +184,6 @@ class RemovalReason(StrEnum):
     """The lister of its source reports it as gone, or lists it no longer."""
     UNKNOWN = "UNKNOWN"
     """No page linked to it since the state was lost."""
-    OTHER = "other"
-    """Free text of an earlier version."""
 
 
 RECHECKED_REMOVALS = frozenset(
@@ -210,5 +208,4 @@ class Removal:
     cause: Cause = NO_CAUSE
 
     def __str__(self) -> str:
-        reason = "" if self.reason is RemovalReason.OTHER else self.reason.value
-        return ": ".join(filter(None, (reason, str(self.cause))))
+        return ": ".join(filter(None, (self.reason.value, str(self.cause))))

@@ -22,7 +22,7 @@ class CrawlStatistics:
     """Still queued when the run ended."""
     fetched: int
     """Answered with a document, a redirect, or 304 (not modified)."""
-    failures: int  # word: the key of the report
+    failures: int
     """Not fetched: no connection, time-out, server error, no permission, not found."""
     rejected: int
     """Excluded by the boundary, robots.txt, the media type, the depth, the rewriter or a limit."""

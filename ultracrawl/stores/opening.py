@@ -127,14 +127,6 @@ def schedules_folder(project: Project) -> Path | None:
     return file.parent / "schedules" if file is not None else None
 
 
-def migrate_sites(store: Store, sites: SiteStore, shown: str) -> None:
-    """Move site clocks and robots.txt from the store of a source, where older versions kept them, to the site store."""
-    clocks, robots = store.sites.former_sites()
-    if clocks or robots:
-        sites.import_former_sites(clocks, robots, shown)
-        store.sites.delete_former_sites()
-
-
 def documents_folder(project: Project, source: str) -> Path:
     """Return the folder of the stored responses of a source; it need not exist."""
     return project.documents.path / source

@@ -68,16 +68,6 @@ def test_so_many_are_kept_of_each_source_the_latest_ones__ultra_search_14_3(
     assert all(path.exists() for path in others), "a name that begins alike is another source"
 
 
-def test_logs_of_earlier_versions_count_among_those_that_are_kept(tmp_path: Path) -> None:
-    (tmp_path / "log").mkdir()
-    former = [tmp_path / "log" / f"i1dsdocs.0707200{minute}.log" for minute in range(7)]
-    for age, path in enumerate(former):
-        path.touch()
-        os.utime(path, (age, age))
-    made = log_in(tmp_path).path
-    assert run_logs(project_in(tmp_path), "docs") == [*former[1:], made]
-
-
 @pytest.mark.parametrize(
     ("outcome", "code", "reason", "line"),
     [

@@ -394,15 +394,14 @@ def test_logs_of_sources_with_a_common_beginning_are_told_apart(tmp_path: Path) 
         "docs.fetch.log",
         "docs.fetch.log.1",
         "docs.screened.jsonl",
-        "i1dsdocs.11231440.log",
-        "i1dsdocs.11231440-2.log",
         "docs.run-20261124-1440.log",
         "docs.run-20261124-1440-2.log",
     ]
     others = [
-        "docs.example.fetch.log", "i1dsdocs.example.11231440.log", "mydocs.fetch.log", "i1dsi1dsdocs.11231440.log",
+        "docs.example.fetch.log",
+        "mydocs.fetch.log",
         "docs.example.run-20261124-1440.log",
-    ]  # fmt: skip
+    ]
     for name in (*mine, *others):
         (logs / name).touch()
     places.rename_places(project, "docs", "new")

@@ -19,7 +19,6 @@ from ultracrawl.rules.schedules.times import CalendarTimes, IntervalTimes
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
 from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, Launcher
 from ultracrawl.service.schedules.plans import Plan, ScheduleTiming
-from ultracrawl.stores.port.schedule_store import KeptSchedule
 from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
 
 HOUR, DAY = 3600.0, 86_400.0
@@ -194,22 +193,6 @@ def test_a_time_that_came_while_nothing_ran_is_made_up_for_beside_what_is_resume
         async with second.kept():
             await asyncio.sleep(DAY)
         assert (second.hours("endless"), second.hours("a")) == ([64], [64, 87])
-
-    run_virtual(run())
-
-
-def test_a_run_that_an_earlier_version_left_is_resumed_and_nothing_else(store: SqliteScheduleStore) -> None:
-    """It stored the time of the launch as the next one."""
-
-    async def run() -> None:
-        launched = START - 9 * HOUR
-        store.put_schedule(
-            KeptSchedule("nightly", ScheduleStatus.EXECUTING, "", launched, launched, 0.0, "", ("b",))
-        )
-        kept = Kept([plan("a", "b")], store)
-        async with kept.kept():
-            await asyncio.sleep(20 * HOUR)
-        assert (kept.hours("a"), kept.hours("b")) == ([15], [0, 15])
 
     run_virtual(run())
 

@@ -1,4 +1,4 @@
-"""`ultracrawl screened`: lists the log of excluded links."""  # word: the verb
+"""`ultracrawl screened`: lists the log of excluded links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ultracrawl.crawl.logs.candidate_logs import excluded_path, read_excluded
 from ultracrawl.sources import Project
 
 
-@click.command("screened")  # word: the verb
+@click.command("screened")
 @click.argument("source", type=SOURCE_NAME, required=False)
 @project_option
 @click.option(

@@ -1,4 +1,4 @@
-"""`ultracrawl feeding`: pauses and resumes what a source sends to its indexes."""  # word: the verb
+"""`ultracrawl feeding`: pauses and resumes what a source sends to its indexes."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ XML = (
 )
 JSON = ("application/json", "application/ld+json", "application/geo+json", "application/x-ndjson")
 MAIL = ("message/rfc822", "application/mbox")
-OUTLOOK = ("application/vnd.ms-outlook",)  # word: the program
+OUTLOOK = ("application/vnd.ms-outlook",)
 SEVEN_ZIP = ("application/x-7z-compressed",)
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/tiff", "image/webp")
 

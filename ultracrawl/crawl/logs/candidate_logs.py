@@ -34,7 +34,7 @@ class ExcludedLink(TypedDict):
 
 def excluded_path(project: Project, source: str) -> Path:
     """Return the path of the log of excluded links; the rotated one has the suffix `.1`."""
-    return project.logs.path / f"{source}.screened.jsonl"  # word: the file of users
+    return project.logs.path / f"{source}.screened.jsonl"
 
 
 class ExcludedLinksLog(AppendedLog):

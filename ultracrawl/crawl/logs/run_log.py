@@ -28,8 +28,7 @@ _WARNED = frozenset({UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome
 def run_logs(project: Project, source: str) -> list[Path]:
     """Return the run logs of a source, the oldest first."""
     written = re.escape(source)
-    former = rf"i\d+ds{written}\.\d{{8}}(-\d+)?\.log"  # the names of earlier versions
-    name = re.compile(rf"{written}\.run-\d{{8}}-\d{{4}}(-\d+)?\.log|{former}")
+    name = re.compile(rf"{written}\.run-\d{{8}}-\d{{4}}(-\d+)?\.log")
     folder = project.logs.path
     files = [path for path in folder.iterdir() if name.fullmatch(path.name)] if folder.is_dir() else []
     return sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.name))

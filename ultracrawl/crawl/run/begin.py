@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.removal.scope import change_since, drop_outside, mark_of_next
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
-from ultracrawl.crawl.run.end import UNFINISHED_KEY
 from ultracrawl.crawl.run.limits import limits_over
 from ultracrawl.stores import QueueStart, RunMark
 
@@ -41,27 +38,12 @@ def begin_run(context: CrawlContext, chooser: AdaptiveChooser, *, everything: bo
         rule, chooser.choose, levels.of if levels.levels > 1 else None, listed=context.rules.listed
     )
     latest = next(iter(context.store.runs(1)), None)
-    if latest is not None and _has_lost_visits(latest):
-        context.store.end_run(replace(latest, finished=now))
     closed = bool(limits_over(context.source.limits, context.store, context.project.state.path))
     mark = mark_of_next(latest, context.rules, closed=closed)
     run, resumed = context.store.begin_run(now, mark, start)
     if is_adaptive(run.mode) and resumed:
         chooser.resume()
     return run, resumed
-
-
-def _has_lost_visits(run: RunMark) -> bool:
-    """Return whether a run of an earlier version ended normally but left URLs queued, whose visits never ended.
-
-    If it were resumed, only those URLs would be requested; a new run requests everything, including them.
-    """
-    if run.finished or not run.report:
-        return False
-    report = json.loads(run.report)
-    return UNFINISHED_KEY not in report and not (
-        report["interrupted"] or report["ended_by"] or report["given_up"]
-    )
 
 
 def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, refresh_only: bool) -> None:

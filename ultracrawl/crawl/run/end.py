@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-UNFINISHED_KEY = "left"
-"""Key of a stored report: whether the run will be resumed. Reports of versions that lost URLs do not have it."""
+_UNFINISHED_KEY = "left"
+"""Key of a stored report: whether the run will be resumed."""
 MAX_HELD_READ = 500
 """Held-back documents that are read for their common title."""
 MIN_INDEX_TIMEOUT = 60.0
@@ -98,7 +98,7 @@ class RunEnd:
         run = replace(
             run,
             finished=finished,
-            report=json.dumps({**context.report.as_json(), UNFINISHED_KEY: not finished}),
+            report=json.dumps({**context.report.as_json(), _UNFINISHED_KEY: not finished}),
         )
         context.run.mark = run
         context.store.end_run(run)

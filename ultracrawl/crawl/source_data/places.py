@@ -73,12 +73,10 @@ def _places(project: Project, source: str, new: str) -> Iterator[tuple[Path, Pat
         for note in (note_path, definition_note_path):
             yield note(old_file), note(new_file)
     folder, name = project.logs.path, re.escape(source)
-    # `i1dsNAME.DATE.log` is what earlier versions named the logs of runs.
-    log = re.compile(rf"(?:i\d+ds(?={name}\.\d{{8}}[-.]))?{name}(\.[^.]+\.(?:log|jsonl)(?:\.1)?)")
+    log = re.compile(rf"{name}(\.[^.]+\.(?:log|jsonl)(?:\.1)?)")
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if found := log.fullmatch(path.name):
-            kept = path.name[: -len(source + found[1])]
-            yield path, folder / f"{kept}{new}{found[1]}"
+            yield path, folder / f"{new}{found[1]}"
 
 
 def _delete(path: Path) -> None:

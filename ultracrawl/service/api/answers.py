@@ -52,14 +52,14 @@ class Source(_Shape):
     queued: int
     indexed: int
     pending: int
-    leaving: int  # word: the name in `status --json`
+    leaving: int
     held_back: int
     outcomes: dict[str, int]
     last_run: Report | None
     failure: Failure | None
     mistakes: list[str]
     pid: int | None
-    feeding: list[dict[str, Any]]  # word: the name in `status --json`
+    feeding: list[dict[str, Any]]
     next_run: str | None
     due_by: str | None
     never_due: str | None

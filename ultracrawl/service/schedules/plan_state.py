@@ -18,11 +18,7 @@ def restored_state(plan: Plan, now: float, stored: KeptSchedule | None) -> KeptS
         return KeptSchedule(plan.key, due=plan.timing.first_due(now, None))
     left = tuple(source for source in stored.left if source in plan.sources)
     status = ScheduleStatus.SCHEDULED if stored.status in BUSY else stored.status
-    due = stored.due
-    if not left:
-        due = still_due(plan, now, due)
-    elif not plan.own:  # earlier versions stored the time of the launch while a run was active
-        due = still_due(plan, now, due if due is not None and due > stored.begun else None)
+    due = stored.due if left and plan.own else still_due(plan, now, stored.due)
     return replace(stored, status=status, due=due, left=left)
 
 

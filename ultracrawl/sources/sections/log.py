@@ -12,7 +12,7 @@ from ultracrawl.sources.sections.section import Section
 class LogSection(Section):
     """Logs written in addition to the document table."""
 
-    screened: bool = Field(default=False, examples=[True])  # word: the option of users
+    screened: bool = Field(default=False, examples=[True])
     """Keep a log of excluded links: URL, rule, page and time of each."""
     candidates: bool = Field(default=False, examples=[True])
     """Keep a log of all checked URLs: verdict, stage, rule, page, counter."""

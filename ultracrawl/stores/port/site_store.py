@@ -144,15 +144,10 @@ class SiteStore(Protocol):
     def put_session(self, name: str, session: StoredSession) -> None:
         """Store a session in place of an older one."""
 
-    # ---- start of a run, migration
+    # ---- start of a run
 
     def reset_site_errors(self, sites: Iterable[str]) -> None:
         """Reset errors and back-off of sites that are not leased, because a new run starts with them."""
-
-    def import_former_sites(
-        self, clocks: Iterable[SiteClock], robots: Iterable[StoredRobots], shown: str
-    ) -> None:
-        """Import clocks and robots.txt from a store of an older version; a known clock stays unless it is earlier."""
 
     def close(self) -> None:
         """Release the store."""

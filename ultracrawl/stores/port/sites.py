@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ultracrawl.rules.recrawl.feed_links import FeedLink
-from ultracrawl.stores.port.site_store import SiteClock, StoredRobots
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class StoredSite:
     """The run in which the site was given up, 0 for none."""
     robots: str = ""
     """Summary of its robots.txt in a few words, empty if unknown."""
-    stand_in: str = ""  # word: the key of `status SITE`
+    stand_in: str = ""
     """The mirror that is crawled instead in this run because the site was given up."""
 
 
@@ -60,12 +59,6 @@ class SitePart(Protocol):
 
     def special_sites(self) -> list[StoredSite]:
         """Return the sites with a delay of their own or a mirror, or that were given up; sees flushed changes only."""
-
-    def former_sites(self) -> tuple[list[SiteClock], list[StoredRobots]]:
-        """Return the clocks and robots.txt of a store of an older version, which belong to the `SiteStore` now."""
-
-    def delete_former_sites(self) -> None:
-        """Delete what `former_sites` returns, because it was imported."""
 
     # ---- sitemaps
 

@@ -1,4 +1,4 @@
-"""Counts pages by anchor text and target, and targets by anchor text; migrates the tables of older stores."""
+"""Counts pages by anchor text and target, and targets by anchor text."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
-from zlib import crc32
 
-from ultracrawl.content.anchors import SHARED, anchor_mark
-from ultracrawl.model import CauseCode
-from ultracrawl.rules.urls.canonical import url_key
-from ultracrawl.stores.sqlite.database import transaction, translated
+from ultracrawl.content.anchors import SHARED
 
 
 class AnchorLink(NamedTuple):
@@ -41,12 +37,6 @@ _MARK_TURNED_DUE = """
         SELECT a.target FROM anchor a CROSS JOIN anchor_text t ON t.text=a.text WHERE t.turned
         UNION SELECT r.target FROM turned CROSS JOIN anchor_redirect r ON r.key=turned.target)
     UPDATE anchor_document SET due=1 WHERE due=0 AND key IN (SELECT target FROM turned)"""
-BATCH = 500
-"""Pages that are counted per batch."""
-_REDIRECTS = "SELECT key, subject FROM url WHERE outcome='REDIRECTED' AND cause_code=?"
-_FORMER_PAGES = """
-    SELECT p.key, p.marks, u.links FROM former_anchor_page p JOIN url u ON u.key=p.key
-    WHERE u.outcome<>'REDIRECTED' ORDER BY u.id"""
 
 
 class AnchorCounts:
@@ -130,57 +120,3 @@ class AnchorCounts:
 def marks_of(marks: bytes) -> array[int]:
     """Return the marks of a page as integers."""
     return array("q", marks)
-
-
-def migrate_anchors(db: sqlite3.Connection) -> None:
-    """Count the links in the tables `former_anchor...` and empty them; does nothing if they are empty.
-
-    The URL of a redirect had its own texts in older stores; now its target is stored in `anchor_redirect`.
-    """
-    with translated(db):
-        former = "SELECT EXISTS (SELECT 1 FROM former_anchor_page)"
-        if db.execute(former).fetchone()[0]:
-            with transaction(db):
-                _take_over(db)
-
-
-def _take_over(db: sqlite3.Connection) -> None:
-    db.execute("CREATE TEMP TABLE former_mark (mark INTEGER, target INTEGER, text TEXT)")
-    rows = db.execute("SELECT target, text FROM former_anchor WHERE gone=0")
-    marked = ((_former_mark(target, text), target, text) for target, text in rows)
-    db.executemany("INSERT INTO former_mark (mark, target, text) VALUES (?,?,?)", marked)
-    db.execute("CREATE INDEX temp.former_mark_mark ON former_mark (mark)")
-    _take_redirects(db)
-    counts = AnchorCounts(db)
-    pages = db.execute(_FORMER_PAGES)
-    while batch := pages.fetchmany(BATCH):
-        met: dict[int, AnchorLink] = {}
-        pages_of_batch = {key: _marks(db, marks, links, met) for key, marks, links in batch}
-        counts.change_pages(met, pages_of_batch, ())
-    db.execute("DROP TABLE former_mark")
-    for table in ("former_anchor", "former_anchor_page"):
-        db.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
-
-
-def _take_redirects(db: sqlite3.Connection) -> None:
-    redirects = db.execute(_REDIRECTS, (CauseCode.REDIRECT.value,)).fetchall()
-    db.executemany(
-        "INSERT INTO anchor_redirect (key, target) VALUES (?,?)",
-        ((key, url_key(target)) for key, target in redirects),
-    )
-
-
-def _marks(db: sqlite3.Connection, marks: bytes, links: bytes, met: dict[int, AnchorLink]) -> bytes:
-    """Convert the former marks of a page; if two texts share a former mark, those of its links count."""
-    query = "SELECT target, text FROM former_mark WHERE mark IN (SELECT value FROM json_each(?))"
-    found: dict[int, None] = {}
-    for target, text in db.execute(query, (json.dumps(list(array("I", marks))),)):
-        if target.to_bytes(8, "little", signed=True) in links:
-            mark = anchor_mark(target, text)
-            met[mark] = AnchorLink(target, "", text)
-            found[mark] = None
-    return array("q", found).tobytes()
-
-
-def _former_mark(target: int, text: str) -> int:
-    return crc32(text.encode(errors="replace"), target & 0xFFFFFFFF) or 1

@@ -1,4 +1,4 @@
-"""SQLite files of the state: locking, connections, migration, errors and damage, and the base class of store parts."""
+"""SQLite files of the state: locking, connections, schema, errors and damage, and the base class of store parts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from ultracrawl.errors import StateDamagedError, StateError, UserError
-from ultracrawl.stores.sqlite.former_causes import add_functions
-from ultracrawl.stores.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION
 from ultracrawl.stores.sqlite.read_ahead import RecordCache
 from ultracrawl.system.files import set_aside
 
@@ -25,7 +23,9 @@ CHECKPOINT_PAGES = 8000
 """Pages of 4 KB in the write-ahead log (32 MB) that trigger a checkpoint; a page written often is copied once."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
-"""The schema of a new file: the result of the migrations up to the version that it ends with."""
+"""The schema of a file."""
+SCHEMA_VERSION = 29
+"""The version of `SCHEMA`; files of other versions are refused."""
 
 COMPANIONS = ("-wal", "-shm")
 """Suffixes of the files that SQLite keeps beside a database."""
@@ -58,7 +58,7 @@ def lock_file(path: Path, source: str) -> IO[str]:
 
 
 def connect(path: str, read_only: bool) -> sqlite3.Connection:
-    """Open and migrate a store. Raises `UserError` if a store to be read does not exist, `StateError`."""
+    """Open a store. Raises `UserError` if a store to be read does not exist, `StateError`."""
     if read_only and path != MEMORY and not os.path.exists(path):
         raise UserError(
             f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first"
@@ -68,7 +68,7 @@ def connect(path: str, read_only: bool) -> sqlite3.Connection:
     except StateError as error:
         if not (read_only and code_of(error.__cause__) in _NOT_WRITABLE):
             raise
-    return _open_unmigrated(path)
+    return _open_unwritable(path)
 
 
 def connect_or_replace(path: str) -> tuple[sqlite3.Connection, str]:
@@ -112,24 +112,20 @@ def _open(path: str, read_only: bool) -> sqlite3.Connection:
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute("PRAGMA cache_size=-16384")
             db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
-            _migrate(db)
+            _require_schema(db)
             if read_only:
                 db.execute("PRAGMA query_only=1")
         on_error.pop_all()
         return db
 
 
-def _open_unmigrated(path: str) -> sqlite3.Connection:
+def _open_unwritable(path: str) -> sqlite3.Connection:
     """Open a store on a read-only file system, where neither it nor the files beside it can be written."""
     with contextlib.ExitStack() as on_error:
         db = connect_read_only(Path(path))
         on_error.callback(db.close)
         with translated(db):
-            if db.execute("PRAGMA user_version").fetchone() != (SCHEMA_VERSION,):
-                raise StateError(
-                    f"the state file {path} has another version, and cannot be upgraded: "
-                    "its folder is not writable"
-                )
+            _require_version(db, _version(db))
         on_error.pop_all()
         return db
 
@@ -168,7 +164,7 @@ def _lacks_columns(db: sqlite3.Connection) -> bool:
 def _newest_columns() -> frozenset[tuple[str, str]]:
     db = sqlite3.connect(MEMORY, isolation_level=None)
     try:
-        _migrate(db)
+        _require_schema(db)
         return _columns(db)
     finally:
         db.close()
@@ -179,25 +175,38 @@ def _columns(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
     return frozenset(db.execute(query).fetchall())
 
 
-def _migrate(db: sqlite3.Connection) -> None:
-    (version,) = db.execute("PRAGMA user_version").fetchone()
+def _require_schema(db: sqlite3.Connection) -> None:
+    """Create the tables of a new file. Raises `StateError` if the file is of another version."""
+    version = _version(db)
+    if not version:
+        try:
+            create = f"BEGIN IMMEDIATE; {SCHEMA.read_text()} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;"
+            db.executescript(create)
+            return
+        except sqlite3.OperationalError:
+            db.rollback()
+            version = _version(db)
+            if not version:
+                raise
+            # Another process that opened the file at the same time has created the tables.
+    _require_version(db, version)
+
+
+def _require_version(db: sqlite3.Connection, version: int) -> None:
     if version > SCHEMA_VERSION:
         raise StateError(
             f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})"
         )
     if version < SCHEMA_VERSION:
-        add_functions(db)
-    while version < SCHEMA_VERSION:
-        # A new file gets the whole schema at once: all steps one by one take a quarter of the time of a small crawl.
-        step = f"{MIGRATIONS[version]} PRAGMA user_version={version + 1};" if version else SCHEMA.read_text()
-        try:
-            db.executescript(f"BEGIN IMMEDIATE; {step} COMMIT;")
-        except sqlite3.OperationalError:
-            db.rollback()
-            if db.execute("PRAGMA user_version").fetchone() == (version,):
-                raise
-            # Another process that opened the file at the same time has done this step.
-        (version,) = db.execute("PRAGMA user_version").fetchone()
+        raise StateError(
+            f"the state file {_file_of(db)} was written by an earlier version (schema {version}, here "
+            f"{SCHEMA_VERSION}), and cannot be read; remove it: the next crawl fetches every page again, and the "
+            "index stays searchable meanwhile"
+        )
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from xxhash import xxh3_64_intdigest
 
-from ultracrawl.content.anchors import MOST_ANCHORS, MOST_SECTION_ANCHORS, SHARED, anchor_mark, says_more_than
+from ultracrawl.content.anchors import MOST_ANCHORS, MOST_SECTION_ANCHORS, SHARED, anchor_mark
 from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
@@ -239,7 +239,7 @@ def _texts_of(rows: Iterable[_TextRow]) -> LinkTexts:
     for _, fragment, text, pages in rows:
         if not fragment:
             whole[fragment, text] += pages
-        elif says_more_than(text, fragment):  # a store of an earlier version has other texts, too
+        else:
             parts[fragment, text] += pages
     targets = Counter(text for _, text in parts)
     for part in [part for part in parts if targets[part[1]] > SHARED]:

@@ -1,4 +1,4 @@
--- What the steps of migrations.py make together, for new states. A later step needs no entry here.
+-- The state of one source. A change of it needs another SCHEMA_VERSION in database.py.
 CREATE TABLE run (
     number INTEGER PRIMARY KEY,
     started REAL NOT NULL,
@@ -26,19 +26,6 @@ CREATE TABLE failure (
     errors INTEGER NOT NULL,
     PRIMARY KEY (key, rule)
 ) WITHOUT ROWID;
-CREATE TABLE former_site (
-    site TEXT PRIMARY KEY,
-    next_at REAL NOT NULL,
-    why TEXT NOT NULL,
-    own_delay REAL,
-    errors INTEGER NOT NULL,
-    slowed REAL NOT NULL,
-    last_error TEXT NOT NULL,
-    error_at REAL NOT NULL,
-    given_up INTEGER NOT NULL,
-    robots TEXT NOT NULL,
-    stand_in TEXT NOT NULL DEFAULT ''
-) WITHOUT ROWID;
 CREATE TABLE url (
     id INTEGER PRIMARY KEY,
     key INTEGER NOT NULL,
@@ -64,7 +51,8 @@ CREATE TABLE url (
     cause_code TEXT NOT NULL DEFAULT '',
     subject TEXT NOT NULL DEFAULT '',
     removal_cause TEXT NOT NULL DEFAULT '',
-    sketch BLOB NOT NULL DEFAULT x''
+    sketch BLOB NOT NULL DEFAULT x'',
+    hops INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE revisit (
     id INTEGER PRIMARY KEY,
@@ -104,15 +92,6 @@ CREATE TABLE near (
     PRIMARY KEY (block, fingerprint)
 ) WITHOUT ROWID;
 CREATE TABLE successor (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
-CREATE TABLE former_anchor (
-    target INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    seen REAL NOT NULL,
-    told INTEGER NOT NULL DEFAULT 0,
-    gone INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (target, text)
-) WITHOUT ROWID;
-CREATE TABLE former_anchor_page (key INTEGER PRIMARY KEY, marks BLOB NOT NULL);
 CREATE TABLE told (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
 CREATE TABLE told_lists (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
 CREATE TABLE queue (
@@ -125,16 +104,6 @@ CREATE TABLE queue (
     hops INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (site, level, rank, depth, seq)
 ) WITHOUT ROWID;
-CREATE TABLE former_robots (
-    origin TEXT PRIMARY KEY,
-    asked REAL NOT NULL,
-    status INTEGER NOT NULL,
-    body BLOB NOT NULL,
-    error TEXT NOT NULL,
-    timed_out INTEGER NOT NULL,
-    failed REAL NOT NULL,
-    guessed REAL NOT NULL
-);
 CREATE TABLE anchor (
     mark INTEGER PRIMARY KEY,
     target INTEGER NOT NULL,
@@ -187,4 +156,3 @@ CREATE TABLE copy (key INTEGER PRIMARY KEY, checksum TEXT NOT NULL, holds INTEGE
 CREATE INDEX copy_checksum ON copy (checksum);
 CREATE TRIGGER url_copy_gone AFTER DELETE ON url BEGIN DELETE FROM copy WHERE key=old.key; END;
 CREATE TABLE depth_due (key INTEGER PRIMARY KEY, dropped BLOB NOT NULL);
-PRAGMA user_version=27;

@@ -8,7 +8,6 @@ from operator import attrgetter
 from typing import Any
 
 from ultracrawl.rules.recrawl.feed_links import FeedLink
-from ultracrawl.stores.port.site_store import SiteClock, StoredRobots
 from ultracrawl.stores.port.sites import StoredSite, StoredSitemap
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
@@ -19,10 +18,6 @@ MOST_SITES = 10_000
 
 _SITE = "site, seen, own_delay, given_up, robots, stand_in"
 _PUT_SITE = f"INSERT OR REPLACE INTO site ({_SITE}) VALUES (?,?,?,?,?,?)"  # noqa: S608 - constant column names
-_FORMER_CLOCKS = "SELECT site, next_at, why, errors, slowed, last_error, error_at FROM former_site"
-_FORMER_ROBOTS = "SELECT origin, asked, status, body, error, timed_out, failed, guessed FROM former_robots"
-_HELD_BACK = "held back"
-"""Reason that an older version stored for sites delayed by `Retry-After`."""
 _PUT_SITEMAP = "INSERT OR REPLACE INTO sitemap (key, run, is_index, dates) VALUES (?,?,?,?)"
 _ANNOUNCE = """
     INSERT INTO announced (key, lastmod) VALUES (?,?)
@@ -69,32 +64,6 @@ class SqliteSites(SqlitePart):
         which = "own_delay IS NOT NULL OR given_up<>0 OR stand_in<>''"
         rows = self._read(f"SELECT {_SITE} FROM site WHERE {which}")  # noqa: S608 - constant texts
         return [StoredSite(*row) for row in rows]
-
-    def former_sites(self) -> tuple[list[SiteClock], list[StoredRobots]]:
-        """Return the clocks and robots.txt of a store of an older version."""
-        clocks = [
-            SiteClock(
-                site,
-                next_at,
-                why=why,
-                on_hold=why == _HELD_BACK,  # sentence: older versions stored no flag
-                errors=errors,
-                slowed=slowed,
-                last_error=last,
-                error_at=at,
-            )
-            for site, next_at, why, errors, slowed, last, at in self._read(_FORMER_CLOCKS)
-        ]
-        robots = [
-            StoredRobots(origin, asked, status, body, error, bool(timed_out), failed, guessed)
-            for origin, asked, status, body, error, timed_out, failed, guessed in self._read(_FORMER_ROBOTS)
-        ]
-        return clocks, robots
-
-    def delete_former_sites(self) -> None:
-        """Delete what `former_sites` returns."""
-        self._read("DELETE FROM former_site")
-        self._read("DELETE FROM former_robots")
 
     # ---- sitemaps
 

@@ -9,7 +9,6 @@ from typing import IO
 
 from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueueStart
 from ultracrawl.stores.port.store import RunMark
-from ultracrawl.stores.sqlite.anchor_counts import migrate_anchors
 from ultracrawl.stores.sqlite.database import (
     MEMORY,
     SqliteAccess,
@@ -59,8 +58,6 @@ class SqliteStore:
             self._db, self.renewed = (
                 connect_or_replace(self._path) if check else (connect(self._path, read_only), "")
             )
-            if not read_only:
-                migrate_anchors(self._db)
         except BaseException:
             if self._lock:
                 self._lock.close()

@@ -1,4 +1,4 @@
-"""Converter for messages saved by Outlook (.msg)."""  # word: the program
+"""Converter for messages saved by Outlook (.msg)."""
 
 from __future__ import annotations
 

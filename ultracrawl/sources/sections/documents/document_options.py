@@ -67,9 +67,7 @@ class DocumentOptions(Section):
     """Search attributes with related URLs of documents."""
     storage: StorageOptions = Field(default=StorageOptions.by_default(), examples=[{"keep": True}])
     """Whether and how fetched documents are stored."""
-    feeding: FeedingSection = Field(  # word: the option of users
-        default=FeedingSection.by_default(), examples=[{"paused": True}]
-    )
+    feeding: FeedingSection = Field(default=FeedingSection.by_default(), examples=[{"paused": True}])
     """The destinations of the documents."""
     acl: PrincipalNames = Field(default=(), examples=[["staff"]])
     """Users and groups that may see the documents, unless a document names others itself. Empty: everybody."""

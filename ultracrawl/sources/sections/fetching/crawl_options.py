@@ -120,6 +120,6 @@ class CrawlOptions(Section):
     """What happens after a run."""
     log: LogSection = Field(
         default=LogSection.by_default(),
-        examples=[{"screened": True}],  # word: the option of users
+        examples=[{"screened": True}],
     )
     """Logs written in addition to the document table."""

@@ -197,27 +197,12 @@ class SqliteSiteStore:
         """Store a session in place of an older one."""
         self._read(_PUT_SESSION, name, session.since, session.sealed)
 
-    # ---- start of a run, migration
+    # ---- start of a run
 
     def reset_site_errors(self, sites: Iterable[str]) -> None:
         """Reset errors and back-off of sites that are not leased."""
         with self._transaction():
             self._db.executemany(_RESET_ERRORS, [(site,) for site in sites])
-
-    def import_former_sites(
-        self, clocks: Iterable[SiteClock], robots: Iterable[StoredRobots], shown: str
-    ) -> None:
-        """Import clocks and robots.txt responses of a store of an older version."""
-        with self._transaction():
-            for clock in clocks:
-                self._db.execute("INSERT OR IGNORE INTO site (site) VALUES (?)", (clock.site,))
-                known = self._clock(clock.site)
-                if known.next_at < clock.next_at:
-                    self._db.execute(_PUT_CLOCK, (*_clock_values(clock), 0))
-            self._db.executemany(
-                f"INSERT OR IGNORE INTO robots (shown, {_ROBOTS}) VALUES (?,?,?,?,?,?,?,?,?)",  # noqa: S608 - constant
-                [(shown, *_robots_values(row)) for row in robots],
-            )
 
     def close(self) -> None:
         """Release the store."""
