@@ -209,31 +209,15 @@ def test_comparing_nearly_equal_rows_without_comparing_them_is_told(workspace: W
     assert "`near` has no effect while `detect` is off" in told.out + told.err
 
 
-# ---- state of earlier versions
+# ---- duplicates that are detected no longer
 
 
-def forget_version(workspace: Workspace, *changes: str) -> None:
-    """Leave the state of a source as a version left it that took rows of one text for one document."""
-    with closing(sqlite3.connect(workspace.directory / "var" / "state" / "s.sqlite")) as state, state:
-        state.execute("UPDATE run SET scope = substr(scope, 1, 33) || 'former'")
-        state.execute("UPDATE listing SET state = json_set(state, '$.scope', 'former')")
-        state.execute("UPDATE url SET etag = substr(etag, 1, length(etag) - 9) WHERE etag <> ''")
-        for one in changes:
-            state.execute(one)
-
-
-def crawled_by_an_earlier_version(workspace: Workspace) -> None:
+def test_copies_become_documents_and_the_report_says_so(workspace: Workspace) -> None:
     rows = [(one, "Part", "In stock.", 1, "") for one in range(1, PARTS + 1)]
     source = parts(workspace, rows)
     define(workspace, {**source, "duplicates": {"detect": True}})
     assert outcomes(crawl(workspace)) == {"NEW": 1, "DUPLICATE": PARTS - 1}
-    change(workspace, "UPDATE parts SET title = 'Part ' || id")  # no earlier version compared them
-    forget_version(workspace)
     define(workspace, source)
-
-
-def test_copies_of_an_earlier_version_become_documents_and_the_report_says_so(workspace: Workspace) -> None:
-    crawled_by_an_earlier_version(workspace)
     run = crawl(workspace)
     assert (outcomes(run), run["indexed"]) == ({"MODIFIED": PARTS}, PARTS)
     (told,) = run["remarks"]
@@ -243,7 +227,7 @@ def test_copies_of_an_earlier_version_become_documents_and_the_report_says_so(wo
     assert (outcomes(run), run["fetched"], run["remarks"]) == ({"NOT_MODIFIED": PARTS}, 0, [])
 
 
-def test_copies_of_an_earlier_version_become_documents_one_by_one_if_listings_are_partial(
+def test_copies_become_documents_one_by_one_if_listings_are_partial(
     workspace: Workspace, kind: Shelf
 ) -> None:
     source = {"type": "shelf", "shelf": "shelf"}
@@ -251,7 +235,6 @@ def test_copies_of_an_earlier_version_become_documents_one_by_one_if_listings_ar
     kind.put(*entries, token="1")
     define(workspace, {**source, "duplicates": {"detect": True}})
     assert outcomes(crawl(workspace)) == {"NEW": 1, "DUPLICATE": 5}
-    forget_version(workspace)
     define(workspace, source)
     kind.put(*entries[:3], partial="the cupboard is locked")
     ended = workspace.command("crawl", "s", "--json")

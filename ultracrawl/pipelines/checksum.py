@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.standalone.items import PlainItems
 
 
-_VERSION = b"2"
-"""Part of the checksums of documents with readers: earlier versions took copies with other readers for duplicates."""
-
-
 class ChecksumPipeline(DocumentPipeline):
     """Compares the checksum of a document with the stored one; an unchanged document is not indexed again.
 
@@ -53,7 +49,7 @@ class ChecksumPipeline(DocumentPipeline):
             visit.page.expires or visit.page.unrendered or (readers and not self._context.rules.listed)
         )
         if readers or must_be_parsed:
-            value = checksum(b"".join((_VERSION, value, json.dumps(readers).encode())) if readers else value)
+            value = checksum(value + json.dumps(readers).encode() if readers else value)
         if must_be_parsed:
             visit.drop_validators()
         visit.note_checksum(value)

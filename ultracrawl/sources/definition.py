@@ -60,7 +60,6 @@ class SourceEntry(SourceOptions):
     """One source as written in a definition file, below its name."""
 
     FETCH_OPTIONS: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links", "public"})
-    ADDED_OPTIONS: ClassVar = frozenset({"options"})
 
     type: Annotated[str, PluginName(SOURCE_KINDS)] = Field(default=WEB, examples=["web"])
     """The kind of source. `web` follows links; `file`, `table` and `agent` list their documents."""

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from enum import Enum
-from ipaddress import IPv4Network, IPv6Network
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import yaml
-from pydantic import BaseModel, SecretStr
-from pydantic.fields import FieldInfo
 
-from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule
 from ultracrawl.rules.boundary.rewriting.rewriting_policy import parse_alias_lines
-from ultracrawl.rules.schedules.times import Step
+from ultracrawl.sources.changed_options import as_data, changed_options
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.durations import parse_interval
 from ultracrawl.sources.kinds import find_kind, source_model
-from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.project import DefinitionHead, Project
 from ultracrawl.sources.reading.tree import Data
 
-_SEPARATORS = "@#|~!%;,"
 _STORAGE_SECTIONS = ("index", "state", "cache", "documents", "logs")
 
 
@@ -45,7 +36,7 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
     head: dict[str, Data] = {}
     for name in _STORAGE_SECTIONS:
         section, default = getattr(project, name), getattr(defaults, name)
-        written = _section(section, default, skip=("path",))
+        written = changed_options(section, default, skip=("path",))
         if base is not None or section.path != project.base / default.path:
             written["path"] = str(section.path)
         if written:
@@ -56,9 +47,9 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
         }
     for name in ("destinations", "key_file", "attributes", "lists", "schedules", "profiles"):
         if value := getattr(project, name):
-            head[name] = _plain(value)
+            head[name] = as_data(value)
     for name in ("notices", "search", "search_page", "processes"):
-        if section := _section(getattr(project, name), getattr(defaults, name)):
+        if section := changed_options(getattr(project, name), getattr(defaults, name)):
             head[name] = section
     return head
 
@@ -67,7 +58,7 @@ def _source(source: DataSource, folder: Path, base: Path | None) -> dict[str, Da
     kind = find_kind(source.type)
     shared = DataSource(name=source.name, **(kind.fixed if kind else {}))
     usual = source_model(kind).model_construct(**dict(shared))
-    written = _section(source, usual, skip=("name", "parameter_file"))
+    written = changed_options(source, usual, skip=("name", "parameter_file"))
     _without_urls_of_files(written, "start_urls", _urls_of_files(source.start_url_files, folder))
     feeds = written.get("feeds")
     if isinstance(feeds, dict):
@@ -132,60 +123,3 @@ def _absolute(written: dict[str, Data], base: Path) -> None:
         names = group.get(name) if isinstance(group, dict) else None
         if isinstance(group, dict) and isinstance(names, list):
             group[name] = [str(base / str(member)) for member in names]
-
-
-# ---- values
-
-
-def _section(section: BaseModel, default: BaseModel, skip: Iterable[str] = ()) -> dict[str, Data]:
-    """Return the options of a section that differ from those of `default`."""
-    written: dict[str, Data] = {}
-    for name, info in type(section).model_fields.items():
-        value, usual = getattr(section, name), getattr(default, name, None)
-        if name in skip or value == usual:
-            continue
-        key = info.alias or name
-        if isinstance(value, BaseModel) and isinstance(usual, BaseModel):
-            written[key] = _section(value, usual)
-        else:
-            written[key] = _seconds(value) if value is not None and _is_interval(info) else _plain(value)
-    return written
-
-
-def _is_interval(info: FieldInfo) -> bool:
-    return any(getattr(item, "func", None) is parse_interval for item in info.metadata)
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.6f}".rstrip("0").rstrip(".") + " s"
-
-
-def _plain(value: Any) -> Data:
-    """Return a value as YAML data."""
-    match value:
-        case BaseModel():
-            return _section(value, type(value).model_construct())
-        case Pattern():
-            return _plain(value.written())
-        case SecretStr():
-            return value.get_secret_value()
-        case RewriteRule():
-            return _rewrite_rule(value)
-        case Enum():
-            return _plain(value.value)
-        case Mapping():
-            return {str(name): _plain(member) for name, member in value.items()}
-        case frozenset() | set():
-            return sorted((_plain(member) for member in value), key=str)
-        case tuple() | list():
-            return [_plain(member) for member in value]
-        case Path() | IPv4Network() | IPv6Network() | Step():
-            return str(value)
-    assert value is None or isinstance(value, bool | int | float | str)
-    return value
-
-
-def _rewrite_rule(rule: RewriteRule) -> str:
-    free = (mark for mark in _SEPARATORS if mark not in rule.pattern + rule.replacement)
-    separator = next(free, "\x01")
-    return f"{separator}{rule.pattern}{separator}{rule.replacement}{separator}"

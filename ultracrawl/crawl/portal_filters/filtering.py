@@ -41,8 +41,6 @@ IP = "ip"
 """The field of a description with the address of its host."""
 VERDICTS = frozenset({Answer.EXIT, Answer.RESTART})
 """Answers that concern the whole crawl, not only a resource."""
-_WITH_HOLDERS = "holders"
-"""Part of the digest: what versions read that did not store the holders of checksums is read once again."""
 _AFTER_FETCH = (Phase.DATA, Phase.ENUMERATE, Phase.GENERATE)
 
 
@@ -140,7 +138,7 @@ class Filtering:
     @property
     def recipe_digest(self) -> str:
         """A digest of the files that define descriptions; filter rules are left out, as every URL is checked anyway."""
-        return self._recipe_hash.hexdigest() + (_WITH_HOLDERS if self.robot.compared_in else "")
+        return self._recipe_hash.hexdigest()
 
     @property
     def rules_digest(self) -> str:

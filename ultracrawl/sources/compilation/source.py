@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields
 from hashlib import sha256
-from typing import Any
 
 from ultracrawl.content.converters.registry import converter_table, missing
 from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
@@ -31,6 +31,7 @@ from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.robots.policy import RobotsPolicy
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 from ultracrawl.rules.urls.payloads import Payloads
+from ultracrawl.sources.changed_options import changed_options
 from ultracrawl.sources.compilation import extraction
 from ultracrawl.sources.compilation.boundary import (
     canonical_urls,
@@ -42,8 +43,8 @@ from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import find_kind, keeps_attributes, keyed_schemes
 from ultracrawl.sources.project import Project
+from ultracrawl.sources.reading.tree import Data
 from ultracrawl.sources.sections.scope.limits import LimitsSection
-from ultracrawl.sources.sections.section import Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,49 +292,51 @@ def _accept(types: Iterable[str]) -> str:
     return ", ".join([*names, "*/*;q=0.1"])
 
 
+_SCOPE_OPTIONS = ("urls", "depth", "only", "exclude")
+_NOT_SCOPE = ("networks", "guard", "start_redirects")
+"""Options of `boundary` that decide about connections only."""
+_SCOPE_GROUPS: Mapping[str, AbstractSet[str]] = {
+    "limits": {"url_length"},
+    "sites": {"aliases"},
+    "feeds": {"discover", "follow_links", "ignore_rules"},
+}
+
+
 def _scope(source: DataSource) -> str:
-    """Return the digest of all options that decide which URLs are inside; of start URLs only the included hosts."""
-    kind = find_kind(source.type)
+    """Return the digest of all options that decide which URLs are inside; of start URLs only the included hosts.
+
+    It holds only options that differ from their defaults.
+    """
+    kind, usual = find_kind(source.type), type(source).model_construct(name=source.name)
     if kind is not None:  # its lister decides what is inside
-        own = source.model_dump(mode="json", include=set(kind.section.fetch_options()))
-        return sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:32]
-    not_scope = {"networks", "guard", "start_redirects"}
-    own = source.model_dump(mode="json", include={"boundary", "urls"}, exclude={"boundary": not_scope})
-    section = own["boundary"]
-    section["ports"] = {
-        host: [sorted(rules.include), sorted(rules.exclude)] for host, rules in source.boundary.ports.items()
-    }
-    hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in domain_rules(source))
-    parts: list[object] = [section, own["urls"], hosts, source.depth, source.limits.url_length]
-    if source.only or source.exclude:
-        parts.append([source.only, source.exclude])
-    if source.sites.aliases:
-        parts.append(dict(source.sites.aliases))
+        others = type(source).model_fields.keys() - kind.section.fetch_options()
+        return _digest(changed_options(source, usual, skip=others), sort=True)
+    changed = changed_options(source, usual)
+    parts = {name: changed[name] for name in _SCOPE_OPTIONS if name in changed}
+    parts["boundary"] = changed_options(source.boundary, usual.boundary, skip=_NOT_SCOPE)
+    for group, names in _SCOPE_GROUPS.items():
+        options = changed.get(group)
+        if isinstance(options, dict) and (kept := {name: options[name] for name in names & options.keys()}):
+            parts[group] = kept
+    if not source.boundary.domains.include:
+        parts["hosts"] = [*sorted(str(rule) for rule in domain_rules(source))]
     if source.feeds.on:
-        parts.append([source.feeds.discover, source.feeds.follow_links, source.feeds.ignore_rules])
-    text = json.dumps(parts, sort_keys=True)
-    return sha256(text.encode()).hexdigest()[:32]
-
-
-_LISTED_VERSION = "2"
-"""Part of the recipes of listed sources; it changes when a version makes or compares their documents differently."""
+        parts.setdefault("feeds", {})
+    else:
+        parts.pop("feeds", None)
+    return _digest(parts, sort=True)
 
 
 def _recipe(source: DataSource) -> str:
-    if source.duplicates.detect is None:
-        detected = source.duplicates.model_copy(update={"detect": not keyed_schemes(source)})
-        source = source.model_copy(update={"duplicates": detected})
-    text = source.model_dump_json(exclude=_ineffective_options(source))
-    if find_kind(source.type) is not None:
-        text += _LISTED_VERSION
-    return sha256(text.encode()).hexdigest()[:32]
+    """Return the digest of all options that affect documents and differ from their defaults."""
+    usual = source.model_copy(update={"duplicates": source.duplicates.model_copy(update={"detect": None})})
+    if source.duplicates.detect == (not keyed_schemes(usual)):
+        source = usual
+    return _digest(
+        changed_options(source, type(source).model_construct(name=source.name), for_documents=True)
+    )
 
 
-def _ineffective_options(group: Section) -> dict[str, Any]:
-    """Return the options that do not affect documents, in the form of `exclude` of pydantic."""
-    found: dict[str, Any] = dict.fromkeys(group.options_without_effect(), True)
-    for name in type(group).model_fields.keys() - found.keys():
-        value = getattr(group, name)
-        if isinstance(value, Section) and (inner := _ineffective_options(value)):
-            found[name] = inner
-    return found
+def _digest(options: Mapping[str, Data], *, sort: bool = False) -> str:
+    """Return the digest of options; with `sort`, whatever the order in which they are written."""
+    return sha256(json.dumps(options, sort_keys=sort).encode()).hexdigest()[:32]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
 from contextvars import ContextVar
-from enum import Enum
-from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 from pydantic import (
@@ -46,12 +42,6 @@ class Section(BaseModel):
     A change of any other option remakes documents; so options not listed here are safe by default.
     """
 
-    ADDED_OPTIONS: ClassVar[frozenset[str]] = frozenset()
-    """Options added after the first version. At their defaults they do not cause documents to be remade.
-
-    List new options here, so that an upgrade does not remake all documents.
-    """
-
     @classmethod
     def by_default(cls) -> Self:
         """Return the group with all defaults."""
@@ -71,19 +61,7 @@ class Section(BaseModel):
     @classmethod
     def fetch_options(cls) -> frozenset[str]:
         """Return `FETCH_OPTIONS` of this group and its base classes."""
-        return cls._collected("FETCH_OPTIONS")
-
-    @classmethod
-    def _collected(cls, name: str) -> frozenset[str]:
-        return frozenset().union(*(vars(base).get(name, ()) for base in cls.__mro__))
-
-    def options_without_effect(self) -> frozenset[str]:
-        """Return the options that do not affect documents: `FETCH_OPTIONS`, and `ADDED_OPTIONS` at their defaults."""
-        fields = type(self).model_fields
-        added = self._collected("ADDED_OPTIONS")
-        return self.fetch_options() | {
-            option for option in added if getattr(self, option) == fields[option].default
-        }
+        return frozenset().union(*(vars(base).get("FETCH_OPTIONS", ()) for base in cls.__mro__))
 
     @model_validator(mode="before")
     @classmethod
@@ -98,9 +76,6 @@ def _deferred_schema(group: type[Section]) -> CoreSchema:
         return group.model_validate(value, context=info.context)
 
     def dump(value: Section, info: SerializationInfo) -> dict[str, Any]:
-        if info.mode == "json" and info.include is None and not type(value).__pydantic_complete__:
-            with suppress(_NotPlainError):
-                return cast("dict[str, Any]", _plain(value, info.exclude))
         chosen: Any = {"include": info.include, "exclude": info.exclude, "by_alias": info.by_alias}
         return value.model_dump(mode=info.mode, **chosen)
 
@@ -114,33 +89,3 @@ def _deferred_schema(group: type[Section]) -> CoreSchema:
         serialization=core_schema.plain_serializer_function_ser_schema(dump, info_arg=True),
         metadata={"pydantic_js_functions": [described]},
     )
-
-
-class _NotPlainError(Exception):
-    """A value needs the serialiser of its group."""
-
-
-def _plain(value: object, left_out: object = None) -> Any:
-    """Return the JSON data of a group without building its schema.
-
-    Most groups of a source are serialised only, for the digest of options that a crawl stores.
-    """
-    if isinstance(value, Section):
-        out = (
-            left_out
-            if isinstance(left_out, Mapping)
-            else dict.fromkeys(cast("set[str]", left_out or ()), True)
-        )
-        names = [name for name in type(value).model_fields if out.get(name) is not True]
-        return {name: _plain(getattr(value, name), out.get(name)) for name in names}
-    if value is None or type(value) in {bool, int, float, str}:
-        return value
-    if isinstance(value, Enum):
-        return _plain(value.value)
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, tuple):
-        return [_plain(member) for member in value]
-    if isinstance(value, Mapping) and all(type(key) is str for key in value):
-        return {key: _plain(member) for key, member in value.items()}
-    raise _NotPlainError

@@ -27,7 +27,6 @@ class DocumentOptions(Section):
     """The part of `SourceOptions` that affects documents."""
 
     FETCH_OPTIONS: ClassVar = frozenset({"feeding", "storage", "parameter_file"})
-    ADDED_OPTIONS: ClassVar = frozenset({"acl", "content", "languages"})
 
     types: MediaTypes = Field(
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),
