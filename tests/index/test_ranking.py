@@ -184,4 +184,51 @@ def test_the_first_matches_give_the_score_of_all(text: str, body: str) -> None:
     quick, whole = (Reranker(node, query, MemoryIndex({}), Matcher(node)) for _ in range(2))
     whole._limits = (MAX_MATCHES,)
     document = IndexDocument("s", "https://example.org/", "Birds", body, {"Language": ["en"]})
-    assert quick.score(1.0, document) == pytest.approx(whole.score(1.0, document))
+    (score, _), (score_of_all, _) = (
+        ranking.rerank([(1.0, None)], lambda _: document)[0] for ranking in (quick, whole)
+    )
+    assert score == pytest.approx(score_of_all)
+
+
+BIRDS = st.lists(st.sampled_from(["heron", "egret", "stork", "herons", "and " * 30, "a"]), max_size=30)
+PAGES = st.builds(
+    lambda title, body, depth, language: replace(
+        PLAIN, title=" ".join(title), text=" ".join(body), depth=depth, attributes={"Language": [language]}
+    ),
+    BIRDS,
+    BIRDS,
+    st.integers(0, 9),
+    st.sampled_from(["en", "de"]),
+)
+
+
+@pytest.mark.parametrize("text", ["heron", "heron egret", "egret.heron", "heron egret stork"])
+@given(
+    pages=st.lists(st.tuples(st.floats(0.1, 50), PAGES), max_size=60), language=st.sampled_from(["", "de"])
+)
+def test_the_matches_shown_are_those_of_a_whole_ranking(
+    text: str, pages: list[tuple[float, IndexDocument]], language: str
+) -> None:
+    def ranked(limit: int) -> list[tuple[float, int]]:
+        query = SearchQuery(text, limit=limit, language=language, weights=RankingWeights(freshness=1.0))
+        node = parse_query(query, {})
+        matches = [(score, number) for number, (score, _) in enumerate(pages)]
+        return Reranker(node, query, MemoryIndex({}), Matcher(node)).rerank(
+            sorted(matches, reverse=True), lambda number: pages[number][1]
+        )
+
+    assert ranked(5) == ranked(100)[:5]
+
+
+def test_documents_that_cannot_be_among_those_shown_are_not_read() -> None:
+    read: list[int] = []
+
+    def document(number: int) -> IndexDocument:
+        read.append(number)
+        return replace(PLAIN, title="Heron")
+
+    query = SearchQuery("heron", limit=3)
+    node = parse_query(query, {})
+    matches = [(float(score), number) for number, score in enumerate((100, 90, 80, 2, 1))]
+    found = Reranker(node, query, MemoryIndex({}), Matcher(node)).rerank(matches, document)
+    assert [number for _, number in found] == read == [0, 1, 2]

@@ -109,7 +109,7 @@ class MemoryIndex:
             if (points := evaluation.score(node, entry)) is not None
         ]
         rows.sort(key=lambda row: (-row[0], row[1].document.source, row[1].document.url))
-        matcher = Matcher(node)
+        matcher, total = Matcher(node), len(rows)
         if attribute:
             rows = _sorted(rows, attribute.name, descending)
         else:
@@ -117,7 +117,7 @@ class MemoryIndex:
         page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
         hits = HitBuilder(node, query, matcher)
         return SearchResult(
-            len(rows),
+            total,
             tuple(hits.hit(entry.document, points) for points, entry in page),
             {
                 facet.name: _count_values(
@@ -126,7 +126,7 @@ class MemoryIndex:
                 )
                 for facet in facets
             },
-            suggestion(query, node, self, len(rows)),
+            suggestion(query, node, self, total),
             sources=self._source_counts(query) if query.count_sources else (),
         )
 

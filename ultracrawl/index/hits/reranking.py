@@ -10,7 +10,10 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from heapq import heappop, heapreplace
 from itertools import accumulate, chain
+from math import inf
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
@@ -65,6 +68,8 @@ _YEAR_SECONDS = 365.25 * 86400
 _BITS = itemgetter(2)
 _ROUNDING = 1e-9
 """Differences of sums of shares that are none."""
+_ROUNDED_UP = 1 + _ROUNDING
+"""Factor of a bound that was computed in another way than the score."""
 
 Place = TypeVar("Place")
 Leaf = tree.Word | tree.Prefix
@@ -121,54 +126,81 @@ class Reranker:
         self._today = datetime.now(UTC)
         # Bigrams are read to the end in any case; of many words some are rare.
         is_quick = len(found) <= _FEW_CONCEPTS and not matcher.has_bigrams
+        self._shown = max(0, query.offset) + max(0, query.limit)
+        """How many of the matches are shown, or come before those."""
+        self._most_relevant = _BASE_SCORE + 1.0 + _EXACT_NAME_WEIGHT + _HOME_WEIGHT * bool(self._finder)
+        """The highest relevance that any document can have."""
+        if len(found) > 1:
+            self._most_relevant += _PROXIMITY_WEIGHT * _NAME_PROXIMITY
         self._limits = (_FIRST_MATCHES, MAX_MATCHES) if is_quick else (MAX_MATCHES,)
 
     def rerank(
         self, matches: Sequence[tuple[float, Place]], read: Callable[[Place], IndexDocument]
     ) -> list[tuple[float, Place]]:
-        """Return the matches with new scores, in their new order; those behind the first `RERANK_LIMIT` stay behind.
+        """Return the matches that the query shows, and those before them, with new scores, in their new order.
 
-        `read` returns the document of a match. Pinned documents stay first.
+        Those behind the first `RERANK_LIMIT` stay behind. `read` returns the document of a match. Pinned documents stay
+        first. A document is read, and its text searched, only as long as it may be one of those shown.
         """
         if not self._total:
             return list(matches)
         pinned = [match for match in matches if match[0] >= PINNED_SCORE]
         others = matches[len(pinned) :]
-        first = [(self.score(score, read(place)), place) for score, place in others[:RERANK_LIMIT]]
-        first.sort(key=lambda match: -match[0])
+        waiting = [
+            (-inf, number, self._falling_bounds(score, partial(read, place)))
+            for number, (score, place) in enumerate(others[:RERANK_LIMIT])
+        ]
+        first: list[tuple[float, Place]] = []
+        while waiting and len(pinned) + len(first) < self._shown:
+            negative, number, bounds = waiting[0]  # the highest bound, of equal ones that of the first match
+            lower = next(bounds, None)
+            if lower is None:  # the bound was the score itself, and no other match can have a higher one
+                heappop(waiting)
+                first.append((-negative, others[number][1]))
+            else:
+                heapreplace(waiting, (-lower, number, bounds))
         least = first[-1][0] if first else 0.0
-        return [*pinned, *first, *((min(score, least), place) for score, place in others[RERANK_LIMIT:])]
+        behind = [(min(score, least), place) for score, place in others[RERANK_LIMIT:]]
+        return [*pinned, *first, *behind][: self._shown]
 
-    def score(self, score: float, document: IndexDocument) -> float:
-        """Return the new score of a document, computed from the score of the engine.
+    def _falling_bounds(self, score: float, read: Callable[[], IndexDocument]) -> Iterator[float]:
+        """Yield upper bounds of the new score of a document, each costs more to compute; the last is the score itself.
 
         The more concepts a query has, the less the engine's score counts: for a single word it says best how important
         the word is to a document, for many words their proximity does. For a name what a place is called counts more.
         """
+        if score <= 0:
+            yield score
+            return
+        exponent = 1 / (len(self._idfs) + bool(self._finder))
+        if not self._boosts:
+            largest = self._languages.largest_factor
+            fresh = 1.0 + self._weights.freshness
+            yield largest * (score / largest) ** exponent * self._most_relevant * fresh * _ROUNDED_UP
+        document = read()
         tag = str(next(iter(document.attributes.get("Language", ())), "")).strip().lower()
-        factor = boost_of(document.url, self._boosts) * self._languages.factor(document, tag)
-        if not factor or score <= 0:
-            return score
         language = language_of(tag)
-        occurrences, complete, part, home = self._score_names(document, language)
-        in_text, passage = self._score_text(document.text[:STORED_TEXT_LIMIT], language)
-        for concept, frequency in enumerate(in_text):
-            occurrences[concept] += self._weights.text * frequency
-        frequency_score = sum(
-            rare * n / (n + _SATURATION) for rare, n in zip(self._idfs, occurrences, strict=True)
-        )
-        relevance = _BASE_SCORE + frequency_score / self._total + _EXACT_NAME_WEIGHT * complete
-        relevance += _HOME_WEIGHT * home**4
+        factor = boost_of(document.url, self._boosts) * self._languages.factor(document, tag)
+        if not factor:
+            yield score
+            return
+        engine_score: float = (score / factor) ** exponent
+        depth, fresh = self._depth_factor(document), self._freshness_factor(document)
+        names = self._score_names(document, language)
+        relevance = self._relevance(names, [_MAX_TEXT_FREQUENCY] * len(self._idfs), 1.0)
+        yield factor * engine_score * relevance * depth * fresh * _ROUNDED_UP
+        relevance = self._relevance(names, *self._score_text(document.text[:STORED_TEXT_LIMIT], language))
+        yield factor * engine_score * relevance * depth * fresh
+
+    def _relevance(self, names: _NameScores, in_text: Sequence[float], passage: float) -> float:
+        """Return how well a document with these names answers the query; see `_score_text` for the others."""
+        times = [one + self._weights.text * n for one, n in zip(names.occurrences, in_text, strict=True)]
+        frequency_score = sum(rare * n / (n + _SATURATION) for rare, n in zip(self._idfs, times, strict=True))
+        relevance = _BASE_SCORE + frequency_score / self._total + _EXACT_NAME_WEIGHT * names.complete
+        relevance += _HOME_WEIGHT * names.home**4
         if len(self._idfs) > 1:
-            relevance += _PROXIMITY_WEIGHT * max(_NAME_PROXIMITY * part**4, passage**4)
-        engine_score: float = (score / factor) ** (1 / (len(self._idfs) + bool(self._finder)))
-        return (
-            factor
-            * engine_score
-            * relevance
-            * self._depth_factor(document)
-            * self._freshness_factor(document)
-        )
+            relevance += _PROXIMITY_WEIGHT * max(_NAME_PROXIMITY * names.part**4, passage**4)
+        return relevance
 
     def _score_text(self, text: str, language: str) -> tuple[list[float], float]:
         """Return the frequencies of the concepts in the text, and the largest share of them, by idf, in one passage.
@@ -188,14 +220,8 @@ class Reranker:
                 break
         return frequencies, passage
 
-    def _score_names(self, document: IndexDocument, language: str) -> tuple[list[float], float, float, float]:
-        """Return the weighted frequencies of the concepts in names of the document, and three scores between 0 and 1.
-
-        Names are its title, address, section titles and anchor texts. The first score is 1 if one of them consists of
-        exactly the concepts, less if some are missing or there are other words. The second is the largest share of the
-        concepts, weighted by idf, in one of them. A place that is called by the name of the query is taken together
-        with the title and the address.
-        """
+    def _score_names(self, document: IndexDocument, language: str) -> _NameScores:
+        """Return what the names of a document count: its title, address, section titles and anchor texts."""
         occurrences, complete, most = [0.0] * len(self._idfs), 0.0, 0.0
         names = _weighted_names(document, self._weights)
         starts = list(accumulate((len(text) + 1 for text in names.texts), initial=0))
@@ -215,7 +241,7 @@ class Reranker:
                 share = times_in_all / max(1, len(words(names.texts[number])))
                 complete = max(complete, part * part * (0.3 + 0.7 * min(1.0, share)))
         home = self._best_home(document, names, held) if self._finder else 0.0
-        return occurrences, max(complete, home * home), max(most, home), home
+        return _NameScores(occurrences, max(complete, home * home), max(most, home), home)
 
     def _best_home(self, document: IndexDocument, names: _Names, held: Mapping[int, Counter[int]]) -> float:
         """Return the largest share of the concepts in a place called by the name, with title and address; else 0.
@@ -291,6 +317,20 @@ class Reranker:
             return 1.0
         age = max(0.0, (self._today - as_utc(changed)).total_seconds()) / _YEAR_SECONDS
         return 1.0 + self._weights.freshness / (1.0 + age)
+
+
+class _NameScores(NamedTuple):
+    """What the names of a document count for a query; all but the first between 0 and 1."""
+
+    occurrences: Sequence[float]
+    """The weighted frequencies of the concepts."""
+    complete: float
+    """1 if a name consists of exactly the concepts, less if some are missing or there are other words."""
+    part: float
+    """The largest share of the concepts, weighted by idf, in one name. A place that is called by the name of the query
+    is taken together with the title and the address."""
+    home: float
+    """The share in a place that is called by the name of the query."""
 
 
 class _Names(NamedTuple):

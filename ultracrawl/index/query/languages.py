@@ -50,6 +50,11 @@ class LanguagePreference:
         ]
         return Boosted(node, 1 / SAME_LANGUAGE_FACTOR, any_of(conditions))
 
+    @property
+    def largest_factor(self) -> float:
+        """The largest factor that any document has."""
+        return SAME_LANGUAGE_FACTOR if self._code else 1.0
+
     def factor(self, document: IndexDocument, tag: str) -> float:
         """Return the factor of a document with this language tag, in lower case."""
         if self._code:
