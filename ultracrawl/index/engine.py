@@ -68,6 +68,8 @@ class NewAnchors:
 
 
 Change = IndexDocument | Deletion | NewAnchors
+WordScores = Mapping[str, dict[int, float]]
+"""The scores of documents for one word, by segment."""
 
 
 class KeptDocuments(Protocol):
@@ -78,6 +80,9 @@ class KeptDocuments(Protocol):
 
     def folded(self, text: str) -> tuple[bytes, bool]:
         """Return a text as `words.folded_text.padded_text` folds it."""
+
+    def scores(self, key: Hashable, compute: Callable[[], WordScores]) -> WordScores:
+        """Return the scores of a word; `key` names the snapshot of the index, too."""
 
 
 class Reading(StrEnum):

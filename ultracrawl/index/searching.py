@@ -89,8 +89,8 @@ class Searcher:
         Without `where` the project is the one that `ultracrawl search` would use. `principals` are the users and groups
         of the searcher: only documents that are public or visible to one of them are returned. None is the
         administrator, who sees all documents. `within` are the only sources that exist for this searcher: nothing of
-        others is in its hits, counts, suggestions, groups or messages; None: all. Decoded documents are kept for later
-        searches, up to `document_cache` bytes (0: none). Raises `UserError`.
+        others is in its hits, counts, suggestions, groups or messages; None: all. Decoded documents and scores of words
+        are kept for later searches, up to `document_cache` bytes (0: none). Raises `UserError`.
         """
         self._principals = _names_of(principals)
         found = _searchable_project_of(where)

@@ -116,8 +116,29 @@ def test_documents_are_decoded_once_if_they_are_kept(
     assert len(decoded) == (3 if size else 4)
 
 
-def test_the_cache_of_documents_keeps_those_used_last_up_to_its_size() -> None:
-    cache, read = DocumentCache(12_000), []
+def test_what_is_kept_changes_no_answer(birds: Birds) -> None:
+    texts = (
+        "heron",
+        "the heron",
+        "heron -egret",
+        "-heron gull",
+        "heron OR gull",
+        '"the heron"',
+        "grey heron",
+        "he*",
+    )
+    birds.put(Deletion(HERON.source, HERON.url))
+    with (
+        Searcher(birds.project) as keeping,
+        Searcher(birds.project, document_cache=0) as other,
+    ):
+        for text in (*texts, *texts[::-1]):
+            boosts = {DOCUMENTS[1].url: 3.0} if text == "heron OR gull" else {}
+            assert keeping.search(text, boosts=boosts) == other.search(text, boosts=boosts), text
+
+
+def test_the_cache_keeps_what_was_used_last_up_to_its_size() -> None:
+    cache, read = DocumentCache(10_400), []
 
     def document(number: int) -> str:
         def decode() -> object:
@@ -126,11 +147,17 @@ def test_the_cache_of_documents_keeps_those_used_last_up_to_its_size() -> None:
 
         return cache.document(("segment", number), decode).text  # type: ignore[arg-type]
 
-    for number in (1, 2, 1, 3, 1, 4, 1):
+    for number in (1, 2, 1, 3, 1, 4, 1, 5, 1):
         assert document(number).startswith(str(number))
-    assert read == [1, 2, 3, 4]
+    assert read == [1, 2, 3, 4, 5]
     document(2)
     assert read[-1] == 2
     text = "Grey HERON"
     assert cache.folded(text) == (b" grey heron", False)
     assert cache.folded(text) is cache.folded(text)
+    for _ in range(2):
+        scores = cache.scores("rare", lambda: {"segment": {1: 0.5}})
+    assert cache.scores("rare", lambda: {}) is scores
+    everywhere = {"segment": dict.fromkeys(range(1000), 0.5)}
+    assert cache.scores("everywhere", lambda: everywhere) is everywhere
+    assert cache.scores("everywhere", lambda: {}) == {}, "it would take the place of all others"

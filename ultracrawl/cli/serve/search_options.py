@@ -39,7 +39,7 @@ def search_options(command: Callable[..., None]) -> Callable[..., None]:
         default=_DEFAULTS.document_cache // _MEGABYTE,
         show_default=True,
         metavar="MB",
-        help="Memory of each search process for documents that it has read; 0: none.",
+        help="Memory of each search process for documents and words of earlier searches; 0: none.",
     )
     @click.option(
         "--result-cache",

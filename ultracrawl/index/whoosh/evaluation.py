@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import accumulate, chain, compress, takewhile
 
 from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.budget import SearchBudget
+from ultracrawl.index.engine import KeptDocuments
+from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.scoring import (
     FIELDS,
@@ -41,8 +44,10 @@ class Evaluation:
         snapshot: Snapshot,
         attributes: Mapping[str, SearchAttribute],
         budget: SearchBudget | None = None,
+        kept: KeptDocuments | None = None,
     ) -> None:
         self._budget = budget or SearchBudget()
+        self._kept = kept or DocumentCache()
         self._snapshot = snapshot
         self._attributes = attributes
         self._frequencies: dict[tuple[tree.Word, str], dict[OpenSegment, Scores]] = {}
@@ -87,7 +92,9 @@ class Evaluation:
         fields = searched_fields(node.attribute)
         match node:
             case tree.Word():
-                return _sum(self._scored(segment, field, node) for field in fields)
+                compute = partial(self._word_scores, node)
+                found = self._kept.scores((self._snapshot.number, node), compute)
+                return found[segment.name].copy()  # callers change what they get
             case tree.Phrase(words):
                 return _sum(self._phrase(segment, field, words) for field in fields if field.has_positions)
             case tree.Prefix(prefix):
@@ -147,6 +154,14 @@ class Evaluation:
                 for docnum in excluded.keys() & result.keys():
                     del result[docnum]
         return result
+
+    def _word_scores(self, word: tree.Word) -> dict[str, Scores]:
+        """Return the scores of a word in all segments, because its idf needs all of them."""
+        fields = searched_fields(word.attribute)
+        return {
+            segment.name: _sum(self._scored(segment, field, word) for field in fields)
+            for segment in self._snapshot.segments
+        }
 
     def _scored(self, segment: OpenSegment, field: SearchedField, word: tree.Word) -> Scores:
         found = self._occurrences(field, word)[segment]

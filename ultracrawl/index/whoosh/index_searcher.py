@@ -69,13 +69,13 @@ class IndexSearcher:
         order = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
         budget = query.budget or SearchBudget()
-        evaluation = Evaluation(self._snapshot, self._attributes, budget)
+        kept = query.documents or DocumentCache()
+        evaluation = Evaluation(self._snapshot, self._attributes, budget, kept)
         found = self._matches(node, evaluation)
         if query.boosts:
             self._boost(found, query.boosts)
         total = sum(map(len, found.values()))
         wanted = max(0, query.offset) + max(0, query.limit)
-        kept = query.documents or DocumentCache()
         matcher = Matcher(node, self._snapshot.languages, kept.folded)
 
         def read(segment: OpenSegment, number: int) -> IndexDocument:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import takewhile
+from itertools import count, takewhile
 
 from whoosh.codec.whoosh3 import W3Segment, W3TermInfo
 from whoosh.columns import Column
@@ -17,6 +17,7 @@ from ultracrawl.index.whoosh.mapped_reader import MappedReader
 from ultracrawl.index.whoosh.postings import Postings, find_term, frequency_of, length_bytes, read_postings
 
 NO_POSTINGS = Postings((), (), None)
+_NUMBERS = count()
 
 
 class OpenSegment:
@@ -113,6 +114,8 @@ class Snapshot:
     """All segments of one generation of the index, and its global statistics for scoring."""
 
     def __init__(self, generation: int, schema: Schema, segments: Sequence[OpenSegment]) -> None:
+        self.number = next(_NUMBERS)
+        """A number that no other snapshot of this process has."""
         self.generation = generation
         self.schema = schema
         self.segments = segments
