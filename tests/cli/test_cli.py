@@ -10,6 +10,8 @@ from support.project import LOOPBACK, Workspace
 from support.site import Site
 from support.until import until
 
+from ultracrawl.cli.main import run_words
+
 VERBS = sorted(importlib.import_module("ultracrawl.cli.main").VERBS)
 
 
@@ -316,3 +318,26 @@ def test_verbs_show_the_first_hints_and_lint_all(workspace: Workspace) -> None:
     assert shown[3:] == ["... and 2 more hints; `ultracrawl lint` shows them"]
     linted = workspace.command("lint", "c.xml")
     assert all(f"nosuch{number}" in linted.out + linted.err for number in range(5))
+
+
+def test_lint_counts_no_sources_that_a_mistake_hides(workspace: Workspace) -> None:
+    source = {"start_urls": ["http://x/"]}
+    workspace.write({"index": {"engine": "lucene"}, "sources": {"a": source}})
+    assert workspace.command("lint").err == "1 mistake, 0 hints\n"
+
+
+@pytest.mark.parametrize(("is_terminal", "lines"), [(True, 2), (False, 1)])
+def test_lint_names_the_next_step_on_a_terminal(
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    is_terminal: bool,
+    lines: int,
+) -> None:
+    workspace.write({"sources": {"a": {"start_urls": ["http://x/"]}}})
+    monkeypatch.chdir(workspace.directory)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
+    assert run_words(["lint"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == lines
+    assert ("`ultracrawl plan`" in told[-1]) is is_terminal

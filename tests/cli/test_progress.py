@@ -47,6 +47,13 @@ def test_each_source_has_a_line_with_rate_errors_and_what_is_left() -> None:
     ]
 
 
+def test_a_source_without_a_site_ends_with_its_numbers() -> None:
+    screen = Screen()
+    progress = Progress(enabled=True, screen=screen, clock=Clock())
+    progress.update_all(0, 1, {"a": CrawlProgress("1", False, site="", counts={"fetched": 3})})
+    assert screen.lines[1] == "  a: 3 fetched · 0 indexed · 0 queued · 0 pages/s"
+
+
 def test_the_rate_is_steady_although_processes_count_once_a_second() -> None:
     screen, clock = Screen(), Clock()
     progress = Progress(enabled=True, screen=screen, clock=clock)

@@ -33,9 +33,9 @@ class Mistake(Enum):
     NOBODY_TO_ASK_FOR_PASSWORD = "nobody can be asked for a password here; write --password-stdin"
 
     # names
-    NO_SUCH_NAME = "there is no {what} {name!r}; there are: {known}"
+    NO_SUCH_NAME = "there is no {what} {name!r}; known are: {known}"
     NO_SUCH_SOURCE = (
-        "no source is named {name!r}, in the definitions, the state or the index; there are: {known}"
+        "no source is named {name!r}, in the definitions, the state or the index; known are: {known}"
     )
     NO_SUCH_SITE = "{name!r} is neither a source nor a site that a crawl knows; the sources are: {known}"
     BAD_SOURCE_NAME = "{name!r} cannot be the name of a source; write letters, digits, `.`, `_` and `-`"
@@ -127,7 +127,7 @@ def of_usage(error: click.UsageError) -> CommandLineError:
         case click.MissingParameter(param=click.Parameter() as parameter):
             return Mistake.MISSING.error(command=command, what=_name_of(parameter, error.ctx))
         case click.BadParameter(param=click.Parameter() as parameter):
-            problem = _wanted(parameter.type) or _as_clause(error)
+            problem = _problem(parameter.type, _as_clause(error))
             return Mistake.BAD_VALUE.error(option=_name_of(parameter, error.ctx), problem=problem)
     where = f"`{command} --help`" if command else "--help behind the verb"
     return Mistake.USAGE.error(problem=_as_clause(error), where=where)
@@ -143,17 +143,19 @@ def _name_of(parameter: click.Parameter, context: click.Context | None) -> str:
     return max(parameter.opts, key=len)
 
 
-def _wanted(kind: click.ParamType[Any]) -> str:
-    """Return what to write for a number or a choice; empty for other types."""
+def _problem(kind: click.ParamType[Any], problem: str) -> str:
+    """Return what to write for a value of a type, where `problem` does not say it."""
     match kind:
         case click.Choice(choices=choices):
             return f"write one of {', '.join(map(str, choices))}"
+        case click.Path():
+            return f"{problem}; name another"
         case click.IntRange(min=least, max=most) | click.FloatRange(min=least, max=most):
             noun = "a whole number" if isinstance(kind, click.IntRange) else "a number"
             if most is not None:
                 return f"write {noun} from {least} to {most}"
             return f"write {noun} above {least}" if kind.min_open else f"write {noun} from {least} on"
-    return ""
+    return problem
 
 
 def _as_clause(error: click.UsageError) -> str:

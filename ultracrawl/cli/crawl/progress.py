@@ -20,6 +20,7 @@ PLAIN_INTERVAL = 30.0
 """Seconds between two lines where standard error is no terminal."""
 MAX_LINES = 12
 """Running crawls that are shown, a line each."""
+_SEPARATOR = " · "
 _RATE_INTERVAL = 1.0
 _RATE_WINDOW = 5.0
 """Seconds over which the current rate is measured."""
@@ -78,9 +79,8 @@ class Progress:
             "failed": sum(number for outcome, number in report.outcomes.items() if outcome.transient),
         }
         site = next((visit.entry.site for visit in crawl.context.visits.values()), "")
-        self._screen.show(
-            [f"{report.source}: {phase} · {self._elapsed()} · {self._numbers('', counts)} · {site}"]
-        )
+        parts = [f"{report.source}: {phase}", self._elapsed(), *self._numbers("", counts), site]
+        self._screen.show([_SEPARATOR.join(filter(None, parts))])
 
     def update_all(self, done: int, sources: int, going: Mapping[str, CrawlProgress]) -> None:
         """Show the numbers of running crawls in child processes, a line each."""
@@ -88,8 +88,8 @@ class Progress:
             return
         lines = [f"{done} of {sources} sources done · {self._elapsed()} · {len(going)} running"]
         for name, live in list(going.items())[:MAX_LINES]:
-            paused = "paused · " if live.paused else ""
-            lines.append(f"  {name}: {paused}{self._numbers(name, live.counts)} · {live.site}")
+            parts = ["paused" if live.paused else "", *self._numbers(name, live.counts), live.site]
+            lines.append(f"  {name}: {_SEPARATOR.join(filter(None, parts))}")
         if len(going) > MAX_LINES:
             lines.append(f"  and {len(going) - MAX_LINES} more")
         self._screen.show(lines)
@@ -97,11 +97,12 @@ class Progress:
     def _elapsed(self) -> str:
         return _duration(self._clock() - self._began)
 
-    def _numbers(self, source: str, counts: Mapping[str, int]) -> str:
+    def _numbers(self, source: str, counts: Mapping[str, int]) -> list[str]:
+        """Return counts, rate and remaining time of a source; those that are not known are empty."""
         rate = self._rates.setdefault(source, _Rate())
         done, queued, failed = (counts.get(name, 0) for name in ("done", "queued", "failed"))
         rate.measure(self._clock(), done)
-        parts = [
+        return [
             f"{counts.get('fetched', 0):,} fetched",
             f"{counts.get('indexed', 0):,} indexed",
             f"{queued:,} queued",
@@ -109,7 +110,6 @@ class Progress:
             f"{rate.now:,.0f} pages/s" if rate.now >= 1 or not rate.now else f"{rate.now:.1f} pages/s",
             f"{_duration(left)} for the queue" if (left := rate.left(queued)) >= 1 else "",
         ]
-        return " · ".join(filter(None, parts))
 
 
 @dataclass(slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import click
 
@@ -74,15 +75,18 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
             _print(finding)
     fatal = sum(finding.fatal for finding in findings)
     if not as_json:
-        sources = sum(
-            len(known.known_sources)
-            for result in loaded
-            if (known := result.project or result.partial_project)
-        )
-        advice = len(findings) - fatal
-        counts = ((sources, "source"), (fatal, "mistake"), (advice, "hint"))
-        click.echo(", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts), err=True)
+        _print_counts(loaded, fatal, len(findings) - fatal)
     raise SystemExit(2 if fatal or (strict and findings) else 0)
+
+
+def _print_counts(loaded: Iterable[Loaded], mistakes: int, hints: int) -> None:
+    """Print how much was found, and on a terminal what to type next; mistakes can hide the sources of a file."""
+    projects = (result.project or result.partial_project for result in loaded)
+    sources = sum(len(project.known_sources) for project in projects if project)
+    counts = [(sources, "source")] * bool(sources or not mistakes) + [(mistakes, "mistake"), (hints, "hint")]
+    click.echo(", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts), err=True)
+    if not mistakes and sys.stderr.isatty():
+        click.echo("Next: `ultracrawl crawl`; `ultracrawl plan` shows before what it would change", err=True)
 
 
 def _print(finding: Finding) -> None:
