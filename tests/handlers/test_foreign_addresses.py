@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from handlers.conftest import Runner
-from handlers.ways import PLAYWRIGHT, WAYS, Way, connected_addresses
+from handlers.ways import WAYS, Way, connected_addresses
 from scrapy.http import Response
 from scrapy.resolver import CachingThreadedResolver
 from support.listener import Listener
@@ -73,13 +73,8 @@ def way_of(made: dict[str, tuple[Way, Changing]], runner: Runner) -> Callable[..
 
 
 def refused(way: Way, url: str) -> None:
-    """Expect that a request is refused; a browser may say so in its own words, because it knows the host by another."""
-    error: Any = AddressRefusedError
-    if way.kind == "playwright":
-        from playwright.async_api import Error
-
-        error = (AddressRefusedError, Error)
-    with pytest.raises(error):
+    """Expect that a request is refused."""
+    with pytest.raises(AddressRefusedError):
         way.get(url)
 
 
@@ -95,43 +90,21 @@ def test_p1_a_refused_address_is_not_connected_to(
     assert {one for one in addresses if one != OWN} == set()
 
 
-@pytest.mark.parametrize("kind", ["ours", "http11", "proxied", PLAYWRIGHT])
+@pytest.mark.parametrize("kind", ["ours", "http11", "names"])
 def test_p2_an_allowed_address_is_connected_to(way_of: Callable[..., Way], serve: Any, kind: str) -> None:
     server = serve(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\nneedle")
     assert b"needle" in way_of(kind, OWN).get(server.url).body
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("kind", ["ours", "http11", "proxied", PLAYWRIGHT])
+@pytest.mark.parametrize("kind", ["ours", "http11"])
 def test_p1_a_redirect_leads_to_no_refused_address(
     way_of: Callable[..., Way], serve: Any, kind: str, status: int
 ) -> None:
     with Listener().open() as inner:
         location = f"http://{inner.address}/".encode()
         server = serve(b"HTTP/1.1 %d R\r\nLocation: %b\r\nContent-Length: 0\r\n\r\n" % (status, location))
-        way = way_of(kind, OWN)
-        if kind == "playwright":
-            refused(way, server.url)
-        else:
-            assert way.get(server.url).status == status
-    assert inner.came == []
-
-
-PAGE = """<html><body>needle<img src="http://HOST/i"><iframe src="http://HOST/f"></iframe><script>
-new WebSocket('ws://HOST/'); fetch('http://HOST/').catch(() => 0); navigator.sendBeacon('http://HOST/', 'x');
-const one = new RTCPeerConnection({iceServers: [{urls: 'stun:HOST'}]});
-one.createDataChannel('x'); one.createOffer().then(offer => one.setLocalDescription(offer));
-</script></body></html>"""
-
-
-@pytest.mark.servers
-def test_p1_what_a_page_asks_for_in_the_browser_is_checked_too(
-    way_of: Callable[..., Way], serve: Any
-) -> None:
-    with Listener().open() as inner:
-        page = PAGE.replace("HOST", inner.address).encode()
-        server = serve(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page)
-        assert b"needle" in way_of("playwright", OWN).get(server.url).body
+        assert way_of(kind, OWN).get(server.url).status == status
     assert inner.came == []
 
 
@@ -174,18 +147,17 @@ def flipping(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     runner.reactor.installNameResolver(before)
 
 
-@pytest.mark.parametrize("kind", ["http11", "proxied", PLAYWRIGHT])
 def test_p1_a_name_that_flips_is_looked_up_once_for_a_connection(
-    way_of: Callable[..., Way], serve: Any, flipping: Callable[..., Flipping], kind: str
+    way_of: Callable[..., Way], serve: Any, flipping: Callable[..., Flipping]
 ) -> None:
     server = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
     names = flipping(OWN, "127.0.0.2")
-    way = way_of(kind, OWN)
+    way = way_of("http11", OWN)
     with connected_addresses() as addresses:
         assert way.get(f"http://flip.test:{server.port}/").status == 200
         refused(way, f"http://flip.test:{server.port}/")
     assert (server.connections, "127.0.0.2" in addresses) == (1, False)
-    assert names.asked == 2 or kind == "playwright"  # a browser asks for an icon, too
+    assert names.asked == 2
 
 
 def test_p1_a_flipped_name_is_refused_over_http2(

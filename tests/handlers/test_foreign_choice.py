@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Future
+from importlib.util import find_spec
 from ipaddress import ip_address, ip_network
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from scrapy.exceptions import CannotResolveHostError
 from scrapy.http import Response
 from scrapy.settings import Settings
 from support.context import made_context
+from support.requirement import require
 from twisted.internet.defer import Deferred, succeed
 
 from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
@@ -25,17 +27,16 @@ from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import UserError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
-from ultracrawl.handlers.guarding.choice import Guarding, guard_handlers, guarding_of
+from ultracrawl.handlers.guarding.choice import guard_handlers
 from ultracrawl.handlers.guarding.guards import (
-    BrowserGuard,
     ConnectionGuard,
     HostNameGuard,
-    ProxyGuard,
     ReactorGuard,
 )
 from ultracrawl.handlers.guarding.handler import GuardedDownloadHandler
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.sources import DataSource
+from ultracrawl.sources.checking.access_checks import check_access
 
 STORED = "ultracrawl.handlers.stored.StoredDownloadHandler"
 
@@ -44,7 +45,11 @@ class Unknown:
     lazy = True
 
 
-class Declared:
+class Declared(HTTP11DownloadHandler):
+    ultracrawl_guarded_by = "reactor"
+
+
+class OfOtherWords:
     ultracrawl_guarded_by = "proxy"
 
 
@@ -74,16 +79,13 @@ def chosen(path: Any, *, settings: dict[str, Any] | None = None, **options: Any)
     [
         pytest.param(PATHS["http11"], ReactorGuard, id="http11"),
         pytest.param(PATHS["http2"], ReactorGuard, id="http2"),
-        pytest.param(PATHS["playwright"], BrowserGuard, id="playwright"),
-        pytest.param("scrapy.core.downloader.handlers._httpx.HttpxDownloadHandler", ProxyGuard, id="httpx"),
-        pytest.param(Derived, ReactorGuard, id="derived"),
-        pytest.param(Declared, ProxyGuard, id="declared"),
+        pytest.param(PATHS["ftp"], ReactorGuard, id="ftp"),
+        pytest.param(Declared, ReactorGuard, id="declared"),
     ],
 )
 def test_a_foreign_handler_gets_the_guard_that_fits(path: Any, guard: type) -> None:
-    for kind, known in PATHS.items():
-        if path == known:
-            path_of(kind)
+    if path == PATHS["http2"]:
+        path_of("http2")
     guarded = chosen(path)
     assert issubclass(guarded, GuardedDownloadHandler)
     assert guarded.guard is guard
@@ -94,17 +96,46 @@ def test_a_handler_that_guards_itself_is_left_alone(path: Any) -> None:
     assert chosen(path) is path
 
 
-def test_what_is_declared_wins_over_what_a_base_is_known_for() -> None:
-    assert guarding_of(type("Own", (Derived,), {"ultracrawl_guarded_by": "proxy"})) is Guarding.PROXY
+FOREIGN: dict[str, Any] = {
+    "unknown": Unknown,
+    "other words": OfOtherWords,
+    "derived": Derived,
+    "httpx": "scrapy.core.downloader.handlers._httpx.HttpxDownloadHandler",
+    "playwright": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler",
+}
+LOGINS: dict[str, Any] = {
+    "logins": {"l": {"page": "http://a.example/in", "fields": {"user": "u"}}},
+    "authentication": {"a": {"url": "http://a.example/", "user": "u", "password": "p"}},
+    "site_headers": {"h": {"url": "http://a.example/", "headers": {"X-Key": "k"}}},
+    "cookies": {"enabled": True},
+}
 
 
-def test_a_handler_that_nobody_can_guard_is_refused() -> None:
-    with pytest.raises(
-        UserError,
-        match=r"source s: settings.DOWNLOAD_HANDLERS.http: the address guard cannot check .*guard: names",
-    ):
-        chosen(Unknown)
-    assert chosen(Unknown, boundary={"guard": "names"}).guard is HostNameGuard
+@pytest.mark.parametrize("path", FOREIGN.values(), ids=list(FOREIGN))
+def test_a_handler_that_nobody_can_guard_is_refused_or_checked_by_names(path: Any) -> None:
+    if "playwright" in str(path):
+        require(find_spec("scrapy_playwright"), "scrapy-playwright", get="pip install scrapy-playwright")
+    if "httpx" in str(path):
+        require(find_spec("httpx"), "httpx", get="pip install httpx")
+    with pytest.raises(UserError, match=r"source s: settings.DOWNLOAD_HANDLERS.http: .*guard: names"):
+        chosen(path)
+    assert chosen(path, boundary={"guard": "names"}).guard is HostNameGuard
+
+
+@pytest.mark.parametrize("option", LOGINS)
+def test_names_alone_are_not_enough_where_a_source_logs_in(option: str) -> None:
+    with pytest.raises(UserError, match=f"`{option}"):
+        chosen(Unknown, boundary={"guard": "names"}, **{option: LOGINS[option]})
+    assert chosen(PATHS["http11"], boundary={"guard": "names"}, **{option: LOGINS[option]})
+
+
+@pytest.mark.parametrize("option", [*LOGINS, ""])
+def test_the_definition_is_checked_for_it(option: str) -> None:
+    source = {"start_urls": ["http://a.example/"], "boundary": {"guard": "names"}}
+    own = {option: LOGINS[option]} if option else {}
+    made = DataSource.model_validate({"name": "s", **source, **own})
+    found = [one for one in check_access(made) if one.path == ("boundary", "guard")]
+    assert [one.fatal for one in found] == [bool(option)]
 
 
 def test_names_alone_are_no_reason_to_check_less() -> None:
@@ -117,7 +148,6 @@ def test_a_handler_that_cannot_be_loaded_is_a_mistake() -> None:
 
 
 NTLM = {"a": {"url": "http://a.example/", "user": "u", "password": "p", "scheme": "ntlm"}}
-PROXY = {"servers": {"p": {"url": "http://proxy.example:8080"}}}
 
 
 @pytest.mark.parametrize(
@@ -129,66 +159,11 @@ PROXY = {"servers": {"p": {"url": "http://proxy.example:8080"}}}
             {"client_certificates": {"c": {"url": "https://a.example/", "certificate": "c.pem"}}},
             id="certificate",
         ),
-        pytest.param(Declared, {"proxy": PROXY}, id="proxy"),
     ],
 )
 def test_what_a_handler_cannot_do_is_refused(path: Any, options: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="this handler does not support"):
         chosen(path, **options)
-    if options.get("proxy"):
-        assert chosen(PATHS["http11"], **options)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"PLAYWRIGHT_CDP_URL": "http://elsewhere:9222"},
-        {"PLAYWRIGHT_CONNECT_URL": "ws://elsewhere"},
-        {"PLAYWRIGHT_BROWSER_PROVIDER": "own.Provider"},
-        {"PLAYWRIGHT_BROWSER_TYPE": "firefox"},
-        {"PLAYWRIGHT_LAUNCH_OPTIONS": {"proxy": {"server": "http://elsewhere:1"}}},
-        {"PLAYWRIGHT_LAUNCH_OPTIONS": {"args": ["--no-proxy-server"]}},
-        {"PLAYWRIGHT_CONTEXTS": {"own": {"proxy": {"server": "http://elsewhere:1"}}}},
-        {"PLAYWRIGHT_CONTEXTS": {"own": {"user_data_dir": "/tmp/x"}}},
-    ],
-    ids=lambda settings: next(iter(settings)),
-)
-def test_a_browser_that_would_go_past_the_guard_is_refused(settings: dict[str, Any]) -> None:
-    path_of("playwright")
-    with pytest.raises(UserError, match=f"with the value of {next(iter(settings))}, the browser"):
-        chosen(PATHS["playwright"], settings=settings)
-
-
-@pytest.mark.parametrize(
-    ("guard", "meta"),
-    [
-        (
-            BrowserGuard,
-            {"playwright": True, "playwright_context_kwargs": {"proxy": {"server": "http://a.example"}}},
-        ),
-        (BrowserGuard, {"playwright": True, "playwright_context_kwargs": {"user_data_dir": "own"}}),
-        (ProxyGuard, {"proxy": "http://a.example"}),
-    ],
-)
-def test_a_request_that_would_go_past_the_guard_is_not_sent(
-    guard: type[ConnectionGuard], meta: dict[str, Any]
-) -> None:
-    sent: list[Request] = []
-
-    async def send(request: Request) -> Response:
-        sent.append(request)
-        return Response(request.url)
-
-    async def fetch() -> None:
-        made = guard(AddressPolicy())
-        try:
-            with pytest.raises(ValueError, match="cannot be"):
-                await made.fetch(Request("http://a.example/", meta=meta), send)
-        finally:
-            await made.close()
-
-    asyncio.run(fetch())
-    assert sent == []
 
 
 # ---- by names
@@ -284,9 +259,6 @@ class Shows:
 
     def around(self, send: Send) -> Send:
         return lambda request: send_with(request, send, {"X-Token": "secret"})
-
-    def around_bare(self, send: Send) -> Send:
-        return send
 
 
 @pytest.mark.parametrize(("handler", "shown"), [(Names(), b"secret"), (OldNames(), b"s")])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handlers.ways import PATHS, PLAYWRIGHT, launch_options, path_of
+from handlers.ways import PATHS, path_of
 from support.certificates import Authority
 from support.listener import Listener
 from support.project import Workspace
@@ -18,12 +18,6 @@ from support.tls_site import secured
 from ultracrawl.rules.access.basic import basic_answer
 
 SECRET = "hunter2-of-the-source"
-OPENS = """
-class Opens:
-    def process_request(self, request):
-        if not request.url.endswith(("/robots.txt", ".xml")):
-            request.meta["playwright"] = True
-"""
 OWN = """
 from urllib.request import urlopen
 from scrapy.http import HtmlResponse
@@ -55,14 +49,7 @@ def with_handler(path: str, **settings: Any) -> dict[str, Any]:
     return {"DOWNLOAD_HANDLERS": {"http": path, "https": path}, **settings}
 
 
-@pytest.mark.parametrize("kind", ["http11", PLAYWRIGHT])
-def test_a_crawl_reaches_what_its_source_may_reach(
-    site: Site, url: str, workspace: Workspace, kind: str
-) -> None:
-    own: dict[str, Any] = {}
-    if kind == "playwright":
-        (workspace.directory / "opens.py").write_text(OPENS)
-        own = {"DOWNLOADER_MIDDLEWARES": {"opens.Opens": 800}, "PLAYWRIGHT_LAUNCH_OPTIONS": launch_options()}
+def test_a_crawl_reaches_what_its_source_may_reach(site: Site, url: str, workspace: Workspace) -> None:
     with Listener().open() as inner:
         refused = f"http://{inner.address}"
         site.robots(f"User-agent: *\nSitemap: {refused}/sitemap.xml\nSitemap: {url}/sitemap.xml\n")
@@ -81,7 +68,7 @@ def test_a_crawl_reaches_what_its_source_may_reach(
                         "boundary": boundary,
                         "politeness": {"delay": 0},
                         "limits": {"retries": 1, "retry_delay": 0.05},
-                        "settings": with_handler(path_of(kind), **own),
+                        "settings": with_handler(path_of("http11")),
                     }
                 }
             }

@@ -24,7 +24,7 @@ from ultracrawl.sources import DataSource, compile_source
 SECRET = "hunter2-of-the-source"
 BASIC = basic_answer("u", SECRET).encode()
 LOOPBACK = AddressPolicy((ip_network("127.0.0.0/8"),))
-KINDS = ("ours", "http11", "http2", "proxied")
+KINDS = ("ours", "http11", "http2")
 STATUSES = (301, 302, 303, 307, 308)
 
 
@@ -184,7 +184,7 @@ def test_p4_nothing_follows_a_redirect_to_another_origin(
     assert BASIC in own.requests[1]
 
 
-@pytest.mark.parametrize("kind", ["ours", "http11", "proxied"])
+@pytest.mark.parametrize("kind", ["ours", "http11"])
 def test_a_challenge_is_answered(serve: Any, way_to: Callable[..., Way], kind: str) -> None:
     challenge = b'Digest realm="R", nonce="n", qop="auth", algorithm=SHA-256'
 
@@ -215,31 +215,3 @@ def test_p4_the_password_of_a_proxy_goes_to_the_proxy(
     assert b"uthorization" not in server.requests[0]
     assert not secrets_in(request)
     assert "proxy" not in request.meta
-
-
-@pytest.mark.servers
-def test_p4_a_page_in_the_browser_gets_no_credentials(serve: Any, way_to: Callable[..., Way]) -> None:
-    other: RawServer = serve(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\nneedle")
-
-    def script(_: bytes) -> Iterator[bytes]:
-        yield f"HTTP/1.1 302 F\r\nLocation: {other.url}\r\nContent-Length: 0\r\n\r\n".encode()
-
-    own: RawServer = serve(script)
-    way = way_to("playwright", own.url)
-    assert b"needle" in way.get(f"{own.url}staff/a").body
-    assert own.requests
-    assert other.requests
-    for request in [*own.requests, *other.requests]:
-        assert b"uthorization" not in request
-        assert SECRET.encode() not in request
-
-
-@pytest.mark.servers
-def test_p4_scrapy_playwright_shows_them_where_it_opens_no_browser(
-    serve: Any, way_to: Callable[..., Way]
-) -> None:
-    own: RawServer = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-    request = Request(f"{own.url}staff/a")
-    assert way_to("playwright", own.url).get(request).status == 200
-    assert BASIC in own.requests[0]
-    assert not secrets_in(request)

@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
-import shutil
+import asyncio
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from types import SimpleNamespace
 from typing import Any
+from urllib.request import urlopen
 
-import pytest
 from handlers.conftest import Runner
-from scrapy import Request, Spider, signals
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.misc import build_from_crawler, load_object
 from support.requirement import require
 
-from ultracrawl.crawl.rendering.browser import PROGRAMS
+from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.handlers.curl.handler import CurlDownloadHandler
-from ultracrawl.handlers.guarding.choice import GUARDS, guarding_of
+from ultracrawl.handlers.guarding.choice import Guarding, guarding_of
+from ultracrawl.handlers.guarding.guards import HostNameGuard, ReactorGuard
 from ultracrawl.handlers.guarding.handler import GuardedDownloadHandler
 
 
-class TakesProxy(HTTP11DownloadHandler):
-    """Stands for handlers that take the proxy in the meta of a request."""
+class OpensItself:
+    """Stands for handlers whose connections nobody can check."""
 
-    ultracrawl_guarded_by = "proxy"
+    lazy = True
+
+    async def download_request(self, request: Request) -> Response:
+        def fetch() -> Response:
+            with urlopen(request.url) as answer:
+                return Response(request.url, answer.status, body=answer.read())
+
+        return await asyncio.to_thread(fetch)
 
 
 PATHS: dict[str, Any] = {
     "http11": "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler",
     "http2": "scrapy.core.downloader.handlers.http2.H2DownloadHandler",
-    "proxied": TakesProxy,
-    "playwright": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler",
+    "ftp": "scrapy.core.downloader.handlers.ftp.FTPDownloadHandler",
+    "names": OpensItself,
 }
-PLAYWRIGHT = pytest.param("playwright", marks=pytest.mark.servers)
-WAYS = ("ours", "http11", "http2", "proxied", PLAYWRIGHT)
+WAYS = ("ours", *PATHS)
 
 
 class Way:
@@ -51,10 +56,7 @@ class Way:
         self.handler = runner.run(self._made(guard, access), 60)
 
     async def _made(self, guard: Any, access: Any) -> Any:
-        settings: dict[str, Any] = {"DOWNLOAD_TIMEOUT": 8}
-        if self.kind == "playwright":
-            settings["PLAYWRIGHT_LAUNCH_OPTIONS"] = launch_options()
-        crawler = Crawler(Spider, settings)
+        crawler = Crawler(Spider, {"DOWNLOAD_TIMEOUT": 8})
         crawler.spider = Spider("s")
         if self.kind == "ours":
             handler = CurlDownloadHandler(crawler, guard)
@@ -63,22 +65,21 @@ class Way:
         crawler.stats = MemoryStatsCollector(crawler)
         cls = load_object(path_of(self.kind))
         foreign = build_from_crawler(cls, crawler)
-        guarding = guarding_of(cls)
-        assert guarding is not None
-        context: Any = SimpleNamespace(rules=SimpleNamespace(addresses=guard))
-        guard = GUARDS[guarding].for_crawl(crawler, context, foreign)
-        await crawler.signals.send_catch_log_async(signals.engine_started)
+        if self.kind == "names":
+            guard = HostNameGuard(guard, HostAddresses())
+        else:
+            assert guarding_of(cls) is Guarding.REACTOR
+            guard = ReactorGuard(guard)
         return GuardedDownloadHandler(crawler, foreign, guard, access)
 
     @property
     def scheme(self) -> str:
         """What the handler speaks."""
-        return "https" if self.kind == "http2" else "http"
+        return {"http2": "https", "ftp": "ftp"}.get(self.kind, "http")
 
     def request(self, url: str, **options: Any) -> Request:
         """Return a request as this kind wants it."""
-        meta = {"playwright": True} if self.kind == "playwright" else {}
-        return Request(url, meta={**meta, **options.pop("meta", {})}, **options)
+        return Request(url, **options)
 
     def get(self, url: str | Request, **options: Any) -> Response:
         """Send a request, and return its response."""
@@ -96,15 +97,7 @@ def path_of(kind: str) -> Any:
     """Return the class of a kind; skips the test if something is missing for it."""
     if kind == "http2":
         require(find_spec("h2") and find_spec("priority"), "HTTP/2", get='pip install "Twisted[http2]"')
-    if kind == "playwright":
-        require(find_spec("scrapy_playwright"), "scrapy-playwright", get="pip install scrapy-playwright")
     return PATHS[kind]
-
-
-def launch_options() -> dict[str, Any]:
-    """Return how scrapy-playwright finds the Chromium of the machine; skips the test if there is none."""
-    require(any(map(shutil.which, PROGRAMS)), "Chromium", "chromium")
-    return {"executable_path": next(filter(None, map(shutil.which, PROGRAMS))), "args": []}
 
 
 _connected: list[str] | None = None

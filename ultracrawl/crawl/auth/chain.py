@@ -101,7 +101,7 @@ class AuthChain:
 
     def around(self, send: Send) -> Send:
         """Return `send` wrapped in all layers; `send` itself if there are none."""
-        bare = self.around_bare(send)
+        bare = _wrap(self._network_layers, send)
         if not self._auth_layers:
             return bare
         authenticated = _wrap(self._auth_layers, bare)
@@ -110,10 +110,6 @@ class AuthChain:
             return await (bare if ANONYMOUS in request.meta else authenticated)(request)
 
         return send_request
-
-    def around_bare(self, send: Send) -> Send:
-        """Return `send` wrapped in the layers that do not identify the crawler."""
-        return _wrap(self._network_layers, send)
 
 
 def _wrap(layers: Sequence[Layer], send: Send) -> Send:

@@ -12,10 +12,7 @@ from scrapy.utils.url import add_http_if_no_scheme
 from ultracrawl.crawl import feature_of
 from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
-from ultracrawl.crawl.rendering.browser import NO_DATAGRAM_FLAGS
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
-from ultracrawl.crawl.transport.outgoing import send_with
-from ultracrawl.handlers.guarding.egress import EgressProxy
 from ultracrawl.handlers.guarding.reactor import ConnectionAttempt, guard_reactor
 from ultracrawl.rules.urls.canonical import site_of
 
@@ -48,10 +45,6 @@ class ConnectionGuard:
     def for_crawl(cls, _crawler: Crawler, context: CrawlContext, _handler: Any) -> Self:
         """Create the guard of a handler in a crawl."""
         return cls(context.rules.addresses)
-
-    def forwards_headers(self, _request: Request) -> bool:
-        """Whether a handler sends the headers of a request to the targets of redirects, too."""
-        return False
 
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request. Raises `AddressRefusedError`."""
@@ -98,82 +91,6 @@ class ReactorGuard(ConnectionGuard):
 
 def _succeeded(sending: asyncio.Future[Response]) -> bool:
     return sending.done() and not sending.cancelled() and sending.exception() is None
-
-
-class ProxyGuard(ConnectionGuard):
-    """For handlers that use `request.meta["proxy"]`: sets an `EgressProxy`, which checks addresses."""
-
-    def __init__(self, addresses: AddressGuard) -> None:
-        super().__init__(addresses)
-        self._egress = EgressProxy(addresses)
-
-    async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request through the proxy."""
-        if "proxy" in request.meta:
-            raise ValueError("the guard of this handler is a proxy; another proxy cannot be used")
-        headers = {"Proxy-Authorization": self._egress.authorization}
-        return await self._through(request, send_with(request, send, headers, {"proxy": self._egress.url}))
-
-    async def _through(self, request: Request, sending: Any) -> Response:
-        """Wait for a request through the proxy; raise `AddressRefusedError` if the proxy refused the connection."""
-        await self._egress.open()
-        try:
-            response: Response = await sending
-        except Exception as error:  # handlers raise different exceptions
-            refused = self._egress.refusal_of(_host_of(request.url))
-            if refused is not None:
-                raise AddressRefusedError(refused) from error
-            raise
-        return response
-
-    async def close(self) -> None:
-        """Close the proxy."""
-        await self._egress.close()
-
-
-class BrowserGuard(ProxyGuard):
-    """For scrapy-playwright: the browser may only use the proxy; other requests go through the reactor."""
-
-    def __init__(self, addresses: AddressGuard) -> None:
-        super().__init__(addresses)
-        self._reactor = ReactorGuard(addresses)
-
-    @classmethod
-    def for_crawl(cls, crawler: Crawler, context: CrawlContext, handler: Any) -> Self:
-        """Create the guard, and set its proxy in the options of the browser, which is not started yet."""
-        guard = super().for_crawl(crawler, context, handler)
-        guard._set_browser_proxy(handler.config)
-        return guard
-
-    def _set_browser_proxy(self, config: Any) -> None:
-        egress = self._egress
-        flags = (
-            f"--proxy-server={egress.url}",
-            "--proxy-bypass-list=<-loopback>",
-            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-            *NO_DATAGRAM_FLAGS,
-        )
-        options = dict(config.launch_options)
-        options["args"] = [*options.get("args", ()), *flags]
-        options["proxy"] = {"server": egress.url, "username": egress.user, "password": egress.password}
-        config.launch_options = options
-
-    @staticmethod
-    def bypasses_proxy(context: dict[str, Any]) -> bool:
-        """Whether the options of a browser context bypass the proxy of the browser."""
-        return bool({"proxy", "user_data_dir"} & context.keys())
-
-    def forwards_headers(self, request: Request) -> bool:
-        """Whether the browser fetches the request: it sends its headers to the targets of redirects, too."""
-        return bool(request.meta.get("playwright"))
-
-    async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request through the browser or the reactor."""
-        if not request.meta.get("playwright"):
-            return await self._reactor.fetch(request, send)
-        if self.bypasses_proxy(request.meta.get("playwright_context_kwargs") or {}):
-            raise ValueError("a browser context with a proxy or a profile of its own cannot be guarded")
-        return await self._through(request, send(request))
 
 
 class HostNameGuard(ConnectionGuard):

@@ -44,7 +44,6 @@ class GuardedDownloadHandler(BaseDownloadHandler):
         self._handler = handler
         self._guard = guard
         send: Send = partial(guard.fetch, send=_sender(handler, crawler))
-        self._bare = send if access is None else access.around_bare(send)
         self._send = send if access is None else access.around(send)
 
     @classmethod
@@ -56,8 +55,7 @@ class GuardedDownloadHandler(BaseDownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         """Return the response. Raises `AddressRefusedError` and whatever the handler raises."""
-        send = self._bare if self._guard.forwards_headers(request) else self._send
-        response = await send(request)
+        response = await self._send(request)
         response.request = request  # some handlers set the copy here, which has the credentials
         return response
 

@@ -30,8 +30,18 @@ def check_secrets(options: object) -> Iterator[PathFinding]:
 
 
 def check_access(source: DataSource) -> Iterator[PathFinding]:
-    """Yield warnings about secrets in clear text, NTLM version 1, and FTP beside proxies."""
+    """Yield log-ins beside `guard: names`, and warnings about secrets in clear text, NTLM version 1, and others."""
     yield from check_secrets(source)
+    if source.boundary.guard == "names":
+        used = source.login_options
+        yield PathFinding(
+            ("boundary", "guard"),
+            f"download handlers of others would get `{used[0]}`, and only the names of hosts are checked"
+            if used
+            else "with download handlers of others, a name that changes its address is not noticed",
+            "remove one of the two" if used else "remove it unless such a handler needs it",
+            fatal=bool(used),
+        )
     for name, entry in source.authentication.items():
         if entry.scheme is Scheme.NTLM_V1:
             yield PathFinding(

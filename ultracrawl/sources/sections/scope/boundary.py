@@ -190,6 +190,7 @@ class BoundarySection(Section):
     all links, redirects and host names.
     """
     guard: Literal["connections", "names"] = Field(default="connections", examples=["names"])
-    """What is checked against `networks`: the connections, or only host names (`names`). A download handler of your own
-    whose connections cannot be checked requires `names`; otherwise the crawl is refused.
+    """What is checked against `networks`: the connections, or only host names (`names`). A download handler
+    whose connections cannot be checked requires `names`; otherwise the crawl is refused. A source with log-ins cannot
+    have it.
     """
