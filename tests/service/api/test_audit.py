@@ -30,6 +30,8 @@ def test_requests_that_change_something_are_recorded(api: Api) -> None:
         ("/sources/site/start", {}, Role.EDITOR),
         ("/sources/site/start", {}, Role.EDITOR),
         ("/sources/site/pause", {}, Role.EDITOR),
+        ("/sources/site/deletions", {"json": {"decision": "discard"}}, Role.EDITOR),
+        ("/sources/site/changes", {"json": {"decision": "accept"}}, Role.EDITOR),
         ("/schedules/nightly/launch", {}, Role.ADMINISTRATOR),
         ("/reload", {}, Role.ADMINISTRATOR),
     ]
@@ -43,6 +45,8 @@ def test_requests_that_change_something_are_recorded(api: Api) -> None:
         ("token:editor", "crawl", ["site"], "done", 202),
         ("token:editor", "crawl", ["site"], "refused", 409),
         ("token:editor", "pause", ["site"], "done", 202),
+        ("token:editor", "approve-deletions", ["site"], "done", 200),
+        ("token:editor", "approve-changes", ["site"], "done", 200),
         ("token:administrator", "schedule launch", ["nightly"], "done", 202),
         ("token:administrator", "reload", [], "done", 200),
     ]

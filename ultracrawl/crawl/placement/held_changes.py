@@ -40,7 +40,7 @@ class HeldChanges:
         self._state.flush()
         return list(self._state.records.held_records())
 
-    def accept(self, held: Iterable[UrlRecord]) -> int:
+    def carry_out(self, held: Iterable[UrlRecord]) -> int:
         """Submit the new versions of documents to the index; returns how many."""
         waiting, accepted = iter(held), 0
         while batch := list(islice(waiting, BATCH)):

@@ -281,34 +281,19 @@ class Submitted(_Shape):
     answers: list[Submission]
 
 
-class Deletion(_Shape):
-    """A document to be removed from the index, and the cause."""
+class HeldDocument(_Shape):
+    """A document that a guard holds back, and the cause."""
 
     url: str
     cause: str
 
 
-class Deletions(_Shape):
-    """Deletions that the deletion guard holds back, and what was done with them."""
+class HeldBack(_Shape):
+    """Deletions or new versions that a guard holds back, and what was done with them."""
 
     source: str
     done: str
-    documents: list[Deletion]
-
-
-class Change(_Shape):
-    """A document of which a new version is held back, and the cause."""
-
-    url: str
-    cause: str
-
-
-class Changes(_Shape):
-    """New versions that the change guard holds back, and what was done with them."""
-
-    source: str
-    done: str
-    documents: list[Change]
+    documents: list[HeldDocument]
 
 
 class Schedule(_Shape):

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import asdict
 from enum import StrEnum
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import Field
@@ -22,14 +22,7 @@ from ultracrawl.service.api.sources import MAX_URLS, Name
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.approval import Selection, approval_of
 from ultracrawl.service.control import running_crawl
-from ultracrawl.service.deletions import (
-    changes_json,
-    changes_of,
-    deletions_json,
-    deletions_of,
-    held_back,
-    held_changes,
-)
+from ultracrawl.service.held_back import CHANGES, DELETIONS, HeldBack
 from ultracrawl.sources import DataSource
 from ultracrawl.stores.opening import open_state, state_exists
 
@@ -128,50 +121,46 @@ def submit(
     return json_answer(result)
 
 
-@router.get("/sources/{name}/deletions", responses=shapes.answers(shapes.Deletions))
+@router.get("/sources/{name}/deletions", responses=shapes.answers(shapes.HeldBack))
 def deletions(state: State, _requester: Editor, name: Name, limit: Limit = 1000) -> Response:
     """Return the documents whose deletion was held back, as `ultracrawl approve-deletions --list --json` does."""
-    source = state.known_source(name)
-    leaving = held_back(state.project, source) if state_exists(state.project, name) else []
-    return json_answer(deletions_json(name, "leaving", leaving[:limit]))
+    return _list_held_back(DELETIONS, state, name, limit)
 
 
-@router.post("/sources/{name}/deletions", responses=shapes.answers(shapes.Deletions))
+@router.post("/sources/{name}/deletions", responses=shapes.answers(shapes.HeldBack))
 def delete(state: State, _requester: Editor, name: Name, order: DeletionOrder, details: Details) -> Response:
     """Carry out the deletions that were held back, or forget them; 409 while the source is crawled."""
-    source = _idle_source(state, name)
-    with deletions_of(state.project, source) as deletions:
-        leaving = deletions.candidates()
-        if order.decision is DeletionDecision.DELETE:
-            deletions.carry_out(leaving)
-        else:
-            deletions.discard(leaving)
-    details |= {"decision": order.decision.value, "documents": len(leaving)}
-    done = "deleted" if order.decision is DeletionDecision.DELETE else "kept"
-    return json_answer(deletions_json(name, done, leaving))
+    return _decide(DELETIONS, state, name, order.decision, details)
 
 
-@router.get("/sources/{name}/changes", responses=shapes.answers(shapes.Changes))
+@router.get("/sources/{name}/changes", responses=shapes.answers(shapes.HeldBack))
 def changes(state: State, _requester: Editor, name: Name, limit: Limit = 1000) -> Response:
     """Return the documents of which a new version is held back, as `ultracrawl approve-changes --list --json` does."""
-    source = state.known_source(name)
-    held = held_changes(state.project, source) if state_exists(state.project, name) else []
-    return json_answer(changes_json(name, "held", held[:limit]))
+    return _list_held_back(CHANGES, state, name, limit)
 
 
-@router.post("/sources/{name}/changes", responses=shapes.answers(shapes.Changes))
+@router.post("/sources/{name}/changes", responses=shapes.answers(shapes.HeldBack))
 def accept(state: State, _requester: Editor, name: Name, order: ChangeOrder, details: Details) -> Response:
     """Let the new versions that are held back into the index, or drop them; 409 while the source is crawled."""
-    source = _idle_source(state, name)
-    with changes_of(state.project, source) as changes:
-        held = changes.candidates()
-        if order.decision is ChangeDecision.ACCEPT:
-            changes.accept(held)
-        else:
-            changes.discard(held)
-    details |= {"decision": order.decision.value, "documents": len(held)}
-    done = "accepted" if order.decision is ChangeDecision.ACCEPT else "discarded"
-    return json_answer(changes_json(name, done, held))
+    return _decide(CHANGES, state, name, order.decision, details)
+
+
+def _list_held_back(guard: HeldBack, state: ApiState, name: str, limit: int) -> Response:
+    records = guard.records(state.project, state.known_source(name))
+    return json_answer(guard.as_json(name, guard.waiting, records[:limit]))
+
+
+def _decide(
+    guard: HeldBack,
+    state: ApiState,
+    name: str,
+    decision: DeletionDecision | ChangeDecision,
+    details: dict[str, Any],
+) -> Response:
+    approve = decision not in (DeletionDecision.DISCARD, ChangeDecision.DISCARD)
+    records = guard.decide(state.project, _idle_source(state, name), approve=approve)
+    details |= {"decision": decision.value, "documents": len(records)}
+    return json_answer(guard.as_json(name, guard.approved if approve else guard.discarded, records))
 
 
 def _idle_source(state: ApiState, name: str) -> DataSource:

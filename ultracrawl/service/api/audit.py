@@ -15,7 +15,7 @@ _REFUSED_FROM, _FAILED_FROM = 400, 500
 """Status codes."""
 _UNRECORDED = frozenset({"click"})
 """Routes that change statistics only, which know no users and no addresses."""
-_ACTIONS = {"start": "crawl", "delete": "approve-deletions"}
+_ACTIONS = {"start": "crawl", "delete": "approve-deletions", "accept": "approve-changes"}
 """The verb of the command line for a route, where the names differ."""
 
 

@@ -1,0 +1,92 @@
+"""`ultracrawl approve-deletions` and `approve-changes`: decide about what the guards held back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import cleandoc
+
+import click
+
+from ultracrawl.cli.audit import note_details
+from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.cli.options import SOURCE_NAME, json_option, known_sources, print_json, project_option
+from ultracrawl.cli.terminal import print_line
+from ultracrawl.service.held_back import CHANGES, DELETIONS, HeldBack
+from ultracrawl.sources import Project
+
+MAX_SHOWN = 20
+_TEXTS = {
+    DELETIONS.waiting: "are to be deleted from the index",
+    DELETIONS.approved: "left the index",
+    DELETIONS.discarded: "are kept",
+    CHANGES.waiting: "have a new version that is held back",
+    CHANGES.approved: "were replaced by their new version",
+    CHANGES.discarded: "keep their former version",
+}
+
+
+def _verb(guard: HeldBack, name: str, discard_help: str) -> Callable[[Callable[[], None]], click.Command]:
+    """Return a decorator that makes a verb of a function whose docstring is the help of the verb."""
+
+    def decorate(described: Callable[[], None]) -> click.Command:
+        @click.command(name, help=cleandoc(described.__doc__ or ""))
+        @click.argument("source", type=SOURCE_NAME)
+        @project_option
+        @click.option(
+            "--list",
+            "only_list",
+            is_flag=True,
+            help="List the documents, and change nothing; works during a crawl.",
+        )
+        @click.option("--discard", is_flag=True, help=discard_help)
+        @json_option
+        def command(source: str, project: Project, only_list: bool, discard: bool, as_json: bool) -> None:
+            (chosen,) = known_sources(project, [source])
+            if only_list and discard:
+                raise Mistake.EXCLUDE_EACH_OTHER.error(options="--list and --discard")
+            if only_list:
+                done, records = guard.waiting, guard.records(project, chosen)
+            else:
+                done = guard.discarded if discard else guard.approved
+                records = guard.decide(project, chosen, approve=not discard)
+                note_details(documents=len(records))
+            if as_json:
+                print_json(guard.as_json(source, done, records))
+                return
+            click.echo(f"{source}: {len(records):,} documents {_TEXTS[done]}")
+            for record in records[:MAX_SHOWN]:
+                print_line(f"  {record.shown_url}  ({guard.cause_of(record)})")
+            if len(records) > MAX_SHOWN:
+                click.echo(f"  and {len(records) - MAX_SHOWN:,} more (--json shows all)")
+
+        return command
+
+    return decorate
+
+
+@_verb(DELETIONS, "approve-deletions", "Keep the documents, until a later crawl finds the same again.")
+def approve_deletions() -> None:
+    """Delete the documents of SOURCE whose deletion a crawl held back because they were too many at once.
+
+    A crawl deletes nothing when more than `deletion.percent` of the documents of its source are to go: a broken
+    server looks like one whose pages are gone.
+
+    \b
+    Examples:
+      ultracrawl approve-deletions handbook --list
+      ultracrawl approve-deletions handbook
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@_verb(CHANGES, "approve-changes", "Drop the new versions, until a later crawl finds the same again.")
+def approve_changes() -> None:
+    """Let new versions of documents of SOURCE into the index that a crawl held back because they are alike each other.
+
+    A crawl keeps the former versions when more than `modification.percent` of the documents of its source become
+    alike: a log-in page, a challenge or a maintenance page that a server returns for every URL looks like that.
+
+    \b
+    Examples:
+      ultracrawl approve-changes handbook --list
+      ultracrawl approve-changes handbook
+    """  # noqa: D301 - click's mark for a block that keeps its lines

@@ -1,0 +1,86 @@
+"""Deletions and changes that the guards hold back, and what a person decides about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ultracrawl.crawl.placement.held_changes import HeldChanges
+from ultracrawl.crawl.removal.deletions import Deletions
+from ultracrawl.crawl.writing.opening import idle_writer
+from ultracrawl.crawl.writing.writer import IndexWriter
+from ultracrawl.model import UrlRecord
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.stores import Store
+from ultracrawl.stores.opening import open_state, state_exists
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """What one of the guards holds back; approved or discarded while the source is not being crawled."""
+
+    waiting: str
+    """What JSON objects say of documents about which nothing was decided."""
+    approved: str
+    discarded: str
+    _select: Callable[[Store], Iterable[UrlRecord]]
+    _open: Callable[[DataSource, Store, IndexWriter], Deletions | HeldChanges]
+    cause_of: Callable[[UrlRecord], str]
+    """Returns why a document is held back, in a sentence."""
+
+    def records(self, project: Project, source: DataSource) -> list[UrlRecord]:
+        """Return the records that are held back; of a running crawl, those that it has stored so far."""
+        if not state_exists(project, source.name):
+            return []
+        with closing(open_state(project, source.name, read_only=True)) as state:
+            return list(self._select(state))
+
+    @contextmanager
+    def open(self, project: Project, source: DataSource) -> Iterator[Deletions | HeldChanges]:
+        """Open what is held back of a source; what was approved is carried out at the end of the block.
+
+        Raises `UserError` while the source is being crawled, `WorkError` if the index could not be brought up to date:
+        the changes then stay in the document cache, and the next crawl writes them.
+        """
+        with (
+            closing(open_state(project, source.name)) as state,
+            idle_writer(project, source, state) as (writer, _),
+        ):
+            yield self._open(source, state, writer)
+
+    def decide(self, project: Project, source: DataSource, *, approve: bool) -> list[UrlRecord]:
+        """Approve or discard all that is held back of a source, and return the records. Raises what `open` raises."""
+        if not state_exists(project, source.name):
+            return []
+        with self.open(project, source) as held:
+            records = held.candidates()
+            if approve:
+                held.carry_out(records)
+            else:
+                held.discard(records)
+        return records
+
+    def as_json(self, source: str, done: str, records: Iterable[UrlRecord]) -> dict[str, Any]:
+        """Return the JSON object that says what was done with documents: `waiting`, `approved` or `discarded`."""
+        documents = [{"url": record.shown_url, "cause": self.cause_of(record)} for record in records]
+        return {"source": source, "done": done, "documents": documents}
+
+
+DELETIONS = HeldBack(
+    "leaving",
+    "deleted",
+    "kept",
+    lambda state: state.records.records_to_remove(),
+    lambda _, state, writer: Deletions(state, writer),
+    lambda record: str(record.removal),
+)
+CHANGES = HeldBack(
+    "held",
+    "accepted",
+    "discarded",
+    lambda state: state.records.held_records(),
+    HeldChanges,
+    lambda record: record.reason,
+)
