@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from scrapy_ways.runs import Desk
 from support import clock, shelf
+from support.agent_system import AgentSystem
 from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.project import Workspace
 
 
@@ -22,6 +24,17 @@ def kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shelf.Shelf:
     """A folder with the documents of the source `s` of the type `shelf`, which is installed."""
     shelf.install(tmp_path / "installed", monkeypatch)
     return shelf.Shelf(tmp_path)
+
+
+@pytest.fixture
+def system(workspace: Workspace) -> AgentSystem:
+    """The system that the agent `tracker.Tracker` in the folder of the project reads."""
+    return AgentSystem(workspace.directory)
+
+
+@pytest.fixture
+def site() -> NetworkSite:
+    return NetworkSite()
 
 
 @pytest.fixture

@@ -4,54 +4,25 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.agent_system import AgentSystem
+from support.agent_system import AgentSystem, agent_source
+from support.listed import crawl, found, outcomes
 from support.network import NetworkSite
-from support.project import LOOPBACK, Workspace
+from support.project import Workspace
 from support.shelf import Shelf
 
 PARTS = 300
 ENGINES = pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
 
 
-@pytest.fixture
-def site() -> NetworkSite:
-    return NetworkSite()
-
-
-@pytest.fixture
-def url(site: NetworkSite) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
-
-
 def define(workspace: Workspace, source: dict[str, Any], engine: str = "whoosh") -> None:
     attributes = {"Price": "number", "Colour": "string"}
     source = {"deletion": {"percent": 100}, **source}
     workspace.write({"index": {"engine": engine}, "attributes": attributes, "sources": {"s": source}})
-
-
-def crawl(workspace: Workspace, *words: str) -> dict[str, Any]:
-    ended = workspace.command("crawl", "s", "--json", *words)
-    assert ended.code == 0, (ended.out, ended.err)
-    return ended.run
-
-
-def outcomes(run: dict[str, Any]) -> dict[str, int]:
-    return {name: number for name, number in run["outcomes"].items() if number}
-
-
-def found(workspace: Workspace, *query: str, principal: str = "") -> list[str]:
-    """Return the last parts of the URLs of all hits; also checks that their number is the total."""
-    who = ("--principal", principal) if principal else ()
-    answer = workspace.command("search", *query, *who, "--limit", "1000", "--json").json
-    assert answer["total"] == len(answer["hits"])
-    return sorted(hit["url"].rpartition("=")[2].rpartition("/")[2] for hit in answer["hits"])
 
 
 def change(workspace: Workspace, *statements: str) -> None:
@@ -343,17 +314,14 @@ def test_documents_of_the_same_text_differ_by_attributes_that_can_be_searched(
 # ---- agents
 
 
-def define_agent(workspace: Workspace, engine: str = "whoosh", **options: Any) -> None:
-    parameters = {"folder": str(workspace.directory), "smart": options.pop("smart", False)}
-    source = {"type": "agent", "class": "tracker.Tracker", "parameters": parameters, "boundary": LOOPBACK}
-    define(workspace, {**source, "politeness": {"delay": 0}, **options}, engine)
+def define_agent(workspace: Workspace, engine: str = "whoosh") -> None:
+    define(workspace, agent_source(workspace.directory), engine)
 
 
 @ENGINES
 def test_delivered_documents_of_one_text_are_documents_of_their_own(
-    workspace: Workspace, engine: str
+    workspace: Workspace, system: AgentSystem, engine: str
 ) -> None:
-    system = AgentSystem(workspace.directory)
     shown = [f"https://cms.example.com/{one}" for one in range(4)]
     system.put(
         {"display_url": shown[0], "doc_key": "a", "text": "same words", "title": "Alpha", "acl": ["staff"]},
@@ -374,9 +342,8 @@ def test_delivered_documents_of_one_text_are_documents_of_their_own(
 
 @pytest.mark.parametrize("private_first", [True, False])
 def test_fetched_documents_are_copies_if_title_attributes_and_readers_agree(
-    workspace: Workspace, site: NetworkSite, url: str, private_first: bool
+    workspace: Workspace, system: AgentSystem, site: NetworkSite, url: str, private_first: bool
 ) -> None:
-    system = AgentSystem(workspace.directory)
     told: dict[str, dict[str, Any]] = {
         "private": {"acl": ["staff"]},
         "public": {},

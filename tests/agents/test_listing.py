@@ -5,28 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.project import Ended, Workspace
+from support.listed import crawl, found, outcomes
+from support.project import Workspace
 from support.shelf import Shelf
 
 
 def define(workspace: Workspace, **options: object) -> None:
     source = {"type": "shelf", "shelf": "shelf", **options}
     workspace.write({"attributes": {"Colour": "string"}, "sources": {"s": source}})
-
-
-def crawl(workspace: Workspace, *words: str, code: int = 0) -> dict[str, Any]:
-    ended = workspace.command("crawl", "s", "--json", *words)
-    assert ended.code == code, (ended.out, ended.err)
-    return ended.run
-
-
-def hits(workspace: Workspace, *query: str) -> list[str]:
-    ended: Ended = workspace.command("search", *query, "--json")
-    return sorted(hit["url"] for hit in ended.json["hits"])
-
-
-def outcomes(run: dict[str, Any]) -> dict[str, int]:
-    return {name: number for name, number in run["outcomes"].items() if number}
 
 
 def page(word: str, title: str = "") -> str:
@@ -42,7 +28,7 @@ def test_what_is_listed_is_fetched_and_found(workspace: Workspace, kind: Shelf) 
     kind.put(*fill(kind, *"abcdefg"))
     run = crawl(workspace)
     assert outcomes(run) == {"NEW": 7}
-    assert hits(workspace, "common") == [f"shelf://x/{name}" for name in "abcdefg"]
+    assert found(workspace, "common") == list("abcdefg")
     assert kind.calls == [
         ["list", "", ""],
         ["received", 3],
@@ -65,7 +51,7 @@ def test_an_entry_with_equal_validators_is_vouched_for_and_not_visited(
     run = crawl(workspace)
     assert (outcomes(run), run["fetched"], run["not_asked"]) == ({"NOT_MODIFIED": 3, "MODIFIED": 1}, 1, 3)
     assert run["scheduled"] == 4
-    assert hits(workspace, "changed") == ["shelf://x/b"]
+    assert found(workspace, "changed") == ["b"]
 
 
 def test_a_copy_of_another_document_is_vouched_for_as_long_as_that_one_stands(
@@ -80,7 +66,7 @@ def test_a_copy_of_another_document_is_vouched_for_as_long_as_that_one_stands(
     assert (run["status_codes"], run["scheduled"]) == ({"304": 2, "910": 1}, 3)
     kind.put(*entries[1:])
     run = crawl(workspace)
-    assert (run["fetched"], run["deleted"], hits(workspace, "same")) == (1, 1, ["shelf://x/bb"])
+    assert (run["fetched"], run["deleted"], found(workspace, "same")) == (1, 1, ["bb"])
     run = crawl(workspace)
     assert (outcomes(run), run["fetched"]) == ({"NOT_MODIFIED": 2}, 0)
 
@@ -92,12 +78,12 @@ def test_a_copy_takes_the_place_of_a_document_that_becomes_another(workspace: Wo
     crawl(workspace)
     kind.put(kind.write("a", page("changed")), *copies)
     run = crawl(workspace)
-    assert (run["fetched"], hits(workspace, "same")) == (2, ["shelf://x/bb"])
+    assert (run["fetched"], found(workspace, "same")) == (2, ["bb"])
     run = crawl(workspace)
     assert (outcomes(run), run["fetched"]) == ({"NOT_MODIFIED": 2, "DUPLICATE": 1}, 0)
     kind.put(*copies, kind.write("a", page("same")))
     assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 1, "DUPLICATE": 1, "MODIFIED": 1}
-    assert hits(workspace, "same") == ["shelf://x/a"]
+    assert found(workspace, "same") == ["a"]
 
 
 def test_what_a_whole_listing_does_not_name_leaves_the_index(workspace: Workspace, kind: Shelf) -> None:
@@ -107,10 +93,10 @@ def test_what_a_whole_listing_does_not_name_leaves_the_index(workspace: Workspac
     crawl(workspace)
     kind.put(*entries[1:])
     assert crawl(workspace)["deleted"] == 1
-    assert hits(workspace, "common") == ["shelf://x/b", "shelf://x/c", "shelf://x/d"]
+    assert found(workspace, "common") == ["b", "c", "d"]
     kind.put(*entries)
     assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 3, "NEW": 1}
-    assert len(hits(workspace, "common")) == 4
+    assert len(found(workspace, "common")) == 4
 
 
 def test_a_guard_keeps_what_a_suspiciously_short_listing_does_not_name(
@@ -122,9 +108,9 @@ def test_a_guard_keeps_what_a_suspiciously_short_listing_does_not_name(
     crawl(workspace)
     kind.put(entries[0])
     run = crawl(workspace, code=1)
-    assert (run["deleted"], len(hits(workspace, "common"))) == (0, 8)
+    assert (run["deleted"], len(found(workspace, "common"))) == (0, 8)
     assert workspace.command("approve-deletions", "s").code == 0
-    assert hits(workspace, "common") == ["shelf://x/a"]
+    assert found(workspace, "common") == ["a"]
 
 
 def test_documents_whose_deletion_was_held_and_that_come_back_are_not_indexed_again(
@@ -140,7 +126,7 @@ def test_documents_whose_deletion_was_held_and_that_come_back_are_not_indexed_ag
     run = crawl(workspace)
     assert outcomes(run) == {"NOT_MODIFIED": 7, "MODIFIED": 1}
     assert (run["fetched"], run["indexed"], run["deleted"], run["problems"]) == (1, 1, 0, [])
-    assert (len(hits(workspace, "common")), hits(workspace, "changed")) == (8, ["shelf://x/h"])
+    assert (len(found(workspace, "common")), found(workspace, "changed")) == (8, ["h"])
     assert workspace.command("approve-deletions", "s", "--list").out.count("shelf://") == 0
 
 
@@ -156,7 +142,7 @@ def test_documents_that_come_back_after_their_deletion_are_indexed_again(
     assert workspace.command("approve-deletions", "s").code == 0
     kind.put(*entries)
     assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 1, "NEW": 7}
-    assert len(hits(workspace, "common")) == 8
+    assert len(found(workspace, "common")) == 8
 
 
 @pytest.mark.parametrize("end", [{"partial": "the cupboard is locked"}, {"silent": True}])
@@ -170,7 +156,7 @@ def test_a_listing_in_part_deletes_nothing(workspace: Workspace, kind: Shelf, en
     (problem,) = run["problems"]
     assert problem.startswith("the listing of the source is partial: ")
     assert problem.endswith("; no document counts as deleted")
-    assert (run["deleted"], len(hits(workspace, "common"))) == (0, 4)
+    assert (run["deleted"], len(found(workspace, "common"))) == (0, 4)
 
 
 def test_an_error_of_a_lister_fails_the_run_with_its_text(workspace: Workspace, kind: Shelf) -> None:
@@ -182,7 +168,7 @@ def test_an_error_of_a_lister_fails_the_run_with_its_text(workspace: Workspace, 
     kind.calls  # noqa: B018 - forgets them
     crawl(workspace)
     assert kind.calls[0] == ["list", "", "3"]
-    assert len(hits(workspace, "common")) == 4
+    assert len(found(workspace, "common")) == 4
 
 
 def test_an_entry_that_is_said_to_be_deleted_leaves(workspace: Workspace, kind: Shelf) -> None:
@@ -192,7 +178,7 @@ def test_an_entry_that_is_said_to_be_deleted_leaves(workspace: Workspace, kind: 
     crawl(workspace)
     kind.put({"name": "a", "deleted": True}, {"name": "zzz", "deleted": True}, changes_only=True)
     crawl(workspace)
-    assert hits(workspace, "common") == ["shelf://x/b", "shelf://x/c", "shelf://x/d"]
+    assert found(workspace, "common") == ["b", "c", "d"]
 
 
 def test_a_listing_of_changes_is_given_the_token_of_the_last_and_leaves_the_rest_alone(
@@ -204,7 +190,7 @@ def test_a_listing_of_changes_is_given_the_token_of_the_last_and_leaves_the_rest
     assert kind.calls[-2:] == [["confirm", "monday"], ["close"]]
     kind.put(kind.write("b", page("changed")), token="tuesday", changes_only=True)
     run = crawl(workspace)
-    assert (outcomes(run), len(hits(workspace, "common"))) == ({"MODIFIED": 1}, 4)
+    assert (outcomes(run), len(found(workspace, "common"))) == ({"MODIFIED": 1}, 4)
     assert kind.calls[:2] == [["confirm", "monday"], ["list", "monday", ""]]
     crawl(workspace, "--force")
     assert kind.calls[0] == ["list", "", ""]
@@ -222,9 +208,9 @@ def test_what_could_not_be_had_is_asked_for_again_though_no_listing_names_it(
     (kind.folder / "b").write_text("late words")
     kind.put(token="tuesday", changes_only=True)
     assert outcomes(crawl(workspace)) == {"NEW": 1}
-    found = workspace.command("search", "late", "--principal", "staff", "--json").json["hits"]
-    assert [hit["title"] for hit in found] == ["Second"]
-    assert hits(workspace, "late") == []
+    hits = workspace.command("search", "late", "--principal", "staff", "--json").json["hits"]
+    assert [hit["title"] for hit in hits] == ["Second"]
+    assert found(workspace, "late") == []
 
 
 def test_after_a_removed_document_was_let_in_again_everything_is_listed_as_only_that_says_who_may_see_it(
@@ -237,13 +223,13 @@ def test_after_a_removed_document_was_let_in_again_everything_is_listed_as_only_
     assert workspace.command("approve", "s", "--remove", "shelf://x/a").code == 0
     kind.put(token="tuesday", changes_only=True)
     assert outcomes(crawl(workspace)) == {}
-    assert hits(workspace, "common", "--principal", "staff") == ["shelf://x/b"]
+    assert found(workspace, "common", "--principal", "staff") == ["b"]
     assert workspace.command("approve", "s", "--restore", "shelf://x/a").code == 0
     kind.put(*entries, token="wednesday")
     assert outcomes(crawl(workspace)) == {"NEW": 1, "NOT_MODIFIED": 1}
     assert kind.calls[0] == ["list", "", ""]
-    assert hits(workspace, "common", "--principal", "staff") == ["shelf://x/a", "shelf://x/b"]
-    assert hits(workspace, "common") == []
+    assert found(workspace, "common", "--principal", "staff") == ["a", "b"]
+    assert found(workspace, "common") == []
 
 
 def test_a_document_that_is_gone_when_it_is_fetched_has_that_outcome(
@@ -284,10 +270,10 @@ def test_what_an_entry_says_is_what_the_document_says(workspace: Workspace, kind
     }
     kind.put({"name": "a", "title": "Told title", **told}, {"name": "b", **told, "display_url": ""})
     assert outcomes(crawl(workspace)) == {"NEW": 2}
-    assert hits(workspace, "inside") == []
-    found = workspace.command("search", "inside", "--principal", "staff", "--json").json["hits"]
-    assert sorted(hit["title"] for hit in found) == ["Own title", "Told title"]
-    (hit,) = (hit for hit in found if hit["title"] == "Told title")
+    assert found(workspace, "inside") == []
+    shown = workspace.command("search", "inside", "--principal", "staff", "--json").json["hits"]
+    assert sorted(hit["title"] for hit in shown) == ["Own title", "Told title"]
+    (hit,) = (hit for hit in shown if hit["title"] == "Told title")
     assert (hit["url"], hit["title"]) == ("https://books.example.com/a", "Told title")
     assert hit["attributes"]["Colour"] == ["red", "blue"]
     assert hit["attributes"]["Language"] == ["de"]
@@ -300,7 +286,7 @@ def test_other_attributes_make_another_document_of_the_same_text(workspace: Work
     crawl(workspace)
     kind.put({**told, "attributes": {"colour": ["blue"]}, "validators": "2"})
     assert outcomes(crawl(workspace)) == {"MODIFIED": 1}
-    assert hits(workspace, "Colour:blue") == ["shelf://x/a"]
+    assert found(workspace, "Colour:blue") == ["a"]
     kind.put({**told, "attributes": {"colour": ["blue"]}, "validators": "3"})
     assert outcomes(crawl(workspace)) == {"UNMODIFIED": 1}
 
@@ -324,11 +310,11 @@ def test_a_document_that_is_shown_elsewhere_now_is_found_there_alone(
 ) -> None:
     define(workspace)
     told = {"name": "a", "body": "some words", "content_type": "text/plain"}
-    kind.put({**told, "display_url": "https://old.example.com/a", "validators": "1"})
+    kind.put({**told, "display_url": "https://books.example.com/old", "validators": "1"})
     crawl(workspace)
-    kind.put({**told, "display_url": "https://new.example.com/a", "validators": "2"})
+    kind.put({**told, "display_url": "https://books.example.com/new", "validators": "2"})
     crawl(workspace)
-    assert hits(workspace, "words") == ["https://new.example.com/a"]
+    assert found(workspace, "words") == ["new"]
 
 
 def test_links_of_listed_documents_are_not_followed(workspace: Workspace, kind: Shelf) -> None:
@@ -364,7 +350,7 @@ def test_commands_look_at_listed_documents_as_at_pages(workspace: Workspace, kin
     assert explained.code == 0, explained.err
     assert "shelf://x/a" in explained.out
     assert workspace.command("reindex", "s").code == 0
-    assert len(hits(workspace, "common")) == 2
+    assert len(found(workspace, "common")) == 2
     assert workspace.command("plan", "s").code == 0
     assert workspace.command("status").code == 0
 
@@ -381,7 +367,7 @@ def test_ultra_search_101_a_listing_that_was_interrupted_goes_on_from_the_token_
     kind.put(*fill(kind, *"bcde"), token="tuesday", changes_only=True)
     crawl(workspace)
     assert [call for call in kind.calls if call[0] == "list"] == [["list", "monday", "3"]]
-    assert len(hits(workspace, "common")) == 5
+    assert len(found(workspace, "common")) == 5
 
 
 def test_ultra_search_102_a_lister_is_not_asked_again_for_what_is_queued(
@@ -394,4 +380,4 @@ def test_ultra_search_102_a_lister_is_not_asked_again_for_what_is_queued(
     define(workspace)
     crawl(workspace)
     assert kind.calls == [["resumed", ""], ["confirm", "monday"], ["close"]]
-    assert len(hits(workspace, "common")) == 4
+    assert len(found(workspace, "common")) == 4

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from support.project import LOOPBACK
+
 _AGENT = """
 import json
 import os
@@ -81,3 +83,13 @@ class AgentSystem:
         lines = log.read_text().splitlines() if log.exists() else []
         log.unlink(missing_ok=True)
         return [json.loads(line) for line in lines]
+
+
+def agent_source(folder: Path, *, parameters: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
+    """Return the definition of a source that the agent of a folder lists; its pages may be on this machine."""
+    source = {
+        "type": "agent",
+        "class": "tracker.Tracker",
+        "parameters": {"folder": str(folder), **(parameters or {})},
+    }
+    return {**source, "boundary": LOOPBACK, "politeness": {"delay": 0, "backoff": {"longest": 0}}, **options}

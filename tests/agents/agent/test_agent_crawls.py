@@ -4,56 +4,22 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from documentation.pages import blocks
-from support.agent_system import AgentSystem
+from support.agent_system import AgentSystem, agent_source
+from support.listed import crawl, found, outcomes
 from support.network import NetworkSite
-from support.project import LOOPBACK, ROOT, Ended, Workspace
+from support.project import ROOT, Workspace
 from support.resource import Reply
 from support.server import Request
 
 
-@pytest.fixture
-def system(workspace: Workspace) -> AgentSystem:
-    return AgentSystem(workspace.directory)
-
-
-@pytest.fixture
-def site() -> NetworkSite:
-    return NetworkSite()
-
-
-@pytest.fixture
-def url(site: NetworkSite) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
-
-
-def define(workspace: Workspace, *, parameters: dict[str, Any] | None = None, **options: Any) -> None:
-    given = {"folder": str(workspace.directory), **(parameters or {})}
-    source = {"type": "agent", "class": "tracker.Tracker", "parameters": given, **options}
-    source = {"boundary": LOOPBACK, "politeness": {"delay": 0, "backoff": {"longest": 0}}, **source}
+def define(workspace: Workspace, **options: Any) -> None:
     attributes = {"Section": "string", "Size": "number"}
+    source = agent_source(workspace.directory, **options)
     workspace.write({"attributes": attributes, "sources": {"cms": source}})
-
-
-def crawl(workspace: Workspace, *words: str, code: int = 0) -> Ended:
-    ended = workspace.command("crawl", "cms", "--json", *words)
-    assert ended.code == code, (ended.out, ended.err)
-    return ended
-
-
-def outcomes(ended: Ended) -> dict[str, int]:
-    return {name: number for name, number in ended.run["outcomes"].items() if number}
-
-
-def hits(workspace: Workspace, *query: str) -> list[str]:
-    return sorted(
-        hit["url"].rpartition("/")[2] for hit in workspace.command("search", *query, "--json").json["hits"]
-    )
 
 
 def note(name: str, text: str = "", **more: Any) -> dict[str, Any]:
@@ -88,7 +54,7 @@ def test_a_display_url_that_would_run_a_script_is_1010(
     system.put(note("egret"), {**note("heron"), "display_url": "javascript:alert(1)", **way})
     crawl(workspace)
     codes = [row["status_code"] for row in workspace.command("urls", "--json").lines]
-    assert (sorted(codes), hits(workspace, "common")) == ([200, 1010], ["egret"])
+    assert (sorted(codes), found(workspace, "common")) == ([200, 1010], ["egret"])
 
 
 def test_attributes_are_found_by_their_names_without_a_mapping(
@@ -101,10 +67,10 @@ def test_attributes_are_found_by_their_names_without_a_mapping(
     )
     crawl(workspace)
     for wanted in ("Department=sales", "department=Support", "Size>=5", "Section=birds", "Owner=jo"):
-        assert hits(workspace, "--where", wanted) == ["a"], wanted
-    assert hits(workspace, "common", "--where", "Department!=Sales") == ["b"]
-    found = workspace.command("search", "Author:Lee", "--json").json["hits"][0]["attributes"]
-    assert (found["department"], found["Size"]) == (["Sales", "Support"], [7.0])
+        assert found(workspace, "--where", wanted) == ["a"], wanted
+    assert found(workspace, "common", "--where", "Department!=Sales") == ["b"]
+    values = workspace.command("search", "Author:Lee", "--json").json["hits"][0]["attributes"]
+    assert (values["department"], values["Size"]) == (["Sales", "Support"], [7.0])
     ended = workspace.command("search", "--where", "Department>=5")
     assert ended.code == 2
     assert "only = and !=" in ended.err
@@ -117,10 +83,9 @@ def test_ultra_search_99_the_crawl_finds_what_changed_and_what_a_standard_agent_
     system.put(*(note(name) for name in "abcd"))
     crawl(workspace)
     system.put(note("a"), note("b", "changed"), note("c", title="named"))
-    ended = crawl(workspace)
-    assert outcomes(ended) == {"NOT_MODIFIED": 1, "MODIFIED": 2}
-    assert hits(workspace, "common") == ["a", "b", "c"]
-    assert hits(workspace, "changed") == ["b"]
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 1, "MODIFIED": 2}
+    assert found(workspace, "common") == ["a", "b", "c"]
+    assert found(workspace, "changed") == ["b"]
 
 
 def test_ultra_search_98_100_a_smart_agent_names_changes_and_the_rest_stays(
@@ -142,8 +107,8 @@ def test_ultra_search_98_100_a_smart_agent_names_changes_and_the_rest_stays(
     assert (first[1:], second[1]) == ([False, None], False)
     assert second[2] > 0
     assert [call[1].rpartition("/")[2] for call in calls if call[0] == "received"] == ["b", "c"]
-    assert hits(workspace, "common") == ["a", "b", "d"]
-    assert hits(workspace, "changed") == ["b"]
+    assert found(workspace, "common") == ["a", "b", "d"]
+    assert found(workspace, "changed") == ["b"]
 
 
 def test_force_asks_a_smart_agent_for_everything(workspace: Workspace, system: AgentSystem) -> None:
@@ -151,9 +116,9 @@ def test_force_asks_a_smart_agent_for_everything(workspace: Workspace, system: A
     system.put(note("a", changed=False), note("b", changed=False))
     crawl(workspace)
     _ = system.calls
-    ended = crawl(workspace, "--force")
+    run = crawl(workspace, "--force")
     assert ["start_crawling", True, None] in system.calls
-    assert ended.run["fetched"] == 2
+    assert run["fetched"] == 2
 
 
 def test_what_is_not_delivered_is_fetched_like_a_page_of_a_web_site(
@@ -185,7 +150,7 @@ def test_what_the_agent_says_anew_of_an_unchanged_page_is_taken(
     assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 1}
     system.put({**shown, "title": "Second", "acl": ["staff"]})
     assert outcomes(crawl(workspace)) == {"MODIFIED": 1}
-    assert hits(workspace, "grey") == []
+    assert found(workspace, "grey") == []
     (hit,) = workspace.command("search", "grey", "--principal", "staff", "--json").json["hits"]
     assert hit["title"] == "Second"
     site.page("/heron", text="grey and patient")
@@ -220,7 +185,7 @@ def test_the_agent_gives_user_and_password_where_a_server_asks(
     (asked,) = (call for call in system.calls if call[0] == "get_credential")
     assert asked[1:3] == ["127.0.0.1", "Staff"]
     assert asked[3].startswith(f"{url}/staff")
-    assert hits(workspace, "common") == ["staff0", "staff1", "staff2"]
+    assert found(workspace, "common") == ["staff0", "staff1", "staff2"]
 
 
 def test_an_agent_that_gives_no_user_and_password_fails_the_run_with_a_line(
@@ -229,9 +194,9 @@ def test_an_agent_that_gives_no_user_and_password_fails_the_run_with_a_line(
     define(workspace, parameters={"credential": "heron"})
     site.dynamic("/staff", guarded)
     system.put({"display_url": f"{url}/staff"})
-    ended = crawl(workspace, code=1)
+    run = crawl(workspace, code=1)
     told = "the agent Tracker failed in get_credential(): it returned no user and password"
-    assert ended.run["problems"] == [told]
+    assert run["problems"] == [told]
 
 
 def test_an_error_fails_the_run_with_its_text_and_nothing_is_deleted(
@@ -247,7 +212,7 @@ def test_an_error_fails_the_run_with_its_text_and_nothing_is_deleted(
     assert "the agent Tracker failed in fetch(): the system is locked" in ended.out + ended.err
     assert "Traceback" not in ended.out + ended.err
     assert [call[0] for call in system.calls][-2:] == ["stop_crawling", "close"]
-    assert hits(workspace, "common") == ["a", "b"]
+    assert found(workspace, "common") == ["a", "b"]
 
 
 @pytest.mark.parametrize("smart", [False, True])
@@ -261,7 +226,7 @@ def test_a_document_that_could_not_be_had_is_taken_when_the_agent_delivers_it_me
         assert outcomes(crawl(workspace))["FAILED"] == 1
     system.put(note("b", changed=False), note("a", doc_key="7"))
     assert outcomes(crawl(workspace))["NEW"] == 1
-    assert hits(workspace, "common") == ["a", "b"]
+    assert found(workspace, "common") == ["a", "b"]
 
 
 def test_after_a_run_that_failed_a_smart_agent_gets_the_time_that_it_had(
@@ -278,7 +243,7 @@ def test_after_a_run_that_failed_a_smart_agent_gets_the_time_that_it_had(
     crawl(workspace)
     (then,) = (call for call in system.calls if call[0] == "start_crawling")
     assert failed == then
-    assert hits(workspace, "common") == ["a", "b", "c"]
+    assert found(workspace, "common") == ["a", "b", "c"]
 
 
 def test_ultra_search_96_97_open_is_first_and_close_last_in_a_crawl(
@@ -316,7 +281,7 @@ def test_the_class_is_looked_for_in_the_folders_of_the_definition(workspace: Wor
     system = AgentSystem(workspace.directory / "plugged")
     define(workspace, parameters={"folder": str(system.folder)})
     system.put(note("a"))
-    assert "No module named 'tracker'" in crawl(workspace, code=2).err
+    assert "No module named 'tracker'" in workspace.crawl(code=2).err
     define(workspace, parameters={"folder": str(system.folder)}, plugins="plugged")
     assert outcomes(crawl(workspace)) == {"NEW": 1}
 

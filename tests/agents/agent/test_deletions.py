@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.agent_system import AgentSystem
+from support.agent_system import AgentSystem, agent_source
+from support.listed import crawl, found
 from support.network import NetworkSite
-from support.project import LOOPBACK, Workspace
+from support.project import Workspace
 
 from ultracrawl.agents import CrawlerAgent, UrlData
 from ultracrawl.agents.testing import AgentSuite
 
 
-@pytest.fixture
-def system(workspace: Workspace) -> AgentSystem:
-    return AgentSystem(workspace.directory)
-
-
-@pytest.fixture
-def site() -> NetworkSite:
-    return NetworkSite()
-
-
-@pytest.fixture
-def url(site: NetworkSite) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
-
-
-def define(workspace: Workspace, **options: Any) -> None:
-    parameters = {"folder": str(workspace.directory), "smart": True}
-    source = {"type": "agent", "class": "tracker.Tracker", "parameters": parameters, "boundary": LOOPBACK}
-    source |= {"politeness": {"delay": 0, "backoff": {"longest": 0}}, "deletion": {"percent": 100}}
-    workspace.write({"sources": {"cms": {**source, **options}}})
-
-
-def crawl(workspace: Workspace) -> dict[str, Any]:
-    ended = workspace.command("crawl", "cms", "--json")
-    assert ended.code == 0, (ended.out, ended.err)
-    return ended.run
-
-
-def hits(workspace: Workspace) -> list[str]:
-    found = workspace.command("search", "common", "--json").json["hits"]
-    return sorted(hit["url"].rpartition("/")[2] for hit in found)
+def define(workspace: Workspace) -> None:
+    source = agent_source(workspace.directory, parameters={"smart": True}, deletion={"percent": 100})
+    workspace.write({"sources": {"cms": source}})
 
 
 def shown(name: str) -> str:
@@ -104,13 +75,13 @@ def test_a_document_that_is_named_as_deleted_leaves_the_index(
     define(workspace)
     system.put({"display_url": shown("x"), **at_site(told)}, neighbour)
     crawl(workspace)
-    assert hits(workspace) == ["x", "y"]
+    assert found(workspace, "common") == ["x", "y"]
     system.put(at_site(deletion))
     run = crawl(workspace)
-    assert (run["deleted"], hits(workspace), run["remarks"]) == (1, ["y"], [])
+    assert (run["deleted"], found(workspace, "common"), run["remarks"]) == (1, ["y"], [])
     for _ in range(2):  # the agent may repeat itself
         run = crawl(workspace)
-        assert (run["deleted"], hits(workspace), run["remarks"]) == (0, ["y"], [])
+        assert (run["deleted"], found(workspace, "common"), run["remarks"]) == (0, ["y"], [])
 
 
 def test_deletions_of_unknown_documents_are_counted_and_told(
@@ -126,7 +97,7 @@ def test_deletions_of_unknown_documents_are_counted_and_told(
     ended = workspace.command("crawl", "cms")
     assert ended.code == 0
     assert "3 documents that are not known were named as deleted, the first one is k" in ended.out
-    assert hits(workspace) == ["x"]
+    assert found(workspace, "common") == ["x"]
 
 
 def test_a_display_url_that_another_document_took_over_is_left_alone(
@@ -137,7 +108,7 @@ def test_a_display_url_that_another_document_took_over_is_left_alone(
     crawl(workspace)
     system.put(gone(shown("x"), doc_key="old"))
     run = crawl(workspace)
-    assert (len(run["remarks"]), hits(workspace)) == (1, ["x"])
+    assert (len(run["remarks"]), found(workspace, "common")) == (1, ["x"])
 
 
 @pytest.mark.parametrize("batches_between", [0, 1])
@@ -147,13 +118,13 @@ def test_what_is_listed_last_counts(workspace: Workspace, system: AgentSystem, b
     document = {"display_url": shown("x"), **DELIVERED}
     system.put({"display_url": shown("z"), **DELIVERED}, document, *others, gone(shown("x")))
     crawl(workspace)
-    assert hits(workspace) == ["z"]
+    assert found(workspace, "common") == ["z"]
     system.put(document)
     crawl(workspace)
-    assert hits(workspace) == ["x", "z"]
+    assert found(workspace, "common") == ["x", "z"]
     system.put(gone(shown("x")), *others, document)
     crawl(workspace)
-    assert hits(workspace) == ["x", "z"]
+    assert found(workspace, "common") == ["x", "z"]
 
 
 class _Smart(CrawlerAgent):
