@@ -3,52 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
-from support.project import Ended, Workspace
-from support.requirement import require
 from support.site import Site
 
-from .environments import environments
+from .installed import Installed, installed
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]  # everything is really started
 
-MAKE = "make plain"
 PAGES = ["/", "/plain", "/gzip", "/chunked"]
-
-
-class Installed(Workspace):
-    """A workspace whose commands are those of an installation, with nothing of this tree in their way."""
-
-    def __init__(self, directory: Path, environment: Path) -> None:
-        super().__init__(directory)
-        self._environment = environment
-
-    def start(self, *words: str, hosted: bool | None = None, **env: str) -> subprocess.Popen[str]:
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
-        }
-        return subprocess.Popen(
-            [self._environment / "bin" / "ultracrawl", *words],
-            cwd=self.directory,
-            env={**kept, "NO_COLOR": "1", **env},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-
-    def done(self, *words: str, **env: str) -> Ended:
-        """Run a command that has to go well, and has nothing to say on standard error."""
-        ended = self.command(*words, timeout=90, **env)
-        assert (ended.code, ended.err) == (0, "")
-        return ended
 
 
 @pytest.fixture
@@ -62,14 +26,6 @@ def site() -> Site:
     site.drip("/chunked", html.format("crane " * 1000).encode(), times=3)
     site.drip("/film", b"x" * 65_536, times=400, content_type="video/mp4")
     return site
-
-
-def installed(number: int) -> Path:
-    """Return the environment of the oldest Python, or of the newest (-1)."""
-    made = environments()
-    require(made, "an installation of the wheel", get=MAKE)
-    require(number == 0 or len(made) > 1, "a second Python (3.12 or newer) with an installation", get=MAKE)
-    return made[number]
 
 
 @pytest.fixture
