@@ -1,4 +1,4 @@
-"""A day of a fleet of thirty sources, of which half are ill: how long a healthy one waits for its next crawl.
+"""A day and a year of a fleet of thirty sources, half of them ill: how long a healthy one waits for its next crawl.
 
 The bound is that of docs/service.md: the interval, the crawl itself, and the time of one crawl of every other source,
 divided by the slots. A source that never ends or never answers counts with one turn.
@@ -24,7 +24,7 @@ from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
-SPAN = DAY
+YEAR = 365 * DAY
 SLOTS, TURN = 4, 15 * MINUTE
 STOPPING = MINUTE
 """Seconds that a crawl whose server is silent needs to end."""
@@ -54,7 +54,9 @@ SCHEDULES = {
 class Fleet:
     """The sources, a world in which they are crawled, and what is on record of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, span: float) -> None:
+        """`span` is for how long it is crawled, in seconds."""
+        self.span = span
         self.clock = VirtualClock(START)
         self.marks = Marks(self.clock)
         self.world = World(
@@ -109,7 +111,7 @@ class Fleet:
                 max_sleep=HOUR,
             )
             keeping = asyncio.ensure_future(runner.run())
-            await asyncio.sleep(SPAN)
+            await asyncio.sleep(self.span)
             assert not keeping.done()
             keeping.cancel()
 
@@ -129,7 +131,7 @@ class Fleet:
             if one.end is not None and one.end.report is not None and not one.end.report.interrupted:
                 done[one.order.source].append(one.ended)
         return {
-            source: max(after - before for before, after in pairwise([START, *done[source], START + SPAN]))
+            source: max(after - before for before, after in pairwise([START, *done[source], START + self.span]))
             for source in self.intervals
             if kind(source) in HEALTHY
         }
@@ -140,9 +142,15 @@ def kind(source: str) -> str:
     return source.partition("-")[0]
 
 
-@pytest.fixture(scope="module")
-def fleet() -> Fleet:
-    lived = Fleet()
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(DAY, id="day"),
+        pytest.param(YEAR, id="year", marks=[pytest.mark.soak, pytest.mark.timeout(7200)]),
+    ],
+)
+def fleet(request: pytest.FixtureRequest) -> Fleet:
+    lived = Fleet(request.param)
     run_virtual(lived.live())
     return lived
 
