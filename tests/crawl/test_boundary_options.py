@@ -259,10 +259,11 @@ def test_ultra_search_73_another_domain_drops_the_old_one(hosts: Hosts, workspac
 def test_start_urls_and_the_boundary(hosts: Hosts, workspace: Workspace, rules: Rules, fetched: bool) -> None:
     hosts.page("a/", "b/x")
     workspace.define(hosts.url("a/"), boundary=rules)
-    run = workspace.crawl().run
+    code = 0 if fetched else 1
+    run = workspace.crawl(code=code).run
     assert ("a/" in hosts.fetched()) is fetched
     assert sum(run["rejected_by"].values()) == (0 if fetched else 1)
-    run = workspace.crawl().run
+    run = workspace.crawl(code=code).run
     assert (
         "a/" in {row["access_url"].replace(hosts.urls["a"], "a") for row in workspace.urls().values()}
     ) is fetched

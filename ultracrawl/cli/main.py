@@ -34,7 +34,9 @@ VERBS = {
     "admin": Verb("fast.admin", "Change and steer FAST crawl collections in an XML file."),
     "approve": Verb("manage.approve", "Approve waiting documents; remove URLs."),
     "approve-changes": Verb("manage.held_back", "Let in changes that a crawl held back.", "approve_changes"),
-    "approve-deletions": Verb("manage.held_back", "Carry out deletions that a crawl held back.", "approve_deletions"),
+    "approve-deletions": Verb(
+        "manage.held_back", "Carry out deletions that a crawl held back.", "approve_deletions"
+    ),
     "backup": Verb("manage.backup", "Save states, documents and indexes to a file.", "backup"),
     "check-answers": Verb("look.check_answers", "Check that pages are among the first hits of queries."),
     "changelog": Verb("manage.changelog", "Print the SQL of a log of changes of a table."),

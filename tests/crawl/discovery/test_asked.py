@@ -136,17 +136,6 @@ def test_what_robots_forbid_was_not_crawled(site: Site, url: str, workspace: Wor
     assert workspace.crawl(code=1).run["outcomes"] == {"ROBOTS": 1}
 
 
-def test_a_later_run_that_takes_out_what_is_gone_did_its_work(
-    site: Site, url: str, workspace: Workspace
-) -> None:
-    site.page("/", title="Home")
-    workspace.define(f"{url}/")
-    workspace.crawl()
-    site.gone("/")
-    ended = workspace.crawl()
-    assert (ended.run["outcomes"], ended.run["deleted"]) == ({"GONE": 1}, 1)
-
-
 OWN = """
 from ultracrawl.spiders import SourceSpider
 

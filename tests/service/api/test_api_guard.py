@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from typing import TYPE_CHECKING
 
@@ -160,6 +161,7 @@ def test_mistakes_in_a_body_are_named(api: Api, body: str, detail: str) -> None:
 def test_half_a_surrogate_pair_is_no_text(
     api: Api, path: str, body: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.WARNING)
     headers = {"Content-Type": "application/json"}
     answer = api.ask("POST", f"/api/v1/sources/site/{path}", content=body, headers=headers)
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")

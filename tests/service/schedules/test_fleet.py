@@ -131,7 +131,9 @@ class Fleet:
             if one.end is not None and one.end.report is not None and not one.end.report.interrupted:
                 done[one.order.source].append(one.ended)
         return {
-            source: max(after - before for before, after in pairwise([START, *done[source], START + self.span]))
+            source: max(
+                after - before for before, after in pairwise([START, *done[source], START + self.span])
+            )
             for source in self.intervals
             if kind(source) in HEALTHY
         }

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord, status_text
+from ultracrawl.rules.recrawl.change import is_known
 from ultracrawl.rules.urls.canonical import host_of, site_of, split, url_key
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
     """Add to the report of a finished run which requested URLs could not be read.
 
     Each URL of the command line is reported. For a definition it is reported if no page could be read, unless the
-    start URLs were read before: a later cycle may have requested only what failed before.
+    start URLs were read before: a later cycle may have requested only what failed before. It is also reported if pages
+    were read or removed, but no start URL can be read.
     """
     report = context.report
     problems = [
@@ -92,8 +94,38 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
         what = f"the class {own} failed on every page" if own else "no page could be read"
         advice = "correct it; `-v` shows where" if own else "`ultracrawl urls` lists the reasons"
         problems = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
+    elif not problems and (reason := _why_no_start(context)):
+        problems = [f"no start URL could be read: {reason}; correct `start_urls`, or what excludes them"]
     for problem in problems:
         context.run.add_problem(problem)
+
+
+def _why_no_start(context: CrawlContext) -> str:
+    """Return why the first start URL cannot be read, if none can; empty if one can, or if pages are found without them.
+
+    A start URL that was read before and failed for now counts as read.
+    """
+    source = context.source
+    if context.run.replay or context.rules.listed or source.takes_links or context.store.sites.sitemap_keys():
+        return ""
+    failures = [_lasting_failure_of(context, url) for url in _canonical(context, source.seed_urls)]
+    return failures[0] if failures and all(failures) else ""
+
+
+def _lasting_failure_of(context: CrawlContext, url: str) -> str:
+    """Return why a start URL cannot be read; empty if it was read, may be read later, or was not requested yet.
+
+    If the report has a problem already, that is the reason, unless the page is gone.
+    """
+    record = _last_record(context, url)
+    if record is not None and record.outcome is UrlOutcome.GONE:
+        return _failure_of(context, url)
+    if context.report.problems or (record is not None and record.outcome.transient and is_known(record)):
+        return ""
+    if record is None:
+        rule = context.rules.boundary.rejects(url, seed=True)
+        return f"{url} is excluded ({rule})" if rule else ""
+    return _failure_of(context, url)
 
 
 def _is_news(context: CrawlContext) -> bool:
