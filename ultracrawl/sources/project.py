@@ -171,7 +171,8 @@ class Project(DefinitionHead):
     """Mistakes that affect all sources; if there is any, none is crawled."""
 
     def __str__(self) -> str:
-        return f"project in {self.base} ({len(self.sources)} sources)"
+        number = len(self.sources)
+        return f"project in {self.base} ({number} source{'' if number == 1 else 's'})"
 
     @property
     def has_mistakes(self) -> bool:

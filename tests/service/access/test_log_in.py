@@ -146,6 +146,15 @@ def test_cookies_say_port_and_transport(service: Service) -> None:
         assert browser.get("/").status_code == 200
 
 
+def test_behind_a_proxy_everything_is_told_to_come_by_tls(service: Service) -> None:
+    service.restart(ApiOptions(cookies=Cookies(8480, is_secure=True, root_path="/search")))
+    browser = Browser(service)
+    assert 'template="https://127.0.0.1:8480/search/?q={searchTerms}"' in browser.get("/opensearch.xml").text
+    answer = browser.ask("POST", "/preferences", data={"theme": "dark"})
+    parts = {part.strip().lower() for part in answer.headers["set-cookie"].split(";")}
+    assert {"secure", "httponly", "path=/search/"} <= parts
+
+
 def test_a_public_page_is_open_and_shows_public_sources(service: Service) -> None:
     service.define(search_page={"public": True})
     anybody, anna = Browser(service), Browser(service)

@@ -49,6 +49,23 @@ def test_a_later_crawl_is_not_the_first(new: Pages) -> None:
     assert found.sources == 1
 
 
+def test_a_silent_server_is_said_where_nothing_else_is_crawled(new: Pages) -> None:
+    known = new.supervisor.known
+    known["mute"] = SourceState("mute", SourcePhase.RUNNING, "1", {"queued": 1}, begun=NOW - 40)
+    found = first_crawl(new.app.state.api, ANYBODY, NOW)
+    assert found is not None
+    assert (found.sources, found.waiting, found.is_silent) == (1, 758, False)
+    del known["new"]
+    early, late = (first_crawl(new.app.state.api, ANYBODY, now) for now in (NOW - 20, NOW))
+    assert early is not None
+    assert late is not None
+    assert (early.is_silent, late.is_silent, late.sources) == (False, True, 1)
+    start, results = (document_fromstring(new.ask(path).text) for path in ("/", "/?q=heron"))
+    assert start.cssselect("#progress")[0].get("hx-trigger")
+    assert results.cssselect(".hit")
+    assert not results.cssselect("#progress"), "results are complete as far as anybody can tell"
+
+
 def test_a_visitor_hears_of_sources_that_exist_for_the_visitor_only(new: Pages) -> None:
     assert first_crawl(new.app.state.api, replace(ANYBODY, sources=("site",)), NOW) is None
 

@@ -10,10 +10,13 @@ from ultracrawl.service.orders import SourcePhase
 if TYPE_CHECKING:
     from ultracrawl.service.access.requester import Requester
     from ultracrawl.service.api.state import ApiState
+    from ultracrawl.service.orders import SourceState
 
 _ACTIVE = frozenset({SourcePhase.QUEUED, SourcePhase.RUNNING, SourcePhase.PAUSED, SourcePhase.BACKING_OFF})
 _LEAST_SECONDS = 3.0
 """Seconds of a crawl before which it has no speed."""
+_SILENT_SECONDS = 30.0
+"""Seconds without any page after which the server of a source counts as silent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class FirstCrawl:
     is_paused: bool
     problem: bool
     """Whether one of them has died and waits to be started again."""
+    is_silent: bool
+    """Whether no server of theirs has answered; crawls of silent servers do not count beside others."""
 
 
 def first_crawl(state: ApiState, requester: Requester, now: float) -> FirstCrawl | None:
@@ -45,6 +50,10 @@ def first_crawl(state: ApiState, requester: Requester, now: float) -> FirstCrawl
     ]
     if not active:
         return None
+    silent = [one for one in active if _is_silent(one, now)]
+    is_silent = len(silent) == len(active)
+    if not is_silent:
+        active = [one for one in active if one not in silent]
     running = [one for one in active if one.begun and now - one.begun >= _LEAST_SECONDS]
     speed = sum(one.live.get("fetched", 0) / (now - one.begun) for one in running) if running else None
     return FirstCrawl(
@@ -53,7 +62,12 @@ def first_crawl(state: ApiState, requester: Requester, now: float) -> FirstCrawl
         speed,
         all(one.phase is SourcePhase.PAUSED for one in active),
         any(one.phase is SourcePhase.BACKING_OFF for one in active),
+        is_silent,
     )
+
+
+def _is_silent(source: SourceState, now: float) -> bool:
+    return bool(source.begun and now - source.begun > _SILENT_SECONDS and not source.live.get("fetched"))
 
 
 def _was_crawled(state: ApiState, name: str) -> bool:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
+from ultracrawl.service.api.access import State
 from ultracrawl.service.pages.login import local_path
 from ultracrawl.service.pages.page_route import PageRoute
 from ultracrawl.service.pages.rendering import THEME_COOKIE, THEMES, page_url
@@ -18,7 +19,7 @@ _SITES = frozenset({"same-origin", "none"})
 
 
 @router.post("/preferences")
-async def set_preferences(request: Request) -> Response:
+async def set_preferences(request: Request, state: State) -> Response:
     """Store the colours that a form chooses, and lead back to its page. Status 403 for a form of another site."""
     if request.headers.get("sec-fetch-site", "none") not in _SITES:
         raise HTTPException(403, "this form belongs to another site")
@@ -30,6 +31,8 @@ async def set_preferences(request: Request) -> Response:
     if theme == THEMES[0]:
         answer.delete_cookie(THEME_COOKIE, root)
     elif theme in THEMES:
-        secure = request.url.scheme == "https"
-        answer.set_cookie(THEME_COOKIE, theme, _YEAR, path=root, secure=secure, httponly=True, samesite="lax")
+        is_secure = state.cookies.is_secure
+        answer.set_cookie(
+            THEME_COOKIE, theme, _YEAR, path=root, secure=is_secure, httponly=True, samesite="lax"
+        )
     return answer

@@ -110,9 +110,9 @@ async def suggestions(request: Request, searches: Searches, shown: Shown) -> Res
 
 
 @router.get("/opensearch.xml")
-async def opensearch(request: Request) -> Response:
+async def opensearch(request: Request, state: State) -> Response:
     """Return the OpenSearch description, by which a browser can search here."""
-    origin = f"{request.url.scheme}://{request.url.netloc}"
+    origin = f"{'https' if state.cookies.is_secure else 'http'}://{request.url.netloc}"
     page = render(request, "opensearch.xml", origin=origin, own_language=_own_language(request))
     page.headers["Content-Type"] = "application/opensearchdescription+xml; charset=utf-8"
     return page
