@@ -64,6 +64,17 @@ def test_titles_and_titles_of_parts_with_the_words_complete_them(
     assert asked(engine, text) == expected
 
 
+@pytest.mark.parametrize("character", ["x", "é"])
+def test_a_beginning_may_be_long(engine: IndexEngine, character: str) -> None:
+    word = character * 1200
+    engine.apply([manual("/long", f"{word}z"), document("/short", "egret")])
+    assert engine.search(SearchQuery(f"{word}*")).total == 1
+    assert engine.search(SearchQuery(f"{word}y*")).total == 0
+    boosts = ((f"/long/{word}*", 2.0),)
+    assert engine.search(SearchQuery("egret", boosts=boosts)).total == 1
+    assert asked(engine, word) == [f"{word}z /long"]
+
+
 def test_only_what_who_asks_may_see_completes(engine: IndexEngine) -> None:
     engine.apply(DOCUMENTS)
     assert "Create an individual account /secure" in asked(engine, "create ind", principals=("staff",))

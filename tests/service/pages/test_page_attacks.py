@@ -10,7 +10,7 @@ import pytest
 from lxml.html import HtmlElement, document_fromstring
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
-from support.pages import Pages
+from support.pages import Pages, define_project
 
 from ultracrawl.service.pages.result_view import marked_beginnings, marked_snippet, marked_title, safe_link
 from ultracrawl.service.pages.search_address import SearchAddress
@@ -80,6 +80,34 @@ def test_what_a_url_says_is_text(pages: Pages) -> None:
                 assert answer.status_code in {200, 400, 404}, (start, name, text)
                 assert_harmless(document_fromstring(answer.text))
                 assert "49" not in answer.text or "7 * 7" in answer.text
+
+
+DEAR_QUERIES = (
+    "*", "a* b* c* d* e* f* g* h*", "?" * 500, "((((" * 400, '"' * 999, "OR " * 600, "-" * 1999, "heron~9 egret~9",
+    " ".join(f"w{number}*" for number in range(300)), "Author:*", "[* TO *]", "x" * 2000, "\u0301" * 1999,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+def test_dear_queries_are_answered_or_refused(workspace: InProcessWorkspace, url: str, engine: str) -> None:
+    define_project(workspace, url, {"index": {"engine": engine}})
+    workspace.crawl()
+    pages = Pages(workspace)
+    for query in DEAR_QUERIES:
+        for path in ("/", "/suggestions"):
+            answer = pages.ask(path, params={"q": query, "page": "1000"})
+            assert answer.status_code in {200, 400}, (path, query[:40])
+            assert_harmless(document_fromstring(answer.text))
+    for number in (999, 10**9):
+        assert pages.ask("/", params={"q": "bird", "page": str(number)}).status_code == 200
+    for name, value in (
+        ("q", "x" * 2001),
+        ("like", "x" * 2001),
+        ("source", ["x"] * 60),
+        ("where", ["a=b"] * 60),
+    ):
+        values = {name: [f"{one}{at}" for at, one in enumerate(value)] if isinstance(value, list) else value}
+        assert pages.ask("/", params={**values, "q": values.get("q", "heron")}).status_code == 400, name
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _COORDINATION_STEPS = 3
 """Steps of the coordination factor above the smallest one that are distinguished."""
+_LONGEST_PATTERN = 200
+"""Characters of a beginning that a pattern looks for; tantivy refuses patterns of more than 1,000 bytes."""
 
 
 class _Form(NamedTuple):
@@ -130,7 +132,7 @@ class QueryCompiler:
 
     def _urls(self, mask: str) -> Query:
         beginning = mask.removesuffix("*")
-        return _prefix(self._schema, "url", beginning) if mask.endswith("*") else self._term("url", beginning)
+        return self._beginning("url", beginning) if mask.endswith("*") else self._term("url", beginning)
 
     def _text(self, node: tree.Word | tree.Phrase | tree.Prefix) -> Query:
         match node:
@@ -237,8 +239,15 @@ class QueryCompiler:
         known = self._searcher.terms_with_prefix(name, prefix, limit=self.budget.terms + 1)
         admitted = [term for term, _ in takewhile(lambda found: self.budget.spend(found[1]), known)]
         if len(admitted) == len(known):
-            return _prefix(self._schema, name, prefix)
+            return self._beginning(name, prefix)
         return Query.term_set_query(self._schema, name, admitted)
+
+    def _beginning(self, name: str, beginning: str) -> Query:
+        """Return the query of all words or values that begin so."""
+        if len(beginning) <= _LONGEST_PATTERN:
+            return Query.regex_query(self._schema, name, re.escape(beginning) + "(?s:.)*")
+        found = self._searcher.terms_with_prefix(name, beginning)
+        return Query.term_set_query(self._schema, name, [term for term, _ in found])
 
 
 def _document_frequency(forms: list[_Form], documents: int) -> int:
@@ -260,10 +269,6 @@ def _phrase(schema: Schema, name: str, found: tuple[str, ...]) -> Query:
     if len(found) == 1:
         return Query.term_query(schema, name, found[0])
     return Query.phrase_query(schema, name, list(found))
-
-
-def _prefix(schema: Schema, name: str, beginning: str) -> Query:
-    return Query.regex_query(schema, name, re.escape(beginning) + "(?s:.)*")
 
 
 def _any(queries: list[Query]) -> Query:
