@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +15,7 @@ from lxml.html import document_fromstring
 from support import clock
 from support.in_process import InProcessWorkspace
 from support.pages import Pages
-from support.until import until
+from support.until import PATIENCE, until
 
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.searching import places
@@ -56,7 +57,11 @@ def past_its_time(public: Pages) -> Iterator[Ask]:
             answer = thread.submit(asked, public, path, **options)
             until(lambda: searching._processes._busy)
             clock.leap(SearchingOptions().timeout + 1)
-            return answer.result()
+            try:
+                return answer.result(PATIENCE)
+            finally:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     yield ask
     clock.take_back_leaps()
