@@ -54,11 +54,14 @@ class FileStore:
         self._folder = folder / "files"
         with translated_errors(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._size = sum(path.stat().st_size for path in self._paths())
+        self._size: int | None = None
 
     @property
     def size(self) -> int:
-        """Total size of all files, in bytes."""
+        """Total size of all files, in bytes; the first call looks at each of them."""
+        if self._size is None:
+            with translated_errors(self._folder):
+                self._size = sum(path.stat().st_size for path in self._paths())
         return self._size
 
     def put_answer(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
@@ -72,7 +75,8 @@ class FileStore:
             before = path.stat().st_size if path.exists() else 0
             draft.write_bytes(data)
             draft.replace(path)
-        self._size += len(data) - before
+        if self._size is not None:
+            self._size += len(data) - before
 
     def get(self, key: int) -> StoredAnswer | None:
         """Return the response of a key, or None."""
@@ -92,9 +96,8 @@ class FileStore:
         """Delete responses."""
         with translated_errors(self._folder):
             for path in map(self._path, keys):
-                if path.exists():
-                    self._size -= path.stat().st_size
-                    path.unlink()
+                path.unlink(missing_ok=True)
+        self._size = None
 
     def retain(self, keys: frozenset[int]) -> int:
         """Delete the responses of all other keys, and leftover drafts; returns their number."""

@@ -51,12 +51,15 @@ class BlockStore:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(_SCHEMA)
-            (self._size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM document").fetchone()
+            self._size: int | None = None
             on_error.pop_all()
 
     @property
     def size(self) -> int:
-        """Bytes of all bodies as they are stored."""
+        """Bytes of all bodies as they are stored; the first call reads the whole table."""
+        if self._size is None:
+            with self._errors():
+                (self._size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM document").fetchone()
         return int(self._size)
 
     def put_answer(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
@@ -68,7 +71,8 @@ class BlockStore:
                 "INSERT OR REPLACE INTO document (key, size, head, body) VALUES (?,?,?,?)",
                 (key, len(body), head, body),
             )
-        self._size += len(body) - (before[0] if before else 0)
+        if self._size is not None:
+            self._size += len(body) - (before[0] if before else 0)
 
     def get(self, key: int) -> StoredAnswer | None:
         """Return the response of a key, or None."""
@@ -85,7 +89,7 @@ class BlockStore:
         """Delete responses."""
         with self._errors():
             self._db.executemany("DELETE FROM document WHERE key=?", [(key,) for key in keys])
-            (self._size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM document").fetchone()
+        self._size = None
 
     def retain(self, keys: frozenset[int]) -> int:
         """Delete the responses of all other keys; returns their number."""
