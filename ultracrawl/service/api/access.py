@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from hmac import compare_digest
 from typing import Annotated
 from urllib.parse import parse_qs
@@ -15,6 +15,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.service.access.failed_logins import FAILURE_WINDOW, MAX_FAILED_LOGINS
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.tokens import PREFIX, TokenExpiredError
+from ultracrawl.service.api.audit import address_of
 from ultracrawl.service.api.middleware.cookies import CookieKind
 from ultracrawl.service.api.public_keys import key_in_url
 from ultracrawl.service.api.state import ApiState
@@ -42,16 +43,19 @@ _BEARER = HTTPBearer(
 )
 
 
-def state_of(request: Request) -> ApiState:
+# Dependencies that never wait are coroutines: any other one is called in a thread, which costs more than it does.
+
+
+async def state_of(request: Request) -> ApiState:
     """Return the state shared by all requests."""
     state = request.app.state.api
     assert isinstance(state, ApiState)
     return state
 
 
-def address_of(request: Request) -> str:
+async def client_address(request: Request) -> str:
     """Return the address of the client."""
-    return request.client.host if request.client else ""
+    return address_of(request.scope)
 
 
 async def form_of(request: Request) -> dict[str, str]:
@@ -67,7 +71,7 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 State = Annotated[ApiState, Depends(state_of)]
-Address = Annotated[str, Depends(address_of)]
+Address = Annotated[str, Depends(client_address)]
 Form = Annotated[dict[str, str], Depends(form_of)]
 
 
@@ -112,16 +116,16 @@ def _requester(
     if shown is not None:
         return _token_holder(request, state, shown)
     if key := key_in_url(request):
-        address = address_of(request)
+        address = address_of(request.scope)
         return state.public_keys.holder(request, state.accounts.tokens, key, state.project, address)
     user, project = session_user(request, state), state.project
     if user is None and project.search_page.public:
-        return state.public_keys.admit_anybody(request, project, address_of(request))
+        return state.public_keys.admit_anybody(request, project, address_of(request.scope))
     return user
 
 
 def _token_holder(request: Request, state: ApiState, shown: HTTPAuthorizationCredentials) -> Requester:
-    address, who, detail = address_of(request), "unknown", "the token is not known"
+    address, who, detail = address_of(request.scope), "unknown", "the token is not known"
     if not shown.credentials.startswith(f"{PREFIX}_"):
         detail = f"that is no token of this service: its tokens begin with {PREFIX}_"
     try:
@@ -165,8 +169,8 @@ Visitor = Annotated[Requester, Depends(authenticate)]
 """Whoever may search."""
 
 
-def _at_least(needed: Role) -> Callable[[Requester], Requester]:
-    def check_role(requester: Visitor) -> Requester:
+def _at_least(needed: Role) -> Callable[[Requester], Awaitable[Requester]]:
+    async def check_role(requester: Visitor) -> Requester:
         if requester.role is None and requester.kind is RequesterKind.PUBLIC:
             raise _unauthorized(LOG_IN)
         if not requester.allows(needed):

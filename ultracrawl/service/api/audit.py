@@ -66,7 +66,7 @@ def address_of(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-def details_of(request: Request) -> dict[str, Any]:
+async def details_of(request: Request) -> dict[str, Any]:
     """Return the details that are recorded of a request; routes add theirs."""
     details: dict[str, Any] = request.scope["state"].setdefault("details", {})
     return details

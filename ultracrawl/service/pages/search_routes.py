@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 router = APIRouter(route_class=PageRoute)
 
 
-def _searches(state: State, requester: Visitor, client: Address) -> PageSearches:
+async def _searches(state: State, requester: Visitor, client: Address) -> PageSearches:
     return PageSearches(state, requester, client)
 
 
