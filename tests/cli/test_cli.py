@@ -79,6 +79,7 @@ def test_shape_of_search_json(crawled: Workspace) -> None:
         "attributes",
         "section",
         "sections",
+        "also_at",
         "kind",
     ]
 

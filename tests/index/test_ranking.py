@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 import pytest
 from hypothesis import given
@@ -125,7 +127,7 @@ def test_what_is_like_another_document_or_only_counted_is_not_read_to_be_ordered
     found = [(2.0, "a"), (1.0, "b")]
     both = AllOf((Word("heron"), Word("egret")))
     ranking = Reranker(both, query, MemoryIndex({}), Matcher(both))
-    assert ranking.rerank(found, read) == found
+    assert list(ranking.rerank(found, read)) == found
 
 
 def test_the_language_of_who_asks_counts_as_much_for_many_words_as_for_one(engine: IndexEngine) -> None:
@@ -185,7 +187,7 @@ def test_the_first_matches_give_the_score_of_all(text: str, body: str) -> None:
     whole._limits = (MAX_MATCHES,)
     document = IndexDocument("s", "https://example.org/", "Birds", body, {"Language": ["en"]})
     (score, _), (score_of_all, _) = (
-        ranking.rerank([(1.0, None)], lambda _: document)[0] for ranking in (quick, whole)
+        next(ranking.rerank([(1.0, None)], lambda _: document)) for ranking in (quick, whole)
     )
     assert score == pytest.approx(score_of_all)
 
@@ -209,15 +211,17 @@ PAGES = st.builds(
 def test_the_matches_shown_are_those_of_a_whole_ranking(
     text: str, pages: list[tuple[float, IndexDocument]], language: str
 ) -> None:
-    def ranked(limit: int) -> list[tuple[float, int]]:
-        query = SearchQuery(text, limit=limit, language=language, weights=RankingWeights(freshness=1.0))
-        node = parse_query(query, {})
-        matches = [(score, number) for number, (score, _) in enumerate(pages)]
-        return Reranker(node, query, MemoryIndex({}), Matcher(node)).rerank(
-            sorted(matches, reverse=True), lambda number: pages[number][1]
-        )
+    query = SearchQuery(text, language=language, weights=RankingWeights(freshness=1.0))
+    node = parse_query(query, {})
+    ranking = Reranker(node, query, MemoryIndex({}), Matcher(node))
 
-    assert ranked(5) == ranked(100)[:5]
+    def ranked(*matches: tuple[float, int]) -> Iterator[tuple[float, int]]:
+        return ranking.rerank(matches, lambda number: pages[number][1])
+
+    matches = sorted(((score, number) for number, (score, _) in enumerate(pages)), reverse=True)
+    alone = [next(ranked(match)) for match in matches[:RERANK_LIMIT]]
+    alone.sort(key=lambda match: -match[0])
+    assert list(islice(ranked(*matches), 5)) == alone[:5]
 
 
 def test_documents_that_cannot_be_among_those_shown_are_not_read() -> None:
@@ -227,8 +231,8 @@ def test_documents_that_cannot_be_among_those_shown_are_not_read() -> None:
         read.append(number)
         return replace(PLAIN, title="Heron")
 
-    query = SearchQuery("heron", limit=3)
+    query = SearchQuery("heron")
     node = parse_query(query, {})
     matches = [(float(score), number) for number, score in enumerate((100, 90, 80, 2, 1))]
     found = Reranker(node, query, MemoryIndex({}), Matcher(node)).rerank(matches, document)
-    assert [number for _, number in found] == read == [0, 1, 2]
+    assert [number for _, number in islice(found, 3)] == read == [0, 1, 2]

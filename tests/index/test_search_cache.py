@@ -210,7 +210,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
     find_searchable_project(str(folder))
     kept = json.loads((folder / FILE).read_text())["project"]
     assert (FORMAT, kept) == (
-        5,
+        6,
         {
             "indexes": {"default": ["whoosh", str(folder / "var" / "index")]},
             "destinations": {},
@@ -234,6 +234,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
                 "text": 1, "title": 20, "headings": 4, "anchors": 4, "section_anchors": 4, "address": 1.5,
                 "depth": 0.01, "freshness": 0,
             },
+            "fold_copies": True,
         },
     ), "raise FORMAT when something else is kept"  # fmt: skip
 

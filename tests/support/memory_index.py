@@ -19,6 +19,7 @@ from ultracrawl.index.engine import (
     SearchResult,
 )
 from ultracrawl.index.filters import Operator
+from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import Reranker
@@ -110,15 +111,16 @@ class MemoryIndex:
         ]
         rows.sort(key=lambda row: (-row[0], row[1].document.source, row[1].document.url))
         matcher, total = Matcher(node), len(rows)
-        if attribute:
-            rows = _sorted(rows, attribute.name, descending)
-        else:
-            rows = Reranker(node, query, self, matcher).rerank(rows, lambda entry: entry.document)
-        page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
+        ranked: Iterable[tuple[float, _Entry]] = (
+            _sorted(rows, attribute.name, descending) if attribute else rows
+        )
+        if not attribute:
+            ranked = Reranker(node, query, self, matcher).rerank(rows, lambda entry: entry.document)
+        shown, folded = shown_matches(query, ranked, lambda entry: entry.document)
         hits = HitBuilder(node, query, matcher)
         return SearchResult(
-            total,
-            tuple(hits.hit(entry.document, points) for points, entry in page),
+            total - folded,
+            tuple(hits.hit(entry.document, points, copies) for points, entry, copies in shown),
             {
                 facet.name: _count_values(
                     (_values(entry, facet.name) for entry in self._counted(query, facet.name)),

@@ -20,7 +20,7 @@ from ultracrawl.cli.options import (
     show_hints,
 )
 from ultracrawl.cli.terminal import escape_controls, wrapped
-from ultracrawl.index import Reading, SearchLimit, SearchResult
+from ultracrawl.index import Hit, Reading, SearchLimit, SearchResult
 from ultracrawl.index.budget import SEARCH_SECONDS, SEARCH_TERMS
 from ultracrawl.index.engine import MAX_SECTIONS
 from ultracrawl.index.filters import all_of
@@ -274,15 +274,7 @@ def print_result(
     if note := _READING_NOTES.get(result.reading, "") + suggestion:
         click.secho(note.strip(), dim=True)
     for number, hit in enumerate(result.hits, start=offset + 1):
-        click.secho(f"{number:>2}. {as_line(hit.title) or escape_controls(hit.url)}", bold=True)
-        if hit.section is not None:
-            click.secho(f"    {as_line(hit.section.title)}", bold=True)
-        click.secho(f"    {escape_controls(hit.section_url)}", fg="green")
-        if hit.snippet:
-            click.echo(_marked(wrapped(hit.snippet, "    ")))
-        for part in hit.sections:
-            title = click.style(as_line(part.section.title), bold=True)
-            click.echo(f"      {title}  {click.style(escape_controls(part.url), fg='green')}")
+        _print_hit(number, hit)
     for name, values in result.facets.items():
         rows = (
             f"{names.of(name, count.value) or _value_text(count.value)} ({count.count:,})" for count in values
@@ -292,6 +284,20 @@ def print_result(
         if counts:
             _print_counts(name, (f"{_value_text(count.value)} ({count.count:,})" for count in counts))
     click.secho(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", dim=True)
+
+
+def _print_hit(number: int, hit: Hit) -> None:
+    click.secho(f"{number:>2}. {as_line(hit.title) or escape_controls(hit.url)}", bold=True)
+    if hit.section is not None:
+        click.secho(f"    {as_line(hit.section.title)}", bold=True)
+    click.secho(f"    {escape_controls(hit.section_url)}", fg="green")
+    for url in hit.also_at:
+        click.secho(f"    also at {escape_controls(url)}", dim=True)
+    if hit.snippet:
+        click.echo(_marked(wrapped(hit.snippet, "    ")))
+    for part in hit.sections:
+        title = click.style(as_line(part.section.title), bold=True)
+        click.echo(f"      {title}  {click.style(escape_controls(part.url), fg='green')}")
 
 
 def _print_counts(name: str, rows: Iterable[str]) -> None:

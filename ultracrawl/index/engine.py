@@ -150,6 +150,8 @@ class SearchQuery:
     With `completing` the text is still being typed: documents match whose title, or a section title, contains the
     words, the last one as a prefix. Hits have no snippets; their `section` is the section whose title matched.
 
+    With `fold_copies`, nearly equal copies of a page in the same source, as `hits.copies` finds them, are one hit.
+
     `budget` bounds what an engine reads for the query; None: each query has its own. `documents` keeps what was decoded
     for this and later queries; None: nothing is kept.
     """
@@ -179,6 +181,7 @@ class SearchQuery:
     weights: RankingWeights = RankingWeights()
     completing: bool = False
     excluded_sources: tuple[str, ...] = ()
+    fold_copies: bool = False
     budget: SearchBudget | None = field(default=None, compare=False, repr=False)
     documents: KeptDocuments | None = field(default=None, compare=False, repr=False)
 
@@ -209,6 +212,8 @@ class Hit:
     """The section that matches best; None if that is the document as a whole."""
     sections: tuple[MatchingSection, ...] = ()
     """The sections that match, best first, as many as the query asked for."""
+    also_at: tuple[str, ...] = ()
+    """The URLs of copies that were folded into this hit."""
 
     @property
     def section_url(self) -> str:

@@ -48,6 +48,7 @@ def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProje
             files | dict(search.source_synonyms),
             (*((pin.query, tuple(pin.urls)) for pin in search.pins), *boosts.first.items()),
             RankingWeights(**dict(search.weights)),
+            search.fold_copies,
         ),
         load_project=lambda: project,
     )

@@ -30,6 +30,8 @@ class SearchOptions:
     pins: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Queries, each with the URLs that come first for it."""
     weights: RankingWeights = field(default_factory=RankingWeights)
+    fold_copies: bool = True
+    """Whether nearly equal copies of a page are one hit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,7 @@ class SearchableProject:
             "synonyms": {source: str(path) for source, path in self.search.synonyms.items()},
             "pins": self.search.pins,
             "weights": asdict(self.search.weights),
+            "fold_copies": self.search.fold_copies,
         }
 
     @classmethod
@@ -168,6 +171,7 @@ class SearchableProject:
                 {source: Path(path) for source, path in values["synonyms"].items()},
                 tuple((query, tuple(urls)) for query, urls in values["pins"]),
                 RankingWeights(**values["weights"]),
+                values["fold_copies"],
             ),
             load_project,
         )

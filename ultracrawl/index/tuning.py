@@ -1,4 +1,4 @@
-"""Applies the `search` section of a project to queries: pinned URLs, synonyms, language, weights."""
+"""Applies the `search` section of a project to queries: pinned URLs, synonyms, language, weights, copies."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class SearchTuning:
     pins: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     """Pinned URLs by the folded words of their query."""
     weights: RankingWeights = field(default_factory=RankingWeights)
+    fold_copies: bool = True
 
     def apply_to(self, query: SearchQuery) -> SearchQuery:
         """Return the query with the options of the section.
@@ -37,7 +38,10 @@ class SearchTuning:
         language = query.language
         if not language and self.language and len(query_languages(query.text, asked)) != 1:
             language = self.language
-        return replace(query, synonyms=self.synonyms, pinned=pinned, language=language, weights=self.weights)
+        return replace(
+            query, synonyms=self.synonyms, pinned=pinned, language=language, weights=self.weights,
+            fold_copies=self.fold_copies,
+        )  # fmt: skip
 
 
 def read_tuning(options: SearchOptions) -> SearchTuning:
@@ -46,9 +50,8 @@ def read_tuning(options: SearchOptions) -> SearchTuning:
     for query, urls in options.pins:
         asked = tuple(words(query))
         pins[asked] = tuple(dict.fromkeys((*pins.get(asked, ()), *urls)))
-    return SearchTuning(
-        options.language, synonym_table(_read_synonym_files(options.synonyms)), pins, options.weights
-    )
+    synonyms = synonym_table(_read_synonym_files(options.synonyms))
+    return SearchTuning(options.language, synonyms, pins, options.weights, options.fold_copies)
 
 
 def checked_boosts(boosts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:

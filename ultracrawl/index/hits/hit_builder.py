@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from ultracrawl.index.budget import SearchBudget
@@ -36,8 +36,8 @@ class HitBuilder:
         self._matcher = matcher
         self._finder = SectionFinder(self._matcher, node)
 
-    def hit(self, document: IndexDocument, score: float) -> Hit:
-        """Return the hit of a document, as far as the engine stores it."""
+    def hit(self, document: IndexDocument, score: float, copies: Iterable[str] = ()) -> Hit:
+        """Return the hit of a document, as far as the engine stores it; `copies` are the URLs of its copies."""
         section: Section | None = None
         shown, matching = "", tuple[MatchingSection, ...]()
         if self._query.completing:
@@ -53,6 +53,7 @@ class HitBuilder:
             document.attributes,
             section,
             matching,
+            tuple(map(harmless, copies)),
         )
 
     def _shown(self, document: IndexDocument) -> tuple[Section | None, str, tuple[MatchingSection, ...]]:

@@ -126,8 +126,6 @@ class Reranker:
         self._today = datetime.now(UTC)
         # Bigrams are read to the end in any case; of many words some are rare.
         is_quick = len(found) <= _FEW_CONCEPTS and not matcher.has_bigrams
-        self._shown = max(0, query.offset) + max(0, query.limit)
-        """How many of the matches are shown, or come before those."""
         self._most_relevant = _BASE_SCORE + 1.0 + _EXACT_NAME_WEIGHT + _HOME_WEIGHT * bool(self._finder)
         """The highest relevance that any document can have."""
         if len(found) > 1:
@@ -136,32 +134,33 @@ class Reranker:
 
     def rerank(
         self, matches: Sequence[tuple[float, Place]], read: Callable[[Place], IndexDocument]
-    ) -> list[tuple[float, Place]]:
-        """Return the matches that the query shows, and those before them, with new scores, in their new order.
+    ) -> Iterator[tuple[float, Place]]:
+        """Yield the matches with new scores, in their new order.
 
         Those behind the first `RERANK_LIMIT` stay behind. `read` returns the document of a match. Pinned documents stay
-        first. A document is read, and its text searched, only as long as it may be one of those shown.
+        first. A document is read, and its text searched, only as long as it may be the next one.
         """
         if not self._total:
-            return list(matches)
+            yield from matches
+            return
         pinned = [match for match in matches if match[0] >= PINNED_SCORE]
         others = matches[len(pinned) :]
         waiting = [
             (-inf, number, self._falling_bounds(score, partial(read, place)))
             for number, (score, place) in enumerate(others[:RERANK_LIMIT])
         ]
-        first: list[tuple[float, Place]] = []
-        while waiting and len(pinned) + len(first) < self._shown:
+        yield from pinned
+        least = 0.0
+        while waiting:
             negative, number, bounds = waiting[0]  # the highest bound, of equal ones that of the first match
             lower = next(bounds, None)
             if lower is None:  # the bound was the score itself, and no other match can have a higher one
                 heappop(waiting)
-                first.append((-negative, others[number][1]))
+                least = -negative
+                yield least, others[number][1]
             else:
                 heapreplace(waiting, (-lower, number, bounds))
-        least = first[-1][0] if first else 0.0
-        behind = [(min(score, least), place) for score, place in others[RERANK_LIMIT:]]
-        return [*pinned, *first, *behind][: self._shown]
+        yield from ((min(score, least), place) for score, place in others[RERANK_LIMIT:])
 
     def _falling_bounds(self, score: float, read: Callable[[], IndexDocument]) -> Iterator[float]:
         """Yield upper bounds of the new score of a document, each costs more to compute; the last is the score itself.

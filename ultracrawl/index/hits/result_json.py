@@ -71,6 +71,7 @@ def hit_json(hit: Hit, codes: Mapping[str, int]) -> dict[str, object]:
             }
             for one in hit.sections
         ],
+        "also_at": list(hit.also_at),
         "kind": codes.get(hit.source, 0),
     }  # fmt: skip
 
@@ -134,6 +135,7 @@ def _hit_from_json(hit: Mapping[str, Any]) -> Hit:
         hit["attributes"],
         section,
         sections,
+        tuple(map(harmless, hit.get("also_at", ()))),
     )
 
 

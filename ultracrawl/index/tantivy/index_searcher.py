@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from datetime import MAXYEAR, UTC, datetime
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from tantivy import DocAddress, Order, Query
 
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
@@ -76,24 +77,21 @@ class IndexSearcher:
         wanted = max(0, query.offset) + max(0, query.limit)
         found = self._searcher.search(
             made,
-            limit=max(1, min(max(wanted, RERANK_LIMIT), most)),
+            limit=max(1, min(wanted + RERANK_LIMIT, most)),
             order_by_field=sort_field(attribute) if attribute and attribute.name in self._indexed else None,
             order=Order.Desc if descending or not attribute else Order.Asc,
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
         matcher = Matcher(node, self._compiler.languages, self._kept.folded)
         if query.sort:  # tantivy returns sort values in place of scores
-            rows = [(0.0, address) for _, address in found.hits]
+            ranked: Iterable[tuple[float, DocAddress]] = ((0.0, address) for _, address in found.hits)
         else:
-            rows = Reranker(node, query, self, matcher).rerank(found.hits, self._document)
-        maker = HitBuilder(node, query, matcher, budget)
-        shown = [
-            maker.hit(self._document(address), score)
-            for score, address in rows[max(0, query.offset) : wanted]
-        ]
+            ranked = Reranker(node, query, self, matcher).rerank(found.hits, self._document)
+        shown, folded = shown_matches(query, ranked, self._document)
+        hits = HitBuilder(node, query, matcher, budget)
         return SearchResult(
-            total,
-            tuple(shown),
+            total - folded,
+            tuple(hits.hit(self._document(address), score, copies) for score, address, copies in shown),
             {facet.name: self._facet(facet, made, node) if budget.in_time() else () for facet in facets},
             suggestion(query, node, self, total),
             exceeded=tuple(budget.exceeded),

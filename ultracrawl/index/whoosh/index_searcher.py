@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
@@ -16,6 +16,7 @@ from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
 from ultracrawl.index.hits.matching import Matcher
@@ -45,8 +46,10 @@ from ultracrawl.index.whoosh.stored_documents import documents_of, stored_docume
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 ScoresBySegment = Mapping[OpenSegment, Scores]
-Ranked = tuple[float, OpenSegment, int]
-"""A match: score, segment, document number."""
+Place = tuple[OpenSegment, int]
+"""Segment and document number."""
+Ranked = tuple[float, Place]
+"""A match with its score."""
 
 
 class IndexSearcher:
@@ -78,25 +81,22 @@ class IndexSearcher:
         wanted = max(0, query.offset) + max(0, query.limit)
         matcher = Matcher(node, self._snapshot.languages, kept.folded)
 
-        def read(segment: OpenSegment, number: int) -> IndexDocument:
+        def read(place: Place) -> IndexDocument:
+            segment, number = place
             return kept.document((segment.name, number), lambda: stored_document(segment, number))
 
         if order[0]:
             matches = (
-                (score, segment, n) for segment, scores in found.items() for n, score in scores.items()
+                (score, (segment, n)) for segment, scores in found.items() for n, score in scores.items()
             )
-            best = _sorted(list(matches), *order)
+            ranked: Iterable[Ranked] = _sorted(list(matches), *order)
         else:
-            ranking = Reranker(node, query, self, matcher)
-            first = _best(found, max(wanted, RERANK_LIMIT))
-            ranked = ranking.rerank(
-                [(score, (segment, docnum)) for score, segment, docnum in first], lambda place: read(*place)
-            )
-            best = [(score, segment, docnum) for score, (segment, docnum) in ranked]
+            ranked = Reranker(node, query, self, matcher).rerank(_best(found, wanted + RERANK_LIMIT), read)
+        shown, folded = shown_matches(query, ranked, read)
         hits = HitBuilder(node, query, matcher, budget)
         return SearchResult(
-            total,
-            tuple(_hit(match, hits, read) for match in best[max(0, query.offset) : wanted]),
+            total - folded,
+            tuple(_hit(hits, score, read(place), place, copies) for score, place, copies in shown),
             {
                 facet.name: count_facet(
                     facet,
@@ -191,7 +191,7 @@ def _best(found: Mapping[OpenSegment, Scores], number: int) -> list[Ranked]:
     scores = sorted(chain.from_iterable(one.values() for one in found.values()), reverse=True)
     least = scores[min(number, len(scores)) - 1] if scores else 0.0
     matches = [
-        (score, segment, n) for segment, one in found.items() for n, score in one.items() if score >= least
+        (score, (segment, n)) for segment, one in found.items() for n, score in one.items() if score >= least
     ]
     matches.sort(key=itemgetter(0), reverse=True)
     return matches[:number]
@@ -202,12 +202,13 @@ def _sorted(matches: list[Ranked], attribute: SearchAttribute | None, descending
     assert attribute is not None
     name = value_field(attribute)
     kind = schema_fields({attribute.name: attribute})[name].column_type
-    columns = {segment: segment.column(name, kind) for segment in {segment for _, segment, _ in matches}}
+    columns = {segment: segment.column(name, kind) for segment in {segment for _, (segment, _) in matches}}
     keyed: list[tuple[Any, Ranked]] = []  # all numbers or all bytes
     without = []
     for match in matches:
-        column = columns[match[1]]
-        key = column[match[2]] if column is not None else NO_VALUE
+        segment, docnum = match[1]
+        column = columns[segment]
+        key = column[docnum] if column is not None else NO_VALUE
         if key in (b"", NO_VALUE):
             without.append(match)
         else:
@@ -216,12 +217,12 @@ def _sorted(matches: list[Ranked], attribute: SearchAttribute | None, descending
     return [match for _, match in keyed] + without
 
 
-def _hit(match: Ranked, hits: HitBuilder, read: Callable[[OpenSegment, int], IndexDocument]) -> Hit:
-    score, segment, docnum = match
-    document = read(segment, docnum)
+def _hit(
+    hits: HitBuilder, score: float, document: IndexDocument, place: Place, copies: tuple[str, ...]
+) -> Hit:
     if shown_length(document) > STORED_TEXT_LIMIT and not document.secret_text:
-        document = replace(document, text=document.text + unstored_text(segment, docnum))
-    return hits.hit(document, score)
+        document = replace(document, text=document.text + unstored_text(*place))
+    return hits.hit(document, score, copies)
 
 
 def _count_sources(found: ScoresBySegment) -> tuple[FacetValue, ...]:

@@ -150,6 +150,8 @@ class Hit(_Shape):
     attributes: dict[str, list[str | float]]
     section: Part | None
     sections: list[MatchingPart]
+    also_at: list[str]
+    """The URLs of copies of the document in the same source."""
     kind: int
     """The number of the kind of its source: 900 web, 901 files, 902 tables, 903 mail, 0 others."""
 

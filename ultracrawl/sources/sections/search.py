@@ -92,6 +92,9 @@ class SearchSection(Section):
         default=WeightsSection.by_default(), examples=[{"title": 10, "freshness": 0.5}]
     )
     """Weights for ranking the best hits: words by position, depth, freshness."""
+    fold_copies: bool = Field(default=True, examples=[False])
+    """Show nearly equal copies of a page under several addresses of a source, such as `/en/` and `/current/`, as one
+    hit."""
 
     def resolve_paths(self, base: Path) -> Self:
         """Return the section with absolute paths; relative ones are relative to `base`."""
