@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -99,6 +99,11 @@ def sample(questions: list[Question], most: int) -> list[Question]:
 def in_languages(truth: Truth, languages: tuple[str, ...], said: bool, manual: Path) -> list[Question]:
     """Return the terms of several languages of Apache's manual."""
     return [question for language in languages for question in translated(manual, truth, language, said=said)]
+
+
+def untold(truth: Truth, language: str, manual: Path) -> list[Question]:
+    """Return the terms of one language of Apache's manual, without saying that it is that of the user."""
+    return [replace(one, language="") for one in in_languages(truth, (language,), True, manual)]
 
 
 _APACHE = "usr/share/doc/apache2-doc/manual"
@@ -214,6 +219,7 @@ CORPORA = {
             _APACHE,
             {
                 "terms": partial(in_languages, directives, ("en", "fr", "ja"), True),
+                "untold": partial(untold, directives, "en"),
                 "descriptions": partial(in_languages, descriptions, ("fr", "ja"), False),
             },
             starts=("en/index.html", "fr/index.html", "ja/index.html"),
