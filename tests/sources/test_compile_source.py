@@ -305,9 +305,8 @@ def test_adhoc_names(url, name):
     "urls", [[], ["example.com"], ["ftp://a.example/"], ["https://a.example/", "nonsense"]]
 )
 def test_adhoc_refuses_what_is_no_url(urls):
-    with pytest.raises(Exception, match=r"write it in full|give at least one") as raised:
+    with pytest.raises(UserError):
         adhoc_project(urls, Path("x"))
-    assert type(raised.value).__name__ == "UserError"
 
 
 def test_catalog(tmp_path):

@@ -103,4 +103,5 @@ def _require_known(project: Project, name: str) -> None:
             known.update(opened.sources())
     if name not in known:
         guess = closest_match(name, known)
-        raise Mistake.NO_SUCH_SOURCE.error(name=name, known=[guess] if guess else sorted(known))
+        likely_first = sorted(known, key=lambda one: (one != guess, one))
+        raise Mistake.NO_SUCH_SOURCE.error(name=name, known=likely_first)
