@@ -9,8 +9,9 @@ Left out or named, because it differs though the behaviour is the same:
 * the link depth that documents have, which is that of their record when they were made;
 * which module of the program logs something;
 * what curl says of a broken connection, which changes with its version;
-* the version of the program, and of its compiled core, if there is one; `Accept` and `Accept-Encoding` of requests, which say what is installed (that
-  `Accept-Encoding` is missing is told); digests of log-ins, which hold what the server made up;
+* the version of the program, and of its compiled core, if there is one; `Accept` and `Accept-Encoding` of requests,
+  which say what is installed (that `Accept-Encoding` is missing is told); digests of log-ins, which hold what the
+  server made up;
 * how much waits for a destination, which depends on when it was looked at; the order of lines in logs;
 * fields that say nothing (`null`, empty, false, 0), and URLs of a record that are equal to the first one;
 * the order of headers among what documents tell (`Metadata`), which depends on hashes;
