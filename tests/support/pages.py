@@ -14,6 +14,7 @@ import yaml
 
 from support import search_processes
 from support.chromium import axe_violations
+from support.network import NetworkSite
 from support.project import Workspace
 from support.supervision import FakeSupervision
 from ultracrawl.service.access.requester import Role
@@ -29,6 +30,15 @@ from ultracrawl.sources.dialects import read_definitions
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
+
+
+def bird_site() -> NetworkSite:
+    """Return a site of three pages."""
+    site = NetworkSite()
+    site.page("/", title="Birds", links=["/heron", "/egret"], text="all birds of the lake")
+    site.page("/heron", title="Heron", text="the grey heron stands in the water")
+    site.page("/egret", title="Egret", text="the egret is white")
+    return site
 
 
 class Pages:

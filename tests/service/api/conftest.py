@@ -12,6 +12,7 @@ import pytest
 from support import clock
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
+from support.pages import bird_site
 from support.supervision import FakeSupervision
 
 from ultracrawl.service.access.requester import Role
@@ -76,11 +77,7 @@ class Api:
 
 @pytest.fixture
 def site() -> NetworkSite:
-    site = NetworkSite()
-    site.page("/", title="Birds", links=["/heron", "/egret"], text="all birds of the lake")
-    site.page("/heron", title="Heron", text="the grey heron stands in the water")
-    site.page("/egret", title="Egret", text="the egret is white")
-    return site
+    return bird_site()
 
 
 @pytest.fixture

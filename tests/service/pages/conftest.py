@@ -10,16 +10,12 @@ import pytest
 from support import clock
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
-from support.pages import Pages, define_project
+from support.pages import Pages, bird_site, define_project
 
 
 @pytest.fixture
 def site() -> NetworkSite:
-    site = NetworkSite()
-    site.page("/", title="Birds", links=["/heron", "/egret"], text="all birds of the lake")
-    site.page("/heron", title="Heron", text="the grey heron stands in the water")
-    site.page("/egret", title="Egret", text="the egret is white")
-    return site
+    return bird_site()
 
 
 @pytest.fixture

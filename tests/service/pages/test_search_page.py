@@ -8,10 +8,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from lxml.html import HtmlElement, document_fromstring
+from support.pages import Pages
 
 if TYPE_CHECKING:
     from httpx import Response
-    from support.pages import Pages
+    from support.in_process import InProcessWorkspace
+    from support.site import Site
 
 
 def parsed(answer: Response) -> HtmlElement:
@@ -52,6 +54,21 @@ def test_a_hit_has_its_title_link_place_and_marked_snippet(pages: Pages, url: st
     assert [mark.text_content() for mark in title.cssselect("mark")] == ["Heron"]
     assert "site › heron" in page.cssselect(".hit .place")[0].text_content()
     assert page.cssselect(".snippet mark")[0].text_content() == "grey heron"
+
+
+def test_a_hit_names_its_copies_under_other_addresses(
+    workspace: InProcessWorkspace, site: Site, url: str
+) -> None:
+    text = " ".join(f"word{number}" for number in range(60))
+    paths = ["/docs/en/herons/grey", "/docs/current/herons/grey", "/docs/old/herons/grey"]
+    for path in paths:
+        site.page(path, title="Grey herons", text=f"{text} {path}")
+    workspace.define(start_urls=[url + path for path in paths])
+    workspace.crawl()
+    page = parsed(Pages(workspace).ask("/", params={"q": "grey herons"}))
+    (shown,) = page.cssselect(".hit h3 a")
+    others = [one.get("href") for one in page.cssselect(".also a")]
+    assert sorted([shown.get("href"), *others]) == sorted(url + path for path in paths)
 
 
 def test_the_query_stays_in_the_box_as_it_was_typed(pages: Pages) -> None:
