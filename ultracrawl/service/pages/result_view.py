@@ -81,7 +81,10 @@ class HitView:
     document: str
     """The URL of the document, as the index has it."""
     also_at: tuple[tuple[str, str], ...]
-    """Link and path of each copy that was folded into the hit; the link is empty if it would run a script."""
+    """Link and URL of each copy that was folded into the hit; the link is empty if it would run a script.
+
+    The whole URL, because copies may differ in any of their folders.
+    """
 
     def copy_query(self, language: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return the query of the page with its cached copy."""
@@ -207,7 +210,7 @@ def _hit(address: SearchAddress, hit: Mapping[str, Any], copies: Collection[tupl
         more=address.with_like(hit["url"]),
         has_copy=(hit["source"], hit["url"]) in copies,
         document=hit["url"],
-        also_at=tuple((safe_link(url), path_of(url)) for url in hit["also_at"]),
+        also_at=tuple((safe_link(url), url) for url in hit["also_at"]),
     )
 
 
