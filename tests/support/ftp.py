@@ -19,15 +19,6 @@ from support.free_port import free_port
 logging.getLogger("pyftpdlib").setLevel(logging.CRITICAL)
 
 
-class _Passive(FTPHandler.passive_dtp):  # type: ignore[misc]
-    """Closes a connection for data whose client has gone meanwhile; the library only forgets it."""
-
-    def handle_accepted(self, sock: socket.socket, addr: tuple[str, int]) -> None:
-        if not self.cmd_channel.connected:
-            sock.close()
-        super().handle_accepted(sock, addr)
-
-
 class FtpSite:
     """A directory as an FTP server shows it; `without` are commands that it does not know."""
 
@@ -57,7 +48,23 @@ class FtpSite:
         for user, (password, root) in self.users.items():
             authorizer.add_user(user, password, str(root))
 
-        connected: list[FTPHandler] = []
+        # The library forgets connections whose client has gone meanwhile; all are kept here, and closed at the end.
+        taken: list[socket.socket] = []
+
+        class Passive(handler.passive_dtp):  # type: ignore[misc, name-defined]
+            def handle_accepted(self, sock: socket.socket, addr: tuple[str, int]) -> None:
+                taken.append(sock)
+                super().handle_accepted(sock, addr)
+
+        class Active(handler.active_dtp):  # type: ignore[misc, name-defined]
+            def create_socket(self, *kind: int) -> None:
+                super().create_socket(*kind)
+                taken.append(self.socket)
+
+        class Server(FTPServer):  # type: ignore[misc]
+            def handle_accepted(self, sock: socket.socket, addr: tuple[str, int]) -> None:
+                taken.append(sock)
+                super().handle_accepted(sock, addr)
 
         class Recording(handler):  # type: ignore[misc, valid-type]
             proto_cmds = {  # noqa: RUF012 - the library reads it from the class
@@ -65,10 +72,8 @@ class FtpSite:
             }
 
             auth_failed_timeout = 0
-            passive_dtp = _Passive
-
-            def on_connect(self) -> None:
-                connected.append(self)
+            passive_dtp = Passive
+            active_dtp = Active
 
             def pre_process_command(self, line: str, cmd: str, arg: str) -> None:
                 site.commands.append(line)
@@ -79,15 +84,15 @@ class FtpSite:
 
         Recording.authorizer = authorizer
         loop = IOLoop()
-        server = FTPServer((host, free_port(host)), Recording, ioloop=loop)
+        server = Server((host, free_port(host)), Recording, ioloop=loop)
         stopping = threading.Event()
 
         def run() -> None:
             while not stopping.is_set():
                 loop.loop(0.02, blocking=False)
             server.close_all()
-            for one in connected:  # those that wait for something the server does not know of
-                one.socket.close()
+            for sock in taken:
+                sock.close()
 
         thread = threading.Thread(target=run)
         thread.start()
