@@ -1,7 +1,7 @@
-from ultracrawl.errors import UltracrawlError as UltracrawlError
-from ultracrawl.errors import UserError as UserError
-from ultracrawl.errors import WorkError as WorkError
-from ultracrawl.index.searching import Searcher as Searcher
-from ultracrawl.python_api import crawl as crawl
+from .errors import UltracrawlError as UltracrawlError
+from .errors import UserError as UserError
+from .errors import WorkError as WorkError
+from .index.searching import Searcher as Searcher
+from .python_api import crawl as crawl
 
 __version__: str

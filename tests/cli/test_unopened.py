@@ -11,7 +11,7 @@ from support.site import Site
 AGAIN = """
 from ultracrawl.stores.opening import open_state
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.service import run_sources
+from ultracrawl.service.run import run_sources
 from ultracrawl.sources import require
 
 project = require(read_definitions("ultracrawl.yaml"))

@@ -4,24 +4,6 @@ The public names for authors of agents are exported here: `CrawlerAgent` to subc
 `DocumentFile` is a built-in agent. All names are imported on first use.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+import lazy_loader
 
-if TYPE_CHECKING:
-    from ultracrawl.agents.agent.crawler_agent import (
-        AgentError,
-        AgentParameter,
-        AttributeLovs,
-        CrawlerAgent,
-        UrlData,
-    )
-    from ultracrawl.agents.agent.document_file import DocumentFile
-
-__all__ = ["AgentError", "AgentParameter", "AttributeLovs", "CrawlerAgent", "DocumentFile", "UrlData"]
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "document_file" if name == "DocumentFile" else "crawler_agent"
-    return getattr(import_module(f"{__name__}.agent.{module}"), name)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

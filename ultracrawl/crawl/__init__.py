@@ -13,76 +13,19 @@ The names below are imported on first use, because commands need only some of th
 """
 
 import sys
-from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
+
+import lazy_loader
 
 from ultracrawl.python_api import crawl
 
-if TYPE_CHECKING:
-    from ultracrawl.crawl.context import CrawlContext
-    from ultracrawl.crawl.hooks import Feature, Hooks
-    from ultracrawl.crawl.lifecycle import (
-        begin_crawl,
-        context_of,
-        end_crawl,
-        feature_of,
-        has_definition,
-        running_crawl,
-    )
-    from ultracrawl.crawl.ports import LinkQueue
-    from ultracrawl.crawl.recorder import Recorder
-    from ultracrawl.crawl.run.running import RunningCrawl
-    from ultracrawl.crawl.visit import Visit, visit_of
-    from ultracrawl.crawl.writing.writer import IndexWriter
-
-_LAZY_NAMES = {
-    "CrawlContext": "context",
-    "Feature": "hooks",
-    "Hooks": "hooks",
-    "begin_crawl": "lifecycle",
-    "context_of": "lifecycle",
-    "end_crawl": "lifecycle",
-    "feature_of": "lifecycle",
-    "has_definition": "lifecycle",
-    "running_crawl": "lifecycle",
-    "LinkQueue": "ports",
-    "Recorder": "recorder",
-    "RunningCrawl": "run.running",
-    "Visit": "visit",
-    "visit_of": "visit",
-    "IndexWriter": "writing.writer",
-}
-
-__all__ = [
-    "CrawlContext",
-    "Feature",
-    "Hooks",
-    "IndexWriter",
-    "LinkQueue",
-    "Recorder",
-    "RunningCrawl",
-    "Visit",
-    "begin_crawl",
-    "context_of",
-    "end_crawl",
-    "feature_of",
-    "has_definition",
-    "running_crawl",
-    "visit_of",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 class _CallableModule(ModuleType):
     """Makes this package callable: importing it replaces the function `ultracrawl.crawl`, which must still work."""
 
     __call__ = staticmethod(crawl)
-
-
-def __getattr__(name: str) -> object:
-    if name not in _LAZY_NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
 
 
 sys.modules[__name__].__class__ = _CallableModule

@@ -6,16 +6,3 @@ has the types shared by the parts of the service.
 `approval.approval_of` opens documents that wait for approval, `held_back` has what the guards hold back;
 `control.steer` pauses, resumes or stops a crawl in another process.
 """
-
-_LAZY_NAMES = {
-    "run_continuously": "ultracrawl.service.schedules.continuous",
-    "run_sources": "ultracrawl.service.run",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _LAZY_NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - a supervisor needs no Scrapy
-
-    return getattr(import_module(_LAZY_NAMES[name]), name)
