@@ -1,5 +1,6 @@
 """The JSON schema accepts what the loader accepts, refuses plain mistakes, and describes every option."""
 
+import functools
 import json
 import re
 from pathlib import Path
@@ -12,6 +13,12 @@ from ultracrawl.sources.schema import DIALECT
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+
+
+@functools.cache
+def whole_schema():
+    """Return the schema, made once: that takes a second, and nobody here changes it."""
+    return json_schema()
 
 
 def is_type(value, name):
@@ -67,12 +74,12 @@ def accepts_object(schema, value, root):
 
 
 def accepts_text(text):
-    schema = json_schema()
+    schema = whole_schema()
     return accepts(schema, yaml.safe_load(text), schema)
 
 
 def test_the_schema_names_its_dialect_and_is_json():
-    schema = json_schema()
+    schema = whole_schema()
     assert schema["$schema"] == DIALECT == "https://json-schema.org/draft/2020-12/schema"
     assert json.loads(json.dumps(schema)) == schema
 
@@ -116,7 +123,7 @@ def options(schema):
 
 
 def test_every_option_has_title_or_reference_description_and_example():
-    found = dict(options(json_schema()))
+    found = dict(options(whole_schema()))
     assert len(found) > 40
     lacking = [
         name for name, option in found.items() if not option.get("description") or not option.get("examples")

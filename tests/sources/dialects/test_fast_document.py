@@ -132,7 +132,7 @@ def test_five_megabytes_take_under_a_second(tmp_path: Path) -> None:
     text = fast_xml({**START, "include_domains/exact": ("a.example", *members)})
     text = text.replace("\n  <member>", "\n                          <member>")
     assert len(text) > 4_900_000
-    assert min(taken(tmp_path, text) for _ in range(3)) < 1.0
+    assert any(taken(tmp_path, text) < 1.0 for _ in range(3))  # the first that is fast enough will do
 
 
 def taken(folder: Path, text: str) -> float:
