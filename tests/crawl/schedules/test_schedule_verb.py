@@ -16,7 +16,12 @@ from support.until import until
 
 from ultracrawl.stores.runner_registry import RunnerRegistration
 
-QUIET = {"politeness": {"delay": 0}, "boundary": LOOPBACK, "sitemaps": {"use": False}}
+QUIET = {
+    "politeness": {"delay": 0, "backoff": {"longest": 0}},
+    "boundary": LOOPBACK,
+    "sitemaps": {"use": False},
+    "limits": {"retries": 0},
+}
 RARELY = {"cron": "0 0 29 2 *"}
 
 

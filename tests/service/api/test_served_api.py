@@ -33,7 +33,8 @@ class ServedApi:
         program = folder / "tell.sh"
         program.write_text(f'#!/bin/sh\necho "$ULTRACRAWL_NOTICE" >> {self.told}\n')
         program.chmod(0o700)
-        options = {"boundary": LOOPBACK, "politeness": {"delay": 0}}
+        politeness = {"delay": 0, "backoff": {"longest": 0}}
+        options = {"boundary": LOOPBACK, "politeness": politeness, "limits": {"retries": 0}}
         sources = {name: {"start_urls": [url], **options} for name, url in zip(NAMES, urls, strict=True)}
         schedule = {"sources": ["two"], "cron": "0 3 1 1 *"}
         notices = {"to": {"file": {"command": str(program)}}, "certificate_days": 0}
