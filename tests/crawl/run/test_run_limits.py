@@ -81,6 +81,28 @@ def test_the_time_ends_a_run_within_a_tick(monkeypatch: pytest.MonkeyPatch) -> N
     assert (bench.limits.reached, bench.told) == ("limits.seconds 60", 1)
 
 
+@pytest.mark.parametrize(("took", "overdue"), [(59.9, False), (89.9, False), (90.1, True)])
+def test_visits_are_given_up_once_a_run_took_half_as_long_again(
+    monkeypatch: pytest.MonkeyPatch, took: float, overdue: bool
+) -> None:
+    bench, without = Bench(seconds=60), Bench()
+    began = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: began + took)
+    assert bench.limits.is_overdue is overdue
+    assert not without.limits.is_overdue
+
+
+@pytest.mark.parametrize(("took", "allowed"), [(0.0, 100.0), (70.0, 50.0), (119.0, 5.0), (200.0, 5.0)])
+def test_a_last_step_ends_within_twice_the_time_of_a_run(
+    monkeypatch: pytest.MonkeyPatch, took: float, allowed: float
+) -> None:
+    bench, without = Bench(seconds=60), Bench()
+    began = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: began + took)
+    assert bench.limits.allowance(100.0, least=5.0) == pytest.approx(allowed, abs=0.5)
+    assert without.limits.allowance(100.0, least=5.0) == 100.0
+
+
 def test_fast_173_the_document_that_reaches_the_number_is_the_last_new_one() -> None:
     bench = Bench(stored=3, documents=5, documents_slack=0)
     for outcome in (UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.GONE):
