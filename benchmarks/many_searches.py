@@ -3,8 +3,9 @@
     python benchmarks/many_searches.py --site FOLDER     # another manual, which begins with index.html
 
 The PostgreSQL manual is crawled, then four copies of it at the same time. Meanwhile fifty clients search, each again as
-soon as it has its result: through the API of `ultracrawl serve`, which also crawls, and in one process, each with a
-searcher of its own. Prints a table of wall times; fifty searches are always open, so each waits for the others.
+soon as it has its result: in one process, each with a searcher of its own, and through the API of `ultracrawl serve`,
+which also crawls. They repeat few queries, so the API is measured without kept results too. Prints a table of wall
+times; fifty searches are always open, so each waits for the others.
 """
 
 from __future__ import annotations
@@ -35,9 +36,13 @@ from measuring.results import Stamp  # noqa: E402
 from support.nginx import nginx_site  # noqa: E402
 
 from ultracrawl import Searcher  # noqa: E402
+from ultracrawl.service.access.requester import Role  # noqa: E402
+from ultracrawl.service.access.tokens import TokenStore  # noqa: E402
+from ultracrawl.sources import load_project, require  # noqa: E402
 
 ASKERS = 50
 CRAWLS = 4
+DURING = f"{CRAWLS} crawls"
 HEAD = (
     "|  | searches | a second | p50 ms | p95 ms | highest | errors |",
     "| --- | --- | --- | --- | --- | --- | --- |",
@@ -55,7 +60,9 @@ class Asked:
     seconds: float = 0.0
 
     def row(self, label: str) -> str:
-        """Return a line of the table."""
+        """Return a line of the table, and print what went wrong."""
+        for line in sorted(set(self.errors)):
+            print(line, file=sys.stderr)
         parts = quantiles(self.milliseconds, n=20)
         rate = len(self.milliseconds) / self.seconds
         figures = f"{rate:.0f} | {parts[9]:.0f} | {parts[18]:.0f} | {max(self.milliseconds):.0f}"
@@ -138,24 +145,35 @@ def answer_of(connection: http.client.HTTPConnection, path: str, token: str) -> 
 
 @contextmanager
 def served(folder: Path, *further: str) -> Iterator[tuple[int, str]]:
-    """Run `ultracrawl serve` on a project, with further options; yields its port and a token."""
-    words, environment = command("token", "create", f"asker-{time.time_ns()}", "--role", "administrator")
-    token = subprocess.check_output(words, cwd=folder, env={**os.environ, **environment}, text=True).strip()
+    """Run `ultracrawl serve` on a project, with further options; yields its port and a token, revoked in the end."""
     words, environment = command("serve", "--port", "0", "--jobs", str(CRAWLS), *further)
     log = folder / "serve.log"
-    with log.open("w") as file:
-        process = subprocess.Popen(
-            words, cwd=folder, env={**os.environ, **environment}, stdout=file, stderr=file
-        )
+    with token_of(folder) as token:
+        with log.open("w") as file:
+            process = subprocess.Popen(
+                words, cwd=folder, env={**os.environ, **environment}, stdout=file, stderr=file
+            )
+        try:
+            while not (found := re.search(r"answers at http://127.0.0.1:(\d+)", log.read_text())):
+                time.sleep(0.1)
+                if process.poll() is not None:
+                    sys.exit(log.read_text())
+            yield int(found[1]), token
+        finally:
+            process.terminate()
+            process.wait()
+
+
+@contextmanager
+def token_of(folder: Path) -> Iterator[str]:
+    """Yield an administrator's token for a project, revoked in the end; a killed run leaves one for a day."""
+    tokens = TokenStore.of_project(require(load_project(folder / "ultracrawl.yaml")))
+    name, tomorrow = f"asker-{time.time_ns()}", time.time() + 86400
+    token = tokens.create_token(name, Role.ADMINISTRATOR, expires=tomorrow)
     try:
-        while not (found := re.search(r"answers at http://127.0.0.1:(\d+)", log.read_text())):
-            time.sleep(0.1)
-            if process.poll() is not None:
-                sys.exit(log.read_text())
-        yield int(found[1]), token
+        yield token
     finally:
-        process.terminate()
-        process.wait()
+        tokens.revoke_token(name)
 
 
 def crawling(port: int, token: str) -> bool:
@@ -167,30 +185,41 @@ def crawling(port: int, token: str) -> bool:
     return any(one["service"]["phase"] != "idle" for one in answer["sources"])
 
 
-def measure(engine: str, folder: Path, urls: Sequence[str]) -> list[str]:
-    """Return the table lines of an engine."""
-    crawls = [f"manual{number}" for number in range(1, len(urls))]
-    define(folder, engine, urls)
-    ultracrawl(folder, "crawl", "--json", "manual0")
-    still = time.perf_counter() + 10
-    quiet = ask_at_once(lambda: searcher_of(folder), lambda: time.perf_counter() < still)
-    with served(folder) as (port, token):
+def crawled(folder: str, engine: str, urls: Sequence[str]) -> Path:
+    """Return a folder in which the first of the sources was crawled."""
+    path = Path(folder)
+    define(path, engine, urls)
+    ultracrawl(path, "crawl", "--json", "manual0")
+    return path
+
+
+def in_process(engine: str, urls: Sequence[str]) -> list[str]:
+    """Return the table lines of searchers in one process."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, still = crawled(name, engine, urls), time.perf_counter() + 10
+        quiet = ask_at_once(lambda: searcher_of(folder), lambda: time.perf_counter() < still)
+        others = (f"manual{number}" for number in range(1, len(urls)))
+        words = (folder, "crawl", "--json", "--jobs", str(CRAWLS), *others)
+        crawl = threading.Thread(target=ultracrawl, args=words)
+        crawl.start()
         time.sleep(2)  # until all four crawls have started
-        by_api = ask_at_once(lambda: client_of(port, token), lambda: crawling(port, token))
-    crawl = threading.Thread(
-        target=ultracrawl, args=(folder, "crawl", "--json", "--force", "--jobs", str(CRAWLS), *crawls)
-    )
-    crawl.start()
-    time.sleep(2)
-    in_process = ask_at_once(lambda: searcher_of(folder), crawl.is_alive)
-    crawl.join()
-    for line in {*quiet.errors, *by_api.errors, *in_process.errors}:
-        print(line, file=sys.stderr)
+        busy = ask_at_once(lambda: searcher_of(folder), crawl.is_alive)
+        crawl.join()
     return [
         quiet.row(f"{engine}, in process, nothing else runs"),
-        in_process.row(f"{engine}, in process, {CRAWLS} crawls"),
-        by_api.row(f"{engine}, by the API, {CRAWLS} crawls"),
+        busy.row(f"{engine}, in process, {DURING}"),
     ]
+
+
+def by_api(engine: str, urls: Sequence[str], results: str, *options: str) -> str:
+    """Return the table line of a service with these options, which keeps `results`."""
+    with (
+        tempfile.TemporaryDirectory() as name,
+        served(crawled(name, engine, urls), *options) as (port, token),
+    ):
+        time.sleep(2)
+        asked = ask_at_once(lambda: client_of(port, token), lambda: crawling(port, token))
+    return asked.row(f"{engine}, by the API, {results}, {DURING}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -203,8 +232,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with ExitStack() as stack:
         urls = [f"{stack.enter_context(nginx_site(manual)).url}/index.html" for _ in range(CRAWLS + 1)]
         for engine in ("whoosh", "tantivy"):
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            lines += measure(engine, folder, urls)
+            lines += in_process(engine, urls)
+            lines.append(by_api(engine, urls, "no results kept", "--result-cache", "0"))
+            lines.append(by_api(engine, urls, "results kept"))
     show_blocks({"many-searches": "\n".join(lines)}, write=options.write)
 
 
