@@ -17,9 +17,7 @@ from typing import TypeVar
 from selectolax.lexbor import LexborHTMLParser
 
 from ultracrawl.content.charset.decoding import find_charset
-from ultracrawl.content.html.guards.attribute_limit import limit_attributes
-from ultracrawl.content.html.guards.formatting import limit_formatting
-from ultracrawl.content.html.guards.nesting import limit_nesting
+from ultracrawl.content.html.guards import limit_attributes, limit_formatting, limit_nesting
 from ultracrawl.content.html.main_content import MAIN_CONTENT
 from ultracrawl.content.html.marks import mark_block_edges
 from ultracrawl.content.html.page import parse_html

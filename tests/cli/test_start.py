@@ -29,7 +29,7 @@ UNUSED = {
     "ultracrawl.cli.search": [
         "rich", "scrapy", "twisted", "asyncio", "sqlite3", "cryptography", "charset_normalizer", "lxml",
         "pydantic", "yaml", "importlib.metadata", "ada_url", "w3lib", "ultracrawl.sources.project",
-        "ultracrawl.model.record", "ultracrawl.model.run", "ultracrawl.model.statistics",
+        "ultracrawl.model.record", "ultracrawl.model.run",
         "ultracrawl.rules.urls.canonical", "ultracrawl.content",
         "ultracrawl.crawl", "ultracrawl.stores", "ultracrawl.content.reader", "ultracrawl.content.text",
         "ultracrawl.index.writing",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.content.html.srcset import parse_srcset
+from ultracrawl.content.html.links import parse_srcset
 
 CASES = Path(__file__).parents[2] / "../shared/suites/links_wpt_srcset.jsonl"
 

@@ -8,7 +8,7 @@ import pytest
 
 from ultracrawl.content.feeds.feed import is_feed, parse_feed
 from ultracrawl.content.feeds.sitemap import parse_sitemap
-from ultracrawl.content.html.guards.attribute_limit import limit_attributes
+from ultracrawl.content.html.guards import limit_attributes
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import effective_type, sniff_type
 

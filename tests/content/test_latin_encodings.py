@@ -2,8 +2,7 @@
 
 import pytest
 
-from ultracrawl.content.charset.decoding import decode, find_charset
-from ultracrawl.content.charset.latin import latin_codec
+from ultracrawl.content.charset.decoding import decode, find_charset, latin_codec
 
 TEXTS = {
     "Catalan": ("cp1252", "Això és una pàgina: les paraules són fàcils, però no totes. Què més?"),

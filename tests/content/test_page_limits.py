@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from ultracrawl.content.html.guards import nesting
-from ultracrawl.content.html.guards.formatting import limit_formatting
+from ultracrawl.content.html import guards
+from ultracrawl.content.html.guards import limit_formatting
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
@@ -119,13 +119,13 @@ def test_estimating_the_depth_by_counting_changes_no_result(parts: list[bytes]) 
     body = b"".join(parts)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"_HARMLESS_TAGS": 1, "MAX_DEPTH": 20, "_COUNTED_TAGS": 7}.items():
-            patch.setattr(nesting, name, value)
-        counted = nesting.limit_nesting(body)
-        patch.setattr(nesting, "_may_be_deep", lambda _: True)
-        assert counted == nesting.limit_nesting(body)
+            patch.setattr(guards, name, value)
+        counted = guards.limit_nesting(body)
+        patch.setattr(guards, "_may_be_deep", lambda _: True)
+        assert counted == guards.limit_nesting(body)
 
 
 def test_a_large_flat_page_is_not_walked_tag_by_tag(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(nesting, "_TAG")
+    monkeypatch.delattr(guards, "_ANY_TAG")
     body = b"<ul>" + b"<li><p><b>x</b><a href=/>y</a></p></li>" * 10_000 + b"</ul>"
-    assert nesting.limit_nesting(body) == (body, False)
+    assert guards.limit_nesting(body) == (body, False)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ultracrawl.content.html.links import parse_srcset
 from ultracrawl.content.html.refresh import parse_refresh
-from ultracrawl.content.html.srcset import parse_srcset
 from ultracrawl.content.text import parse_text
 from ultracrawl.model import LinkKind, RobotsDirectives
 from ultracrawl.rules.attributes.mapping import first_words

@@ -12,7 +12,7 @@ from scrapy import Request
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.handlers.curl.response import make_response
+from ultracrawl.handlers.curl.client import make_response
 
 INFO = {pycurl.RESPONSE_CODE: 304, pycurl.PRIMARY_IP: "127.0.0.1", pycurl.INFO_HTTP_VERSION: 0}
 NAMES = (

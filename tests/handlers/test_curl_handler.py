@@ -17,7 +17,7 @@ from scrapy.exceptions import DownloadFailedError, StopDownload
 
 from ultracrawl.handlers import HTTP_HANDLER
 from ultracrawl.handlers.curl.handler import CurlDownloadHandler
-from ultracrawl.handlers.curl.head import ResponseHead
+from ultracrawl.handlers.curl.transfer import ResponseHead
 
 ROOT = Path(__file__).resolve().parents[2]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

@@ -27,13 +27,12 @@ from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import UserError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
-from ultracrawl.handlers.guarding.choice import guard_handlers
+from ultracrawl.handlers.guarding.choice import GuardedDownloadHandler, guard_handlers
 from ultracrawl.handlers.guarding.guards import (
     ConnectionGuard,
     HostNameGuard,
     ReactorGuard,
 )
-from ultracrawl.handlers.guarding.handler import GuardedDownloadHandler
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.checking.access_checks import check_access

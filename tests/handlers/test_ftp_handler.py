@@ -27,9 +27,8 @@ from support.ftp import FtpSite
 
 from ultracrawl.content.ftp_listing import FTP_LISTING
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
-from ultracrawl.handlers.ftp.client import FtpPathRefusedError, ftp_target
+from ultracrawl.handlers.ftp.client import FtpPathRefusedError, ftp_target, media_type_of
 from ultracrawl.handlers.ftp.handler import FtpDownloadHandler
-from ultracrawl.handlers.ftp.response import media_type_of
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.sources.compilation.ftp import FtpAccess, FtpAccount
 

@@ -20,9 +20,8 @@ from support.requirement import require
 
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.handlers.curl.handler import CurlDownloadHandler
-from ultracrawl.handlers.guarding.choice import Guarding, guarding_of
+from ultracrawl.handlers.guarding.choice import GuardedDownloadHandler, Guarding, guarding_of
 from ultracrawl.handlers.guarding.guards import HostNameGuard, ReactorGuard
-from ultracrawl.handlers.guarding.handler import GuardedDownloadHandler
 
 
 class OpensItself:

@@ -16,8 +16,8 @@ from .page import Page as Page
 from .page import RobotsDirectives as RobotsDirectives
 from .page import Section as Section
 from .record import UrlRecord as UrlRecord
+from .run import CrawlStatistics as CrawlStatistics
 from .run import RunReport as RunReport
 from .run import ScheduleStatus as ScheduleStatus
-from .statistics import CrawlStatistics as CrawlStatistics
 from .status import StatusCode as StatusCode
 from .status import status_text as status_text

@@ -14,9 +14,9 @@ from support.until import until
 
 from ultracrawl.agents.port import Complete, Entry, Failure, Partial
 from ultracrawl.agents.table import lister as lister_module
+from ultracrawl.agents.table.database import advice_for
 from ultracrawl.agents.table.fetcher import TableFetcher
 from ultracrawl.agents.table.lister import TableLister
-from ultracrawl.agents.table.mistakes import advice_for
 from ultracrawl.errors import UserError
 
 TICKETS = (

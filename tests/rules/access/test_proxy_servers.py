@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
-from ultracrawl.sources.sections.fetching.proxy import ProxyServer
+from ultracrawl.sources.sections.fetching.access_options import ProxyServer
 
 
 def roster(*limits: int | None, rest: float = 60) -> ProxyPool:

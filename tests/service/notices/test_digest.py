@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ultracrawl.service.notices.channels import MAX_LINES, text_of, title_of
-from ultracrawl.service.notices.digest import GATHER_SECONDS, NoticeDigest
 from ultracrawl.service.notices.notice import Notice
+from ultracrawl.service.notices.noticing import GATHER_SECONDS, NoticeDigest
 from ultracrawl.sources.sections.notices import NoticeKind
 
 FAILED, STALE = NoticeKind.RUN_FAILED, NoticeKind.SOURCE_STALE

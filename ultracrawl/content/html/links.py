@@ -12,7 +12,6 @@ from ada_url import join_url
 from selectolax.lexbor import LexborNode
 
 from ultracrawl.content.html.collector import PageCollector, as_written, declared_base
-from ultracrawl.content.html.srcset import parse_srcset
 from ultracrawl.content.html.tags import FIRST_OWN_NUMBER, tag_number
 from ultracrawl.model.page import Link, LinkKind
 
@@ -203,3 +202,27 @@ _READERS: tuple[tuple[LinkKind, str, Reader], ...] = (
     (LinkKind.CARD, "card", read_card),
     (LinkKind.GO, "go", _attribute("href", LinkKind.GO)),
 )
+
+
+_SKIP = re.compile(r"[ \t\n\f\r,]*")
+_URL = re.compile(r"[^ \t\n\f\r]+")
+_DESCRIPTORS = re.compile(r"(?:[^,(]|\([^)]*(?:\)|$))*")
+
+
+def parse_srcset(value: str) -> list[str]:
+    """Return the URLs of all image candidates, in order, as written.
+
+    Descriptors (`2x`, `480w`) are ignored, because a crawler needs all candidates; an invalid one does not invalidate
+    its URL.
+    """
+    urls: list[str] = []
+    position = 0
+    while True:
+        skipped = _SKIP.match(value, position)
+        match = _URL.match(value, skipped.end() if skipped else position)
+        if match is None:
+            return urls
+        url, position = match[0], match.end()
+        urls.append(url.rstrip(","))
+        if not url.endswith(",") and (rest := _DESCRIPTORS.match(value, position)):
+            position = rest.end()

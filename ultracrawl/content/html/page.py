@@ -12,9 +12,13 @@ from ultracrawl.content.charset.decoding import decode_as, find_charset, is_utf8
 from ultracrawl.content.directives import parse_directives
 from ultracrawl.content.followed import DEFAULT_KINDS
 from ultracrawl.content.html.collector import PageCollector
-from ultracrawl.content.html.guards.attribute_limit import MAX_ATTRIBUTES, limit_attributes
-from ultracrawl.content.html.guards.formatting import limit_formatting
-from ultracrawl.content.html.guards.nesting import MAX_DEPTH, limit_nesting
+from ultracrawl.content.html.guards import (
+    MAX_ATTRIBUTES,
+    MAX_DEPTH,
+    limit_attributes,
+    limit_formatting,
+    limit_nesting,
+)
 from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.html.main_content import WHOLE_PAGE, ContentRule, find_regions, keep_main_content
 from ultracrawl.content.html.marks import mark_block_edges, read_text

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ultracrawl.agents.entry_texts import pack_entry
+from ultracrawl.agents.entry_texts import content_key, pack_entry, unpack_entry
 from ultracrawl.agents.port import Batch, Complete, Entry, Listed, Lister, Partial
 from ultracrawl.crawl.hooks import Feature
+from ultracrawl.crawl.listing.answers import stored_validators
 from ultracrawl.crawl.listing.call_threads import CallThreads
 from ultracrawl.crawl.listing.deletions import ListedDeletions
 from ultracrawl.crawl.listing.fetching import FAILED
-from ultracrawl.crawl.listing.notes import ListingNotes
-from ultracrawl.crawl.listing.vouching import has_new_metadata, is_vouched_for, vouched_outcome
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
+    from ultracrawl.stores import Store
 
 logger = logging.getLogger(__name__)
 
@@ -262,3 +263,82 @@ async def lister_credential(
         listing._context.run.fail(f"the lister has no password: {type(error).__name__}: {error}")
         return None
     return credential
+
+
+@dataclass(frozen=True, slots=True)
+class ListingState:
+    """The progress of a run's listing; stored as JSON, so field names are fixed."""
+
+    scope: str
+    """Digests of scope and recipe of the definition; after a change everything is listed."""
+    since: str = ""
+    cursor: str = ""
+    whole: bool = False
+    """The listing has reached its end."""
+    changes_only: bool = False
+    token: str = ""
+    done: bool = False
+    """The run ended well: the next listing starts from the token."""
+
+
+class ListingNotes:
+    """The state of the listing of a crawl; changes become durable with the next flush."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self.state = ListingState(f"{context.rules.scope}.{context.rules.recipe}")
+
+    def begin(self, *, fresh: bool) -> None:
+        """Resume an interrupted listing, or start from the token of the last good one, or from nothing if `fresh`."""
+        stored = ((run, ListingState(**json.loads(text))) for run, text in self._context.store.listings())
+        for run, state in stored:
+            if run == self._context.mark.number:
+                self.state = state
+                return
+            if state.done:
+                restart = fresh or state.scope != self.state.scope
+                self.state = replace(self.state, since="" if restart else state.token)
+                return
+
+    def note(self, **changes: Any) -> None:
+        """Change fields of the state."""
+        self.state = replace(self.state, **changes)
+        self._context.store.note_listing(self._context.mark.number, json.dumps(asdict(self.state)))
+
+
+_INDEXED = frozenset(
+    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
+)
+
+
+def is_vouched_for(context: CrawlContext, key: int, record: UrlRecord, entry: Entry) -> bool:
+    """Return whether a document is unchanged since its recorded visit, and the outcome of that visit still holds."""
+    if not entry.validators or stored_validators(entry, context.rules.recipe) != record.etag:
+        return False
+    if record.outcome is UrlOutcome.DUPLICATE:
+        return _stays_copy(context, key, record, entry)
+    left_out = record.outcome is UrlOutcome.NOT_INDEXED and record.removal is None
+    return left_out or (record.outcome in _INDEXED and record.retained)
+
+
+def _stays_copy(context: CrawlContext, key: int, record: UrlRecord, entry: Entry) -> bool:
+    """Return whether a known duplicate needs no visit; its entry is kept in case it takes the place of the other."""
+    if not context.documents.remains_duplicate(record):
+        return False
+    documents = context.store.documents
+    if documents.retained_document(Retained.LISTED, key) is None:  # it was the indexed one before
+        documents.retain_document(Retained.LISTED, key, pack_entry(entry))
+    return True
+
+
+def vouched_outcome(record: UrlRecord) -> UrlOutcome:
+    """Return the outcome that is counted for a document that is not visited."""
+    return UrlOutcome.DUPLICATE if record.outcome is UrlOutcome.DUPLICATE else UrlOutcome.NOT_MODIFIED
+
+
+def has_new_metadata(store: Store, key: int, entry: Entry) -> bool:
+    """Return whether a lister's metadata of a document on a web server has changed since it was last read."""
+    if entry.validators or entry.body is not None:
+        return False
+    before = store.documents.retained_document(Retained.LISTED, key)
+    return before is not None and content_key(unpack_entry(before)) != content_key(entry)

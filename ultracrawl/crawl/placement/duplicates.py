@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.agents.entry_texts import stated_metadata
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.placement.holders import ContentHolders
-from ultracrawl.crawl.placement.marks import DocumentMarks
-from ultracrawl.crawl.placement.open_visits import OpenVisits
 from ultracrawl.crawl.placement.succession import Succession, same_content
 from ultracrawl.model import CauseCode, StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.duplicates.fingerprint import ContentMark
+from ultracrawl.rules.duplicates.fingerprint import ContentMark, readers_mark
+from ultracrawl.rules.duplicates.ranking import preference
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
     from ultracrawl.agents.port import Entry
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
@@ -232,3 +232,89 @@ class Duplicates(Feature):
         """Fetch a duplicate of a document that is to be removed without a visit."""
         if record.fingerprint and self._marks.compares(record.url):
             self._succession.elect_successor(record)
+
+
+class OpenVisits:
+    """Visits in flight by fingerprint, and the fingerprints that several documents share."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, tuple[bytes, Visit]] = {}
+        """Fingerprint and visit, by key."""
+        self._number_open: Counter[bytes] = Counter()
+        self._contested: set[bytes] = set()
+        """Fingerprints with more than one open visit, or with another document in the index."""
+
+    def enter(self, visit: Visit, *, contested: bool) -> None:
+        """Add a visit; `contested` tells that another document has its content."""
+        self.leave(visit)
+        self._open[visit.entry.key] = visit.page.fingerprint, visit
+        self._number_open[visit.page.fingerprint] += 1
+        if contested or self._number_open[visit.page.fingerprint] > 1:
+            self._contested.add(visit.page.fingerprint)
+
+    def leave(self, visit: Visit) -> bytes:
+        """Remove a visit; returns its fingerprint if other documents shared it, else an empty one."""
+        fingerprint, _ = self._open.pop(visit.entry.key, (b"", visit))
+        if not fingerprint:
+            return b""
+        contested = fingerprint if fingerprint in self._contested else b""
+        self._number_open[fingerprint] -= 1
+        if not self._number_open[fingerprint]:
+            del self._number_open[fingerprint]
+            self._contested.discard(fingerprint)
+        return contested
+
+    def is_contested(self, fingerprint: bytes) -> bool:
+        """Return whether another document has, or may get, the content of an open visit."""
+        return fingerprint in self._contested
+
+    def of_content(self, fingerprint: bytes) -> Iterator[Visit]:
+        """Yield the open visits with a fingerprint."""
+        return (visit for open_fingerprint, visit in self._open.values() if open_fingerprint == fingerprint)
+
+
+class DocumentMarks:
+    """Makes the marks of the documents of a source."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._rules = context.rules
+        self._fingerprints = context.rules.fingerprints
+        self._readers = frozenset(context.source.acl)
+        self._uses_canonical = context.source.duplicates.canonical
+
+    def compares(self, url: str) -> bool:
+        """Return whether the document of an access URL is compared with others."""
+        return self._fingerprints is not None and self._fingerprints.compares(url)
+
+    def of_page(
+        self, visit: Visit, page: Page, body: bytes, entry: Entry | None
+    ) -> tuple[ContentMark, Callable[[], int | None]]:
+        """Return the mark of a document without its readers, and a function that computes its simhash.
+
+        `entry` is that of the lister, if there is one.
+        """
+        fingerprints = self._fingerprints
+        assert fingerprints is not None, "the document is compared"
+        whole = not (visit.fetch.truncated or page.truncated)
+        metadata = "" if entry is None else stated_metadata(entry, self._is_searchable)
+        mark = ContentMark(fingerprints.of(page, body, whole=whole)).among(metadata)
+
+        def simhash() -> int | None:
+            near = fingerprints.near_of(page) if whole else None
+            return ContentMark(b"", near).among(metadata).simhash
+
+        return mark, simhash
+
+    def of_readers(self, readers: Collection[str]) -> str:
+        """Return the mark of readers; empty if they are those of the source."""
+        return "" if self._readers == set(readers) else readers_mark(readers)
+
+    def preference(self, visit: Visit, page: Page) -> int:
+        """Return how much a page prefers its own URL, by its canonical link."""
+        if not (page.canonical and self._uses_canonical):
+            return preference(visit.url, "")
+        policy = self._rules.url_policy
+        return preference(visit.url, policy.canonical(page.canonical, page.base or visit.url) or "")
+
+    def _is_searchable(self, name: str) -> bool:
+        return name in self._rules.used_attributes or self._rules.attributes.is_searchable(name)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.service.answers.watching import AnswerWatch
 from ultracrawl.service.notices.channels import Channel, open_channels
-from ultracrawl.service.notices.digest import GATHER_SECONDS, NoticeDigest
 from ultracrawl.service.notices.notice import Notice
-from ultracrawl.service.notices.outgoing import Outgoing
 from ultracrawl.service.notices.watch import ServiceWatch
 from ultracrawl.service.orders import Clock, Event, EventKind, Supervision
 from ultracrawl.sources import Project
@@ -186,3 +186,115 @@ async def _kept_alive(work: Awaitable[None]) -> None:
         await work
     except Exception as error:
         logger.warning("notices: %s: %s", type(error).__name__, error)
+
+
+GATHER_SECONDS = 10.0
+"""Seconds for which notices are gathered into one message."""
+
+
+@dataclass(slots=True)
+class _Sent:
+    at: float
+    repeated: Notice | None = None
+    """The repetitions since then, combined."""
+
+
+class NoticeDigest:
+    """Collects notices and returns those that are due: the same kind and source at most once in `every` seconds.
+
+    A clock that is set back delays notices by at most `every` seconds.
+    """
+
+    def __init__(self, every: float, gather_seconds: float = GATHER_SECONDS) -> None:
+        self.every = every
+        self._gather_seconds = gather_seconds
+        self._waiting: dict[tuple[NoticeKind, str], Notice] = {}
+        self._since = 0.0
+        self._sent: dict[tuple[NoticeKind, str], _Sent] = {}
+
+    def add_notice(self, notice: Notice) -> None:
+        """Add a notice."""
+        key = notice.kind, notice.source
+        sent = self._sent.get(key)
+        if sent is not None and abs(notice.at - sent.at) < self.every:
+            sent.repeated = _combined(sent.repeated, notice)
+            return
+        if not self._waiting:
+            self._since = notice.at
+        self._waiting[key] = _combined(self._waiting.get(key), notice)
+
+    def due_notices(self, now: float) -> list[Notice]:
+        """Return the notices to send now, in the order of their times; they count as sent."""
+        for key, sent in list(self._sent.items()):
+            if abs(now - sent.at) >= self.every:
+                del self._sent[key]
+                if sent.repeated is not None:
+                    self._since = self._since if self._waiting else now - self._gather_seconds
+                    self._waiting[key] = _combined(sent.repeated, self._waiting.get(key))
+        if not self._waiting or abs(now - self._since) < self._gather_seconds:
+            return []
+        due = sorted(self._waiting.values(), key=lambda notice: notice.at)
+        self._waiting.clear()
+        self._sent |= {(notice.kind, notice.source): _Sent(now) for notice in due}
+        return due
+
+
+def _combined(before: Notice | None, notice: Notice | None) -> Notice:
+    """Return two notices of the same kind and source as one: the later text, and the sum of the counts."""
+    if before is None or notice is None:
+        single = before or notice
+        assert single is not None
+        return single
+    return replace(notice, times=before.times + notice.times)
+
+
+MAX_UNSENT = 200
+"""Notices that are queued for a channel that fails; a further one drops the oldest."""
+
+
+class Outgoing:
+    """The queue of unsent notices of one channel."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.waiting: list[Notice] = []
+
+    def add_notices(self, notices: Sequence[Notice]) -> bool:
+        """Queue the notices whose kinds the channel sends; returns whether there were any."""
+        kinds = self.channel.kinds
+        queued = [notice for notice in notices if not kinds or notice.kind in kinds]
+        self.waiting = [*self.waiting, *queued][-MAX_UNSENT:]
+        return bool(queued)
+
+    async def send_all(self) -> None:
+        """Send all queued notices as one message; on failure they stay in the queue."""
+        sent, self.waiting = self.waiting, []
+        try:
+            await _in_daemon_thread(lambda: self.channel.send(sent))
+        except Exception as error:
+            self.waiting = [*sent, *self.waiting][-MAX_UNSENT:]
+            is_expected = isinstance(error, UltracrawlError)
+            text = f"notices.to.{self.channel.name}: {type(error).__name__}: {error}"
+            logger.warning("%s", error if is_expected else text)
+
+
+async def _in_daemon_thread(work: Callable[[], None]) -> None:
+    """Run work in a daemon thread, which does not delay the exit of the process."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def tell(error: Exception | None) -> None:
+        if not done.done():
+            done.set_result(None) if error is None else done.set_exception(error)
+
+    def run() -> None:
+        error = None
+        try:
+            work()
+        except Exception as found:
+            error = found
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(tell, error)
+
+    threading.Thread(target=run, name="notices", daemon=True).start()
+    await done

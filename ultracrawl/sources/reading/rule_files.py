@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.locations import read_text
-from ultracrawl.sources.reading.parameter_file import Parameters, parse_parameters
 from ultracrawl.sources.reading.synonym_file import parse_synonyms
 
 Parsed = ParsedLines[DomainRule] | ParsedLines[UriRule]
@@ -161,3 +161,46 @@ def with_parameters(data: dict[str, object], info: ValidationInfo) -> dict[str, 
 def alias_text(info: ValidationInfo, name: str) -> str:
     """Return the text of a file of host aliases that a definition names."""
     return _files(info, name.strip()).text(name.strip())
+
+
+FALLBACK = "USE_DESC_FALLBACK"
+_END = "IMPORT"
+_YES, _NO = ("", "true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The parameters of a file; None if it does not set them."""
+
+    description_fallback: bool | None
+    findings: tuple[Finding, ...]
+
+
+def parse_parameters(text: str, file: str) -> Parameters:
+    """Read `NAME value` lines: a name alone means yes, `#` begins a comment, lines after IMPORT have no effect."""
+    fallback: bool | None = None
+    findings: list[Finding] = []
+    ended = False
+    for number, name, value in _lines(text):
+        if name == _END:
+            ended = True
+        elif ended:
+            problem = f"{name} stands behind {_END}, where it has no effect"
+            findings.append(Finding(file, number, name, problem, f"write it before {_END}", fatal=False))
+        elif name != FALLBACK:
+            instead = f"the only one that is read is {FALLBACK}"
+            findings.append(Finding(file, number, name, "is no parameter that is read", instead, fatal=False))
+        elif value in _YES or value in _NO:
+            fallback = value in _YES
+        else:
+            problem = f"{format_value(value)} is neither yes nor no"
+            findings.append(Finding(file, number, name, problem, f"write `{FALLBACK} yes`"))
+    return Parameters(fallback, tuple(findings))
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield number, upper-case name and lower-case value of each line that is not blank."""
+    for number, line in enumerate(text.splitlines(), 1):
+        name, _, value = line.partition("#")[0].strip().partition(" ")
+        if name:
+            yield number, name.upper(), value.strip().lower()

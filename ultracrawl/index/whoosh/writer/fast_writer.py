@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import cast
 
 from whoosh.codec.whoosh3 import W3Segment
-from whoosh.fields import ID, KEYWORD, FieldType
+from whoosh.fields import ID, KEYWORD, FieldType, Schema
 from whoosh.formats import Positions
 from whoosh.index import TOC, FileIndex, clean_files
 from whoosh.reading import SegmentReader
@@ -18,7 +18,6 @@ from whoosh.writing import SegmentWriter
 
 from ultracrawl.index.whoosh.fields import Passages, word_analyzer
 from ultracrawl.index.whoosh.mapped_reader import MappedReader
-from ultracrawl.index.whoosh.writer.core_pool import CorePool
 from ultracrawl.index.whoosh.writer.merging import (
     TermStream,
     copy_documents,
@@ -27,10 +26,10 @@ from ultracrawl.index.whoosh.writer.merging import (
     merged_terms,
     segment_terms,
 )
-from ultracrawl.index.whoosh.writer.term_file import FastCodec, FieldLengths
-from ultracrawl.index.whoosh.writer.term_pool import TermPool
+from ultracrawl.index.whoosh.writer.term_file import FastCodec, FastFieldWriter, FieldLengths
+from ultracrawl.index.whoosh.writer.term_pool import Posting, TermPool
 from ultracrawl.index.words.vocabulary import new_pool
-from ultracrawl.system.compiled_core import Words
+from ultracrawl.system.compiled_core import CorePostings, Words
 from ultracrawl.system.files import sync_to_disk
 
 Indexer = Callable[[int, object], int]
@@ -193,3 +192,33 @@ def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
         with suppress(OSError):
             path.unlink()
+
+
+class CorePool:
+    """The pool of the core; it writes terms and postings by itself."""
+
+    def __init__(self, pool: CorePostings) -> None:
+        self._pool = pool
+
+    def add_texts(self, fieldname: str, docnum: int, texts: Sequence[Words]) -> int:
+        """See `TermPool.add_texts`."""
+        return self._pool.add_texts(fieldname, docnum, texts)
+
+    def add_counted(self, fieldname: str, docnum: int, found: Words) -> None:
+        """See `TermPool.add_counted`."""
+        self._pool.add_counted(fieldname, docnum, found)
+
+    def add_values(self, fieldname: str, docnum: int, values: Iterable[str]) -> None:
+        """See `TermPool.add_values`."""
+        self._pool.add_values(fieldname, docnum, [value.encode() for value in values])
+
+    def add_postings(self, fieldname: str, docnum: int, postings: Iterable[Posting]) -> int:
+        """See `TermPool.add_postings`; only values without frequencies, as numbers and dates are."""
+        found = list(postings)
+        assert all(weight == 1 and not value for _, _, weight, value in found)
+        self._pool.add_values(fieldname, docnum, [term for term, *_ in found])
+        return len(found)
+
+    def write(self, target: FastFieldWriter, schema: Schema, lengths: Mapping[str, FieldLengths]) -> None:
+        """See `TermPool.write`."""
+        target.add_pool(self._pool, lengths)

@@ -1,26 +1,144 @@
-"""The options of a source for its documents: types, processing, attributes, storage, destinations."""
+"""The options of a source for its documents, with the sections `conversion`, `duplicates` and `storage`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from ultracrawl.content.converters.registry import GROUPS
-from ultracrawl.sources.header_rules import HeaderExpressions
+from ultracrawl.content.converters.conversion import ConversionLimits
+from ultracrawl.content.converters.registry import GROUPS, converter_table
+from ultracrawl.rules.duplicates.fingerprint import MAX_DISTANCE, SHINGLE
+from ultracrawl.sources.header_rules import Expression, HeaderExpressions
+from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.documents.content import ContentSection
-from ultracrawl.sources.sections.documents.conversion import ConversionSection
 from ultracrawl.sources.sections.documents.destinations import FeedingSection
-from ultracrawl.sources.sections.documents.duplicates import DuplicatesSection
 from ultracrawl.sources.sections.documents.extract import ExtractRules
 from ultracrawl.sources.sections.documents.languages import LanguagesSection
 from ultracrawl.sources.sections.documents.relations import RelationsSection
-from ultracrawl.sources.sections.documents.storage import StorageOptions
 from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 from ultracrawl.sources.sections.scope.focused import FocusedSection
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Charset, Language, MediaTypes, PrincipalNames, Size, lower_keys
+from ultracrawl.sources.values import Charset, Language, MediaTypes, PrincipalNames, Seconds, Size, lower_keys
+
+_SOFT_SHARE = 0.8
+"""Share of the time limit after which a converter stops by itself, so that its partial text is kept."""
+
+
+_MIN_MEMORY = 128 << 20
+
+
+def _check_memory(size: int) -> int:
+    if size < _MIN_MEMORY:
+        raise mistake("a conversion process does not start with so little memory", "write `128 MB` or more")
+    return size
+
+
+Memory = Annotated[Size, AfterValidator(_check_memory)]
+
+
+class ConversionSection(Section):
+    """How documents that are not HTML are converted (Ultra Search 3). Each limit applies to one document."""
+
+    FETCH_OPTIONS: ClassVar = frozenset({"workers", "timeout", "memory"})
+
+    use: bool = Field(default=True, examples=[False])
+    """Convert documents that are neither HTML nor plain text. If off, they are dropped."""
+    exclude_types: MediaTypes = Field(default=(), examples=[["application/pdf"]])
+    """Media types that are not converted. Their documents are dropped."""
+    workers: int = Field(default=1, ge=1, le=64, examples=[2])
+    """Number of conversion processes."""
+    timeout: Seconds = Field(default=60.0, gt=0, examples=[60])
+    """Seconds after which a conversion is given up. At four fifths of the time it stops with a partial text."""
+    memory: Memory = Field(default=1 << 30, examples=["1 GB"])
+    """Maximum memory (address space) of a conversion process. A document that needs more gets status 908."""
+    text: Size = Field(default=5_000_000, examples=["5 MB"])
+    """Maximum characters of text kept of a document or page."""
+    unpacked: Size = Field(default=200 << 20, examples=["200 MB"])
+    """Maximum unpacked bytes of a packed document or archive."""
+    members: int = Field(default=1000, ge=1, le=1_000_000, examples=[1000])
+    """Maximum number of files, parts or sheets read inside a document."""
+    nesting: int = Field(default=3, ge=0, le=20, examples=[3])
+    """Maximum nesting of documents in documents. A PDF attached to a message in an archive is 2."""
+    keep_partial: bool = Field(default=True, examples=[False])
+    """Index the partial text of a document whose conversion failed, marked as truncated."""
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The media types that are converted."""
+        if not self.use:
+            return frozenset()
+        return frozenset(name for name in converter_table().by_type if not self._excludes(name))
+
+    def _excludes(self, name: str) -> bool:
+        main = name.partition("/")[0]
+        return not {name, f"{main}/*", "*/*"}.isdisjoint(self.exclude_types)
+
+    @property
+    def limits(self) -> ConversionLimits:
+        """The limits that converters enforce themselves."""
+        return ConversionLimits(
+            self.text, self.unpacked, self.members, self.nesting, self.timeout * _SOFT_SHARE
+        )
+
+
+class DuplicatesSection(Section):
+    """How duplicate pages of a source are detected, and what is kept of them."""
+
+    detect: bool | None = Field(default=None, examples=[False])
+    """Index a document once, no matter how many URLs of the source have it.
+
+    None: true, except for documents that a key identifies, such as rows of tables.
+    """
+    by: Literal["text", "body"] = Field(default="text", examples=["body"])
+    """What is compared: title and visible text, or the bytes of the body."""
+    meta: bool = Field(default=False, examples=[True])
+    """Compare META values too: pages that differ in them are not duplicates."""
+    cut_off: Size | None = Field(default=None, examples=["64 KB"])
+    """Number of leading bytes to compare. None: all."""
+    near: bool = Field(default=False, examples=[True])
+    """Treat pages with nearly equal texts as duplicates too."""
+    near_distance: int = Field(default=MAX_DISTANCE, ge=0, le=MAX_DISTANCE, examples=[2])
+    """Bits (of 64) in which the simhashes of nearly equal texts may differ."""
+    near_words: int = Field(default=20, ge=SHINGLE, le=100_000, examples=[50])
+    """Texts with fewer words are compared exactly."""
+    canonical: bool = Field(default=True, examples=[False])
+    """Use canonical links to choose the URL that represents the duplicates."""
+    follow_links: bool = Field(default=True, examples=[False])
+    """Follow the links of duplicates, which may differ even if the texts are equal."""
+    listed: int = Field(default=10, ge=0, le=1_000_000, examples=[100])
+    """Maximum number of duplicates remembered per document; they can replace it."""
+    always_listed: Expression | None = Field(default=None, examples=[r".*/index\.html"])
+    """Expression (RE2) matching whole URLs: such duplicates are remembered in addition to `listed`."""
+
+
+class StorageOptions(Section):
+    """Storage of fetched documents, from which the index can be rebuilt without requests."""
+
+    keep: bool = Field(default=False, examples=[True])
+    """Store the bodies of indexed documents."""
+    form: Literal["blocks", "files"] = Field(default="blocks", examples=["files"])
+    """`blocks`: all documents in one file. `files`: each in a file of its own."""
+    headers: bool = Field(default=True, examples=[False])
+    """Store all response headers except cookies. If off, only Content-Type and X-Robots-Tag."""
+    duplicates: bool = Field(default=False, examples=[True])
+    """Store the bodies of duplicates too."""
+    compress: bool = Field(default=True, examples=[False])
+    """Compress bodies (zlib)."""
+    compress_exclude: MediaTypes = Field(default=(), examples=[["image/jpeg", "video/*"]])
+    """Media types whose bodies are not compressed, because they already are."""
+    size: Size | None = Field(default=None, examples=["10 GB"])
+    """Maximum stored size of all bodies. Further ones are not stored. None: no limit."""
+    remove_sent: bool = Field(default=False, examples=[True])
+    """Remove a body once all destinations have its document. It cannot be reindexed from the store then."""
+    clusters: int = Field(default=1, ge=1, le=1024, examples=[8])
+    """Number of files (`blocks`) or folders (`files`) of a new store. It cannot be changed later."""
+    compact_below: int = Field(default=85, ge=0, le=100, examples=[70])
+    """Percentage of a file in use (`blocks`) below which it is compacted at the end of a run. 0: never."""
+    link_lists: Path | None = Field(default=None, examples=["var/links"])
+    """Folder for lists of all links of pages, before any rule: one file per process, `PID.txt`."""
 
 
 class DocumentOptions(Section):

@@ -11,13 +11,11 @@ from ultracrawl import __version__
 from ultracrawl.sources.sections.completion import CompletionSection
 from ultracrawl.sources.sections.fetching.errors import DeletionSection, ErrorsSection, ModificationSection
 from ultracrawl.sources.sections.fetching.ftp import FtpSection
-from ultracrawl.sources.sections.fetching.politeness import PolitenessSection
+from ultracrawl.sources.sections.fetching.politeness import PolitenessSection, RobotsSection
 from ultracrawl.sources.sections.fetching.priority import PrioritySection
-from ultracrawl.sources.sections.fetching.robots import RobotsSection
 from ultracrawl.sources.sections.log import LogSection
-from ultracrawl.sources.sections.recrawl.feeds import FeedsSection
+from ultracrawl.sources.sections.recrawl.feeds import FeedsSection, SitemapsSection
 from ultracrawl.sources.sections.recrawl.refresh import OrphansSection, RefreshSection
-from ultracrawl.sources.sections.recrawl.sitemaps import SitemapsSection
 from ultracrawl.sources.sections.scope.boundary import BoundarySection, Paths
 from ultracrawl.sources.sections.scope.filters import FiltersSection
 from ultracrawl.sources.sections.scope.limits import LimitsSection

@@ -1,16 +1,17 @@
-"""The `politeness` section of a source: delays, concurrency, back-off and throttling of sites."""
+"""The sections `politeness` and `robots` of a source: delays, concurrency and throttling; directives of site owners."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ultracrawl.rules.frontier.politeness.windows import Span
+from ultracrawl.rules.robots.permission import Reservation
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Seconds
+from ultracrawl.sources.values import HeaderText, Seconds, one_or_list
 
 MAX_DELAY = 86_400 * 366
 
@@ -72,3 +73,32 @@ class PolitenessSection(Section):
     """Maximum seconds for which `Retry-After` of a 429 or 503 response is obeyed."""
     throttle: Annotated[float, Field(gt=0, le=1000)] | None = Field(default=None, examples=[0.5])
     """Target average of concurrent requests at a site: the slower it responds, the longer the delay. None: off."""
+
+
+class RobotsSection(Section):
+    """Which parts of robots.txt and of robots directives in pages are obeyed."""
+
+    FETCH_OPTIONS: ClassVar = frozenset({"obey_delay", "ttl", "timeout", "timeout_ignore", "auth_ignore"})
+
+    obey: bool = Field(default=True, examples=[True])
+    """Obey robots.txt. Switch it off only for your own sites."""
+    name: HeaderText = Field(default="ultracrawl", examples=["ultracrawl"])
+    """The name of this crawler in robots.txt. It may contain blanks."""
+    meta: bool = Field(default=True, examples=[True])
+    """Obey `noindex` and `nofollow` of META robots and X-Robots-Tag headers."""
+    follow_nofollow_links: bool = Field(default=False, examples=[True])
+    """Follow links marked `rel=nofollow`."""
+    obey_reservations: Annotated[tuple[Reservation, ...], one_or_list(Reservation)] = Field(
+        default=(Reservation.SEARCH,), examples=[["search", "ai-input", "tdm"]]
+    )
+    """Your uses of the index. Pages whose owner reserves one of these uses are not indexed."""
+    obey_delay: bool = Field(default=False, examples=[True])
+    """Use Crawl-delay or Request-rate of robots.txt as the delay of the site."""
+    ttl: Seconds = Field(default=86_400.0, examples=[86400])
+    """Maximum age of robots.txt. An older one is fetched again before the next request to the site."""
+    timeout: Seconds = Field(default=300.0, gt=0, examples=[30])
+    """Seconds after which a request for robots.txt is given up."""
+    timeout_ignore: bool = Field(default=False, examples=[True])
+    """Crawl a site without rules if its robots.txt timed out. Use it only for your own sites."""
+    auth_ignore: bool = Field(default=True, examples=[False])
+    """If the response for robots.txt is 401, 402, 403 or 407, crawl the site without rules. If off, do not crawl it."""

@@ -1,4 +1,4 @@
-"""The `feeds` section of a source: which RSS and Atom feeds are read, and how their pages are treated."""
+"""The sections `feeds` and `sitemaps` of a source: which lists of a site are read, and whether they are trusted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ultracrawl.rules.recrawl.feed_links import FeedRule
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.reading.rule_files import with_urls_of_files
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import FileNames, UrlList
+from ultracrawl.sources.values import FileNames, Seconds, UrlList
 
 
 class FeedsSection(Section):
@@ -53,3 +53,22 @@ class FeedsSection(Section):
     @classmethod
     def _read_url_files(cls, data: Any, info: ValidationInfo) -> Any:
         return with_urls_of_files(data, "url_files", "urls", info) if isinstance(data, dict) else data
+
+
+class SitemapsSection(Section):
+    """Discovery and use of sitemaps."""
+
+    use: bool = Field(default=True, examples=[False])
+    """Read sitemaps. If off, none is read, however it was found."""
+    only: bool = Field(default=False, examples=[True])
+    """Follow no links: besides the start URLs, only pages that sitemaps name are crawled."""
+    discover: bool = Field(default=True, examples=[False])
+    """Look for sitemaps in robots.txt, and at `/sitemap.xml` of start hosts if it names none."""
+    urls: UrlList = Field(default=(), examples=[["https://www.example.com/pages.xml.gz"]])
+    """Further sitemaps, on any host. They may name pages of every host inside."""
+    trust_lastmod: bool = Field(default=True, examples=[False])
+    """Do not fetch known pages that are unchanged since the last fetch according to `lastmod`."""
+    ttl: Seconds = Field(default=300.0, examples=[3600])
+    """Maximum age of a stored sitemap. An older one is fetched again."""
+    files: int = Field(default=1000, ge=1, le=100_000, examples=[1000])
+    """Maximum number of sitemap files, indexes included, read in one run."""

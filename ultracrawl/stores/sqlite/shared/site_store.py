@@ -12,8 +12,65 @@ from typing import Any
 
 from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, StoredRobots, StoredSession
 from ultracrawl.stores.sqlite.database import MEMORY, transaction, translated
-from ultracrawl.stores.sqlite.shared.site_tables import SITES
-from ultracrawl.stores.sqlite.shared.tables import open_tables
+from ultracrawl.stores.sqlite.shared.tables import SharedDatabase, open_tables
+
+_TABLES = (
+    # AUTOINCREMENT: no id is reused, so that a crawl whose leases ended can never write under a later one (fencing).
+    """
+    CREATE TABLE crawl (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        source TEXT NOT NULL,
+        machine TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        until REAL NOT NULL
+    )""",
+    """
+    CREATE TABLE site (
+        site TEXT PRIMARY KEY,
+        next_at REAL NOT NULL DEFAULT 0,
+        asked REAL NOT NULL DEFAULT 0,
+        delay REAL NOT NULL DEFAULT 0,
+        why TEXT NOT NULL DEFAULT '',
+        on_hold INTEGER NOT NULL DEFAULT 0,
+        errors INTEGER NOT NULL DEFAULT 0,
+        slowed REAL NOT NULL DEFAULT 0,
+        last_error TEXT NOT NULL DEFAULT '',
+        error_at REAL NOT NULL DEFAULT 0,
+        crawl INTEGER NOT NULL DEFAULT 0,
+        since REAL NOT NULL DEFAULT 0
+    ) WITHOUT ROWID""",
+    "CREATE INDEX site_leased ON site (crawl) WHERE crawl<>0",
+    """
+    CREATE TABLE waiting (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        site TEXT NOT NULL,
+        crawl INTEGER NOT NULL,
+        UNIQUE (site, crawl)
+    )""",
+    """
+    CREATE TABLE robots (
+        origin TEXT NOT NULL,
+        shown TEXT NOT NULL,
+        asked REAL NOT NULL,
+        status INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        error TEXT NOT NULL,
+        timed_out INTEGER NOT NULL,
+        failed REAL NOT NULL,
+        guessed REAL NOT NULL,
+        PRIMARY KEY (origin, shown)
+    )""",
+    "CREATE TABLE session (name TEXT PRIMARY KEY, since REAL NOT NULL, sealed BLOB NOT NULL)",
+)
+SITES = SharedDatabase(
+    what="the sites of the project",
+    remedy="the next crawl creates it again, and fetches every robots.txt again",
+    lost="every robots.txt is fetched again",
+    version=1,
+    tables=_TABLES,
+    every_table="SELECT until, site.since, number, guessed, sealed FROM crawl, site, waiting, robots, session LIMIT 0",
+)
+
 
 KEPT = 30 * 86_400.0
 """Seconds until an unused site, robots.txt response or session is deleted."""

@@ -1,1 +1,0 @@
-"""Limits on input for which the parser takes quadratic time: attributes, open formatting elements, depth."""
