@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.named import named
 from support.project import Workspace
 from support.robot import RobotFiles
 from support.site import Site
@@ -27,7 +28,7 @@ def rules(robot: RobotFiles) -> str:
 def test_portal_robot_110_113_a_new_site_uses_the_default_rules(robot: RobotFiles) -> None:
     before = rules(robot)
     ended = robot.command("robot", "create-site", "www.siroe.com", "--depth", "5")
-    assert (ended.code, ended.out) == (0, "www.siroe.com: 12 rules, starting at http://www.siroe.com/\n")
+    assert (ended.code, named(ended.out)) == (0, ["12"])
     assert rules(robot).startswith(before), "everything else stays as it stands"
     (site,) = robot.command("robot", "list-sites", "--json").lines
     assert (site["kind"], site["starts"], len(site["rules"])) == (
@@ -174,7 +175,8 @@ def test_portal_robot_146_redirects_are_asked_for_unless_switched_off(
 def test_portal_robot_146_hosts_are_looked_up_unless_switched_off(robot: RobotFiles) -> None:
     robot.site("http://nothing.invalid/")
     (found,) = robot.command("simulate", "--json").lines
-    assert (found["verdict"], found["warnings"]) == ("WARNING", ["nothing.invalid has no address"])
+    assert (found["verdict"], found["addresses"]) == ("WARNING", [])
+    assert "nothing.invalid" in found["warnings"][0]
     (found,) = robot.command("simulate", "--json", "--no-dns", "--no-redirects").lines
     assert (found["verdict"], found["addresses"]) == ("ACCEPTED", [])
 
@@ -185,10 +187,8 @@ def test_portal_robot_145_the_starting_points_of_one_site(site: Site, url: str, 
     (found,) = robot.command("simulate", "--sitename", "b.test", "--nodns", "--noredirect", "--json").lines
     assert (found["url"], found["verdict"]) == ("http://b.test/x", "ACCEPTED")
     wrong = robot.command("simulate", "--sitename", "c.test")
-    assert (wrong.code, wrong.err) == (
-        2,
-        "ultracrawl: there is no site 'c.test'; the sites are: 127.0.0.1, b.test\n",
-    )
+    assert (wrong.code, wrong.err.count("\n"), named(wrong.err)[0]) == (2, 1, "c.test")
+    assert wrong.err.endswith("127.0.0.1, b.test\n")
 
 
 def test_a_starting_point_on_an_ftp_server_is_not_asked_for_redirects(robot: RobotFiles) -> None:
@@ -275,7 +275,7 @@ def test_portal_robot_148_advanced_dns(url: str, robot: RobotFiles) -> None:
 
 def test_a_probe_that_fails_says_so(robot: RobotFiles) -> None:
     ended = robot.workspace.command("probe", "http://nothing.invalid/")
-    assert (ended.code, "nothing.invalid has no address" in ended.err) == (1, True)
+    assert (ended.code, "nothing.invalid" in ended.err) == (1, True)
     assert robot.workspace.command("probe", "nothing").code == 2
 
 
@@ -413,10 +413,8 @@ def test_lint_reads_the_filters_of_a_yaml_definition(tmp_path: Path) -> None:
         "<Filter name=e>\n</Filter>\n<Filter name=g>\nData fn=generate-md6\n</Filter>\n"
     )
     wrong = workspace.command("lint", "ultracrawl.yaml")
-    assert (
-        wrong.code,
-        "filter.conf:4 - fn - there is no function `generate-md6`; did you mean" in wrong.out,
-    ) == (2, True)
+    assert (wrong.code, "filter.conf:4 - fn - " in wrong.out) == (2, True)
+    assert {"generate-md6", "generate-md5"} <= set(named(wrong.out))
     (tmp_path / "filter.conf").write_text("<Filter name=e>\n</Filter>\n<Filter name=g>\n</Filter>\n")
     assert workspace.command("lint", "ultracrawl.yaml").code == 0
 
@@ -455,13 +453,13 @@ def test_the_configuration_is_that_of_a_robot(robot: RobotFiles) -> None:
     assert shown.lines[0]["value"] == str(robot.config / "robot.conf")
     (robot.workspace.directory / "ultracrawl.yaml").write_text("sources: {a: {start_urls: [http://a/]}}\n")
     wrong = robot.workspace.command("robot", "report", "configuration", "-c", "ultracrawl.yaml")
-    assert (wrong.code, "ultracrawl.yaml is no robot.conf" in wrong.err) == (2, True)
+    assert (wrong.code, "ultracrawl.yaml" in wrong.err) == (2, True)
 
 
 def test_what_is_no_url_is_not_simulated(robot: RobotFiles) -> None:
     robot.site("http://127.0.0.1/")
     wrong = robot.command("simulate", "foo")
-    assert (wrong.code, "`foo` is no whole URL" in wrong.err, wrong.out) == (2, True, "")
+    assert (wrong.code, named(wrong.err), wrong.out) == (2, ["foo"], "")
 
 
 def test_an_older_file_keeps_its_bytes_when_it_is_edited(robot: RobotFiles) -> None:
@@ -475,7 +473,7 @@ def test_an_older_file_keeps_its_bytes_when_it_is_edited(robot: RobotFiles) -> N
     assert b"\n" not in file.read_bytes().replace(b"\r\n", b"")
     before = file.read_bytes()
     ended = robot.command("robot", "create-rule", "s", "--title", "日本", "--string", "x")
-    assert (ended.code, "cannot hold `日`; save it as UTF-8 first" in ended.err) == (2, True)
+    assert (ended.code, "日" in named(ended.err)) == (2, True)
     assert file.read_bytes() == before
 
 

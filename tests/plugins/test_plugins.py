@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.named import named
 from support.project import ROOT, Workspace
 
 from ultracrawl.content.converters.registry import converter_for, converter_table, missing, type_of_name
@@ -121,11 +122,11 @@ def test_what_nobody_brings_is_a_mistake_in_its_line(
 
 def test_ours_is_not_shadowed_by_another_of_its_name(bring: Bring, define: Define) -> None:
     bring("rival", "engines", whoosh="rival:Index")
-    both = "by rival (rival:Index) and by ultracrawl (ultracrawl.index.whoosh:WhooshIndex)"
-    assert problem(define, {"index": {"engine": "whoosh"}}) == (
-        f"index.engine: the index engine 'whoosh' is provided {both}; uninstall one of them"
-    )
-    with pytest.raises(PluginError, match="uninstall one of them"):
+    told = problem(define, {"index": {"engine": "whoosh"}})
+    assert (told.partition(":")[0], named(told)) == ("index.engine", ["whoosh"])
+    assert "rival (rival:Index)" in told
+    assert "ultracrawl (ultracrawl.index.whoosh:WhooshIndex)" in told
+    with pytest.raises(PluginError, match=r"rival:Index"):
         open_index(IndexConfig("whoosh", Path()))
     assert define({"index": {"engine": "tantivy"}}), "who does not need it is not concerned"
 
@@ -149,10 +150,9 @@ def test_a_plug_in_that_fails_is_a_line_with_its_package_for_who_needs_it(
     define({"index": {"engine": "fails"}})
     with pytest.raises(UserError) as raised:
         open_index(IndexConfig("fails", Path()))
-    assert str(raised.value) == (
-        "the index engine 'fails' of the package fails cannot be loaded: ModuleNotFoundError: "
-        "No module named 'no_such_module_anywhere'; update or uninstall the package fails"
-    )
+    assert named(str(raised.value)) == ["fails", "no_such_module_anywhere"]
+    assert "package fails" in str(raised.value)
+    assert "ModuleNotFoundError" in str(raised.value)
 
 
 def test_a_store_that_fails_keeps_a_crawl_from_beginning_with_a_line(bring: Bring, tmp_path: Path) -> None:
@@ -162,22 +162,18 @@ def test_a_store_that_fails_keeps_a_crawl_from_beginning_with_a_line(bring: Brin
         {"state": {"engine": "fails"}, "sources": {"s": {"start_urls": ["https://www.example.com/"]}}}
     )
     ended = workspace.command("crawl", PYTHONPATH=f"{ROOT}:{tmp_path / 'fails'}")
-    assert (ended.code, ended.err.splitlines()) == (
-        2,
-        [
-            "ultracrawl: the state store 'fails' of the package fails cannot be loaded: ModuleNotFoundError: "
-            "No module named 'no_such_module_anywhere'; update or uninstall the package fails"
-        ],
-    )
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert named(ended.err) == ["fails", "no_such_module_anywhere"]
+    assert "package fails" in ended.err
 
 
 def test_a_type_of_sources_that_fails_is_a_mistake_of_its_source(bring: Bring, define: Define) -> None:
     bring("kinds", "source_kinds", {"kinds_module": "1 / 0\n"}, cards="kinds_module:Cards", odd="sys:maxsize")
-    assert problem(define, type="cards") == (
-        "sources.s.type: the type of source 'cards' of the package kinds cannot be loaded: "
-        "ZeroDivisionError: division by zero; update or uninstall the package kinds"
-    )
-    assert "has to name an ultracrawl.spiders.SourceSpider" in problem(define, type="odd")
+    told = problem(define, type="cards")
+    assert (told.partition(":")[0], named(told)) == ("sources.s.type", ["cards"])
+    assert "package kinds" in told
+    assert "ZeroDivisionError" in told
+    assert "ultracrawl.spiders.SourceSpider" in problem(define, type="odd")
 
 
 def converters(types: str, more: str = "") -> dict[str, str]:
@@ -212,10 +208,12 @@ def test_two_converters_of_one_type_name_both_packages(bring: Bring) -> None:
     bring("own", "converters", converters("('application/pdf',)"), own="own_converters:OURS")
     with pytest.raises(PluginError) as raised:
         converter_table()
-    assert str(raised.value) == (
-        "documents of the type application/pdf are converted by own (own_converters:OURS) and by ultracrawl "
-        "(ultracrawl.content.converters.registry:CONVERTERS); uninstall one of them"
-    )
+    for part in (
+        "application/pdf",
+        "own (own_converters:OURS)",
+        "ultracrawl (ultracrawl.content.converters.registry:CONVERTERS)",
+    ):
+        assert part in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -269,8 +267,9 @@ def test_functions_that_cannot_be_loaded_are_named_where_one_is_missing(bring: B
     read = read_filters(text)
     read.compile("g", FilterKind.GENERATION, Robot())
     (finding,) = read.text.findings
-    assert (finding.line, finding.problem) == (3, "there is no function `mine`")
-    assert "of the package own cannot be loaded: ZeroDivisionError" in finding.instead
+    assert (finding.line, named(finding.problem)) == (3, ["mine"])
+    assert "package own" in finding.instead
+    assert "ZeroDivisionError" in finding.instead
 
 
 def test_without_what_an_installation_says_one_line_tells_what_to_do(
@@ -281,10 +280,8 @@ def test_without_what_an_installation_says_one_line_tells_what_to_do(
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     with pytest.raises(UserError) as raised:
         ENGINES.find("whoosh")
-    assert str(raised.value) == (
-        "the built-in index engine cannot be found: ultracrawl is not installed, or an older version is; "
-        "install it (again): pip install --editable . in its folder"
-    )
+    assert "\n" not in str(raised.value)
+    assert "pip install --editable ." in str(raised.value)
 
 
 def test_a_conversion_process_is_told_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:

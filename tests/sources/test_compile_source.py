@@ -2,6 +2,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from support.named import named
 
 from ultracrawl.content.html.main_content import rule_for
 from ultracrawl.errors import UserError
@@ -157,7 +158,6 @@ def test_an_own_site_that_is_none_is_a_mistake(tmp_path, wrong):
     file.write_text(f"sources:\n  a:\n    start_urls: https://a.example/\n    own_sites: ['{wrong}']\n")
     (finding,) = load_project(file).findings
     assert (finding.key, finding.line, finding.fatal) == ("sources.a.own_sites", 4, True)
-    assert "is not the URL of a site" in finding.problem
     assert "s3cret" not in str(finding)
 
 
@@ -322,9 +322,8 @@ def test_a_catalog_names_all_unknown_sources_at_once(tmp_path):
     assert len(catalog.select(["handbook.example", "handbook.example"])) == 1
     with pytest.raises(UserError) as raised:
         catalog.select(["handbok.example", "wiki", "handbook.example"])
-    first, second = str(raised.value).split("; no source")
-    assert first == "no source is named 'handbok.example'; did you mean 'handbook.example'?"
-    assert second == " is named 'wiki'; the sources are: handbook.example"
+    assert named(str(raised.value)) == ["handbok.example", "handbook.example", "wiki"]
+    assert str(raised.value).endswith(": handbook.example")
 
 
 WIKI = """content:

@@ -274,16 +274,20 @@ def test_a_folder_that_the_account_may_not_read_is_told_as_a_mistake(
     monkeypatch.setattr(BaseFolders, "open_path", refuse)
     (_, last) = listed(docs)
     assert isinstance(last, Partial)
-    assert (last.mistake, "permit the crawling account to read it" in last.reason) == (True, True)
+    assert last.mistake
 
 
 def test_a_folder_that_is_not_there_or_empty_makes_a_listing_partial(docs: Path, write: Write) -> None:
     (docs.parent / "mount").mkdir()
     write("a.txt")
     end = listed(docs, paths=["docs", "absent", "mount"])[-1]
-    assert end == Partial(
-        f"{docs.parent}/absent: No such file or directory; {docs.parent}/mount: it is empty; is it mounted?"
-    )
+    assert isinstance(end, Partial)
+    assert not end.mistake
+    assert [f"{docs.parent}/{name}: " in end.reason for name in ("docs", "absent", "mount")] == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_a_file_of_an_absent_folder_is_not_reached_and_one_of_a_present_folder_is_gone(
@@ -520,13 +524,13 @@ def test_lint_sees_whether_the_folders_are_there(workspace: Workspace, docs: Pat
     docs.rmdir()
     assert workspace.command("lint").code == 0
     ended = workspace.command("lint", "--connect")
-    assert (ended.code, f"{docs} cannot be read: No such file or directory" in ended.out) == (2, True)
+    assert (ended.code, str(docs) in ended.out) == (2, True)
 
 
 def test_an_option_of_another_kind_of_sources_is_a_mistake(workspace: Workspace) -> None:
     define(workspace, start_urls=["https://www.example.com/"])
-    told = workspace.command("lint").out
-    assert "`start_urls` does not apply to a source of type `file`" in told
+    told = workspace.command("lint")
+    assert (told.code, " - sources.share.start_urls - " in told.out) == (2, True)
 
 
 @pytest.mark.processes

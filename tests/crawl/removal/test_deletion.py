@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.named import named
 from support.project import DAY, Workspace
 from support.site import Site
 from support.verbs import mistyped
@@ -61,7 +62,7 @@ def test_documents_that_are_new_in_the_run_are_not_counted(
     workspace.define(f"{url}/", deletion={"percent": 50, "always": 0})
     run = workspace.crawl(code=1).run
     assert (run["outcomes"]["NEW"], run["deleted"]) == (40, 0)
-    assert "17 of 31 would be deleted" in run["problems"][0]
+    assert named(run["problems"][0])[:2] == ["17", "31"]
 
 
 def test_many_at_once_are_held_back_until_they_are_approved(pages: Site, workspace: Workspace) -> None:
@@ -69,19 +70,16 @@ def test_many_at_once_are_held_back_until_they_are_approved(pages: Site, workspa
     run = workspace.crawl(code=1).run
     assert (run["outcomes"]["GONE"], run["deleted"]) == (20, 0)
     (problem,) = run["problems"]
-    assert problem == (
-        "no document was deleted: 20 of 31 would be deleted at once (20 GONE), and the limit is 10; "
-        "`ultracrawl approve-deletions site` deletes them"
-    )
+    assert named(problem) == ["20", "31", "20", "10", "ultracrawl approve-deletions site"]
     assert len(workspace.search("needle")) == 31, "nothing has left"
     (row,) = workspace.command("status", "--json").json["sources"]
     assert row["leaving"] == 20
-    assert "20 documents are to be deleted from the index" in workspace.command("status").out
+    assert "20" in named(workspace.command("status").out)
     assert workspace.urls()["/p0"]["leaving"] == "GONE: not found"
     listed = workspace.command("approve-deletions", "site", "--list", "--json").json
     assert (listed["done"], len(listed["documents"])) == ("leaving", 20)
     done = workspace.command("approve-deletions", "site")
-    assert (done.code, done.out.splitlines()[0]) == (0, "site: 20 documents left the index")
+    assert (done.code, named(done.out.splitlines()[0])) == (0, ["20"])
     assert len(workspace.indexed()) == 11
     assert workspace.crawl().run["problems"] == []
 
@@ -283,7 +281,7 @@ def test_the_limit_is_that_of_a_run_however_many_parts_it_has(
     runs = [workspace.crawl(code=None).run for _ in range(4)]
     assert [run["resumed"] for run in runs] == [False, True, True, True]
     assert sum(run["deleted"] for run in runs) <= 10, "percent 10, always 10"
-    assert "were deleted earlier in this run, and the limit is 10" in runs[-1]["problems"][0]
+    assert "10" in named(runs[-1]["problems"][0])
     assert len(workspace.indexed()) >= 21
     workspace.command("approve-deletions", "site")
     assert len(workspace.indexed()) == 3
@@ -294,10 +292,7 @@ def test_what_is_to_leave_is_listed_during_a_crawl(pages: Site, workspace: Works
     workspace.crawl(code=1)
     with lock_file(workspace.directory / "var/state/site.sqlite", "site"):
         listed = workspace.command("approve-deletions", "site", "--list")
-        assert (listed.code, listed.out.splitlines()[0]) == (
-            0,
-            "site: 20 documents are to be deleted from the index",
-        )
+        assert (listed.code, named(listed.out.splitlines()[0])) == (0, ["20"])
         refused = workspace.command("approve-deletions", "site")
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
     both = mistyped(workspace.directory, "approve-deletions", "site", "--list", "--discard")

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 from support.filters import Filters, page
+from support.named import named
 
-from ultracrawl.model import NO_CAUSE, Page
+from ultracrawl.model import NO_CAUSE, CauseCode, Page
 from ultracrawl.rules.filters import FilterHandle, ResourceHandle
 from ultracrawl.rules.filters.custom import own_function
 from ultracrawl.rules.filters.functions.describing import cut_characters
@@ -107,8 +108,9 @@ def test_portal_robot_60_a_known_host_stays_open_when_no_other_may_come() -> Non
     filters = Filters()
     program = filters.program("MetaData fn=filter-by-max src=hosts value=1")
     filters.robot.count("h0")
-    assert str(filters.visit(program, page(url="http://h1/")).cause) == "max hosts: more than 1 hosts"
-    assert str(filters.visit(program, page(url="http://h0:8080/x")).cause) == ""
+    cause = filters.visit(program, page(url="http://h1/")).cause
+    assert (cause.code, cause.subject, named(cause.detail)) == (CauseCode.FILTER, "max hosts", ["1"])
+    assert not filters.visit(program, page(url="http://h0:8080/x")).cause
 
 
 def test_portal_robot_60_under_data_a_resource_has_the_number_that_it_was_fetched_with() -> None:
@@ -117,11 +119,9 @@ def test_portal_robot_60_under_data_a_resource_has_the_number_that_it_was_fetche
     taken = [page(url=f"http://h/{number}") for number in range(3)]
     for resource in taken:
         resource.number = filters.robot.count("h")
-    assert [str(filters.visit(program, resource).cause) for resource in taken] == [
-        "",
-        "",
-        "max objects: more than 2 objects",
-    ]
+    causes = [filters.visit(program, resource).cause for resource in taken]
+    assert [one.subject for one in causes] == ["", "", "max objects"]
+    assert (causes[2].code, named(causes[2].detail)) == (CauseCode.FILTER, ["2"])
 
 
 CASES = {
@@ -165,7 +165,8 @@ def test_portal_robot_65_66_the_same_bytes_under_another_url() -> None:
         page(url="http://h/1"),
     )
     assert first.rd == {"md5": [hashlib.md5(BODY.encode()).hexdigest()]}
-    assert (second.rd, str(second.cause)) == ({}, "duplication: the same content as http://h/1")
+    assert (second.rd, second.cause.code, second.cause.subject) == ({}, CauseCode.FILTER, "duplication")
+    assert "http://h/1" in second.cause.detail
     assert other.rd
     assert again.rd, "a resource is no duplicate of itself"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from support.filters import Filters, page
+from support.named import named
 
-from ultracrawl.model import Decision
+from ultracrawl.model import CauseCode, Decision
 from ultracrawl.rules.filters.custom import own_function
 from ultracrawl.rules.filters.function import Robot
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
@@ -39,7 +40,7 @@ def test_portal_robot_4_a_denied_resource_is_not_touched_again() -> None:
     """
     (view,) = Filters().run(text, page())
     assert (view.rd, view.value("seen")) == ({}, "")
-    assert str(view.cause) == "filter rules: filter-by-exact src=type"
+    assert (view.cause.code, view.cause.detail) == (CauseCode.FILTER, "filter-by-exact src=type")
 
 
 def test_portal_robot_13_phases_run_in_their_order_whatever_the_order_of_lines() -> None:
@@ -298,7 +299,7 @@ def test_portal_robot_27_directive_names_in_any_case_26_parameters_not() -> None
 def test_portal_robot_42_a_source_that_is_not_there_yet_gives_a_warning_and_no_action() -> None:
     filters = Filters()
     program = filters.program("MetaData fn=filter-by-exact src=content-length deny=5")
-    assert [(f.fatal, "not known before the fetch" in f.problem) for f in filters.findings] == [(False, True)]
+    assert [(f.fatal, f.key) for f in filters.findings] == [(False, "filter-by-exact")]
     assert program.steps[Phase.METADATA] == []
 
 
@@ -317,9 +318,7 @@ def test_portal_robot_42_a_source_that_is_not_there_yet_gives_a_warning_and_no_a
 def test_a_source_of_the_page_gives_a_hint_and_no_action_before_the_fetch(line: str, source: str) -> None:
     filters = Filters()
     program = filters.program(f"MetaData fn={line}")
-    assert [
-        (f.fatal, f"`{source}` is not known before the fetch" in f.problem) for f in filters.findings
-    ] == [(False, True)]
+    assert [(f.fatal, named(f.problem)) for f in filters.findings] == [(False, [source])]
     assert program.steps[Phase.METADATA] == []
 
 
@@ -424,7 +423,10 @@ def test_portal_robot_103_the_rules_are_let_go_at_the_end_of_either_filter(kind:
     program.stop()
     assert "f" not in filters.robot.rules
     filters.program("MetaData fn=filterrules-shutdown", kind)
-    assert "is not allowed under MetaData" in filters.findings[-1].problem
+    assert (filters.findings[-1].key, "MetaData" in filters.findings[-1].problem) == (
+        "filterrules-shutdown",
+        True,
+    )
 
 
 def test_portal_robot_5_a_directory_gives_its_files_and_no_description() -> None:
