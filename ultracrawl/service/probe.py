@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import secrets
 import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from urllib.parse import urlsplit
 
-from twisted.names import dns
+from dns.exception import DNSException
+from dns.resolver import NXDOMAIN, NoAnswer, Resolver
 
 from ultracrawl.crawl.transport.host_addresses import addresses_of
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.service.probe_client import ProbeClient, ProbeResponse
 
 DEFAULT_SITEMAP = "/sitemap.xml"
-RESOLVERS = Path("/etc/resolv.conf")
-DNS_PORT = 53
 _DNS_TIMEOUT = 3.0
-_MAX_REPLY_BYTES = 4096
+"""Seconds for an answer about one name."""
 
 
 @dataclass
@@ -126,51 +124,22 @@ def _www_variants(host: str) -> Iterable[str]:
         yield host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
 
 
-def name_servers(host: str, resolver: tuple[str, int] | None = None) -> list[str]:
+def name_servers(host: str, resolver: Resolver | None = None) -> list[str]:
     """Return the sorted name servers of the zone of a host; none if the resolver has no answer.
 
-    Queries the host first, then its parent domains with at least two labels. `resolver` is address and port.
+    Queries the host first, then its parent domains with at least two labels.
     """
-    resolver = resolver or _system_resolver()
-    labels = host.rstrip(".").split(".")
-    if resolver is None or host.replace(".", "").isdigit() or ":" in host:
+    if host.replace(".", "").isdigit() or ":" in host:
         return []
-    for start in range(max(len(labels) - 1, 1)):
-        servers = _query_name_servers(".".join(labels[start:]), resolver)
-        if servers is None:
-            return []
-        if servers:
-            return sorted(servers)
+    labels = host.rstrip(".").split(".")
+    try:
+        if resolver is None:
+            resolver = Resolver()
+            resolver.lifetime = _DNS_TIMEOUT
+        for start in range(max(len(labels) - 1, 1)):
+            with suppress(NoAnswer, NXDOMAIN):
+                answer = resolver.resolve(f"{'.'.join(labels[start:])}.", "NS")
+                return sorted(str(record.target).rstrip(".") for record in answer)
+    except DNSException:
+        pass
     return []
-
-
-def _system_resolver() -> tuple[str, int] | None:
-    try:
-        lines = RESOLVERS.read_text().splitlines()
-    except (OSError, UnicodeDecodeError):
-        return None
-    addresses = (line.split()[1] for line in lines if line.startswith("nameserver") and len(line.split()) > 1)
-    return next(((address, DNS_PORT) for address in addresses), None)
-
-
-def _query_name_servers(name: str, resolver: tuple[str, int]) -> set[str] | None:
-    """Query the NS records of one name; None if there is no answer."""
-    message = dns.Message(id=secrets.randbelow(1 << 16), recDes=1)
-    try:
-        message.addQuery(name.encode("idna"), dns.NS)
-        family = socket.AF_INET6 if ":" in resolver[0] else socket.AF_INET
-        with socket.socket(family, socket.SOCK_DGRAM) as channel:
-            channel.settimeout(_DNS_TIMEOUT)
-            channel.connect(resolver)
-            channel.send(message.toStr())
-            answer = dns.Message()
-            answer.fromStr(channel.recv(_MAX_REPLY_BYTES))
-    except (OSError, UnicodeError, EOFError, ValueError):
-        return None
-    if answer.id != message.id:
-        return None
-    return {
-        str(record.payload.name).rstrip(".")
-        for record in answer.answers
-        if isinstance(record.payload, dns.Record_NS)
-    }
