@@ -15,7 +15,7 @@ from support.project import Workspace
 from support.site import Site
 from support.tls_site import secured
 
-from ultracrawl.rules.access.basic import basic_answer
+from ultracrawl.rules.access.credentials import basic_answer
 
 SECRET = "hunter2-of-the-source"
 OWN = """

@@ -17,7 +17,7 @@ from support.context import made_context
 from support.proxy import Proxy
 
 from ultracrawl.crawl.auth.chain import AuthChain
-from ultracrawl.rules.access.basic import basic_answer
+from ultracrawl.rules.access.credentials import basic_answer
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.sources import DataSource, compile_source
 

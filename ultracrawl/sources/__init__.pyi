@@ -21,5 +21,5 @@ from .reading.tree import OptionPath as OptionPath
 from .reading.tree import PathFinding as PathFinding
 from .reading.tree import Place as Place
 from .schema import json_schema as json_schema
-from .sections.scope.limits import LimitsSection as LimitsSection
+from .sections.fetching.crawl_options import LimitsSection as LimitsSection
 from .writing import definition_text as definition_text

@@ -15,10 +15,9 @@ from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, S
 from ultracrawl.sources.kinds import keeps_attributes
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.document_options import RELATION_ATTRIBUTES
 from ultracrawl.sources.sections.documents.lists import ListedValues
-from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 from ultracrawl.sources.sections.notices import NoticesSection
-from ultracrawl.sources.sections.profiles import ProfileSection
 from ultracrawl.sources.sections.project import (
     CacheSection,
     DestinationSection,
@@ -27,12 +26,13 @@ from ultracrawl.sources.sections.project import (
     IndexSection,
     LogsSection,
     ProcessesSection,
+    ProfileSection,
+    SearchPageSection,
     StateSection,
     StorageSection,
 )
 from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.sources.sections.search import SearchSection
-from ultracrawl.sources.sections.search_page import SearchPageSection
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import AttributeName
 

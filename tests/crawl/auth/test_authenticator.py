@@ -11,8 +11,7 @@ from scrapy.http import Response
 
 from ultracrawl.crawl.auth.authenticator import MAX_REFUSALS, Authenticator
 from ultracrawl.errors import WorkError
-from ultracrawl.rules.access.basic import basic_answer
-from ultracrawl.rules.access.credentials import Credential, CredentialStore, Scheme
+from ultracrawl.rules.access.credentials import Credential, CredentialStore, Scheme, basic_answer
 from ultracrawl.rules.access.prefix import UrlPrefix
 
 ROOT = "https://a.example"

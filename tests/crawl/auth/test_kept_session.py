@@ -7,7 +7,7 @@ from typing import Any
 
 from scrapy.http.cookies import CookieJar
 
-from ultracrawl.crawl.auth.kept_session import KeptSession
+from ultracrawl.crawl.auth.form_login import KeptSession
 from ultracrawl.rules.access.cipher import SessionCipher
 from ultracrawl.rules.access.login import Login
 from ultracrawl.stores import SqliteSiteStore

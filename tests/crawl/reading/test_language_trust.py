@@ -15,7 +15,7 @@ from ultracrawl.crawl.reading.language_detection import (
     open_detector,
 )
 from ultracrawl.model import Page
-from ultracrawl.sources.sections.documents.languages import Trust
+from ultracrawl.sources.sections.documents.document_options import Trust
 
 GERMAN = (
     "Die Bibliotheken öffneten gestern ihre Türen für alle Besucher der Stadt und für deren Kinder. Wer ein Buch "

@@ -16,7 +16,7 @@ from ultracrawl.crawl.results import FetchResult
 from ultracrawl.crawl.run.limits import DISK_CHECK_TICKS, RunLimits
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.sources.sections.scope.limits import LimitsSection
+from ultracrawl.sources.sections.fetching.crawl_options import LimitsSection
 from ultracrawl.stores import QueueEntry
 
 RUN_LOG = "ultracrawl.crawl.run.limits"

@@ -11,7 +11,7 @@ from support.memory_index import MemoryIndex
 
 from ultracrawl.crawl import IndexWriter
 from ultracrawl.crawl.run_counters import RunCounters
-from ultracrawl.crawl.writing.segment_keys import MAX_CACHED_SEGMENTS
+from ultracrawl.crawl.writing.commits import MAX_CACHED_SEGMENTS
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queues import DestinationQueues

@@ -6,10 +6,9 @@ import pytest
 from requests.auth import HTTPDigestAuth
 
 from ultracrawl.errors import UserError
-from ultracrawl.rules.access.basic import basic_answer
 from ultracrawl.rules.access.challenge import Challenge, challenges_in
 from ultracrawl.rules.access.cipher import PasswordCipher, new_key
-from ultracrawl.rules.access.credentials import Credential, CredentialStore, Scheme
+from ultracrawl.rules.access.credentials import Credential, CredentialStore, Scheme, basic_answer
 from ultracrawl.rules.access.digest import DigestSession, best_digest
 from ultracrawl.rules.access.prefix import UrlPrefix
 

@@ -11,9 +11,14 @@ from ultracrawl.crawl.auth.ntlm import NtlmConnections, ntlm_installed
 from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import WorkError
-from ultracrawl.rules.access.basic import basic_answer
 from ultracrawl.rules.access.challenge import Challenge, challenges_in
-from ultracrawl.rules.access.credentials import NTLM_SCHEMES, Credential, CredentialStore, Scheme
+from ultracrawl.rules.access.credentials import (
+    NTLM_SCHEMES,
+    Credential,
+    CredentialStore,
+    Scheme,
+    basic_answer,
+)
 from ultracrawl.rules.access.digest import DigestSession
 from ultracrawl.rules.urls.canonical import host_of, path_of, site_of
 

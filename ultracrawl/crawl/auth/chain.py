@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl.auth.authenticator import AskCredential, Authenticator
 from ultracrawl.crawl.auth.cookie_jars import CookieJars
-from ultracrawl.crawl.auth.form_login import FormLogin, cookie_group
-from ultracrawl.crawl.auth.kept_session import KeptSession
+from ultracrawl.crawl.auth.form_login import FormLogin, KeptSession, cookie_group
 from ultracrawl.crawl.auth.ntlm import ntlm_installed
 from ultracrawl.crawl.auth.proxy_selector import ProxySelector
 from ultracrawl.crawl.auth.site_headers import SiteCertificates, SiteHeaders

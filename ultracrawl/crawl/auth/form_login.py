@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
+from http.cookiejar import Cookie
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.auth.login_requests import LoginRequests
@@ -15,13 +17,15 @@ from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import StateError, WorkError
 from ultracrawl.rules.access.login import Login
 from ultracrawl.rules.urls.canonical import host_of, path_of
+from ultracrawl.stores.port.site_store import StoredSession
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
     from ultracrawl.crawl.auth.cookie_jars import CookieJars
-    from ultracrawl.crawl.auth.kept_session import KeptSession
+    from ultracrawl.rules.access.cipher import SessionCipher
+    from ultracrawl.stores.port.site_store import SiteStore
 
 logger = logging.getLogger(__name__)
 
@@ -175,3 +179,44 @@ class LoginSession:
 
 def _encoding(response: Response) -> str:
     return getattr(response, "encoding", None) or "utf-8"
+
+
+class KeptSession:
+    """The encrypted cookies of one login in the site store; only sources with an identical login can read them.
+
+    Methods raise `StateError`.
+    """
+
+    def __init__(
+        self, sites: Callable[[], SiteStore], cipher: SessionCipher, login: Login, clock: Callable[[], float]
+    ) -> None:
+        """`sites` returns the store once the crawl has opened it; `clock` returns seconds since the epoch."""
+        self._sites = sites
+        self._cipher = cipher
+        self._ttl = login.ttl
+        self._clock = clock
+        self._name = cipher.name_of(login.identity)
+        self._since = 0.0
+        """Time of the login whose session this crawl uses; 0 for none."""
+
+    def load_newer(self) -> tuple[float, list[Cookie]] | None:
+        """Return age (seconds) and cookies of a stored session; None if it is expired, or not newer than ours."""
+        stored = self._sites().get_session(self._name)
+        if stored is None or stored.since <= self._since:
+            return None
+        age = max(self._clock() - stored.since, 0.0)
+        text = self._cipher.unseal(stored.sealed, self._name)
+        if text is None or (self._ttl and age >= self._ttl):
+            return None
+        self._since = stored.since
+        return age, [_cookie(**values) for values in json.loads(text)]
+
+    def store_cookies(self, cookies: Iterable[Cookie]) -> None:
+        """Store the cookies of a login that was just made."""
+        self._since = self._clock()
+        text = json.dumps([vars(cookie) for cookie in cookies])
+        self._sites().put_session(self._name, StoredSession(self._since, self._cipher.seal(text, self._name)))
+
+
+def _cookie(_rest: dict[str, str], **values: object) -> Cookie:
+    return Cookie(**values, rest=_rest)  # type: ignore[arg-type]  # as `store_cookies` wrote them

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.transport.outgoing import Send, send_with
-from ultracrawl.rules.access.certificate import ClientCertificate
+from ultracrawl.rules.access.credentials import ClientCertificate
 from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.urls.canonical import split
 

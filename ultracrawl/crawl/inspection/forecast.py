@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ultracrawl.crawl.inspection.filter_stages import FILTERS
+from ultracrawl.crawl.inspection.later_stages import FILTERS
 from ultracrawl.crawl.removal.scope import NO_CHANGE, DefinitionChange, ScopeCheck, change_since, mark_of_next
 from ultracrawl.crawl.run.start_chain import admit_redirect_hosts
 from ultracrawl.model import UrlOutcome

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ultracrawl.crawl.auth.stages import access_stages
-from ultracrawl.crawl.inspection.filter_stages import filter_stages
+from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.dates import as_text
@@ -79,3 +80,31 @@ def _last_visit(record: UrlRecord) -> Decision:
     if record.outcome in _INDEXED:
         return Decision(True, "answer", record.outcome.value, f"the last response was indexed: {status}")
     return Decision(True, "answer", record.outcome.value, record.reason or status, index=False)
+
+
+FILTERS = "filters"
+"""The stage of filter decisions."""
+_PASSES = "MetaData allows it; Data is evaluated after the fetch"
+
+
+def filter_stages(source: DataSource, url: str, depth: int, address: str = "") -> Iterator[Decision]:
+    """Yield the decision of each filter of a source, if it has filters. Raises `UserError`."""
+    if source.filters.file is None:
+        return
+    filtering = Filtering(source.filters, time.time)
+    filtering.start()
+    views = filtering.judge(url, depth, address)
+    filtering.release()
+    section = source.filters
+    if views.denied:
+        yield Decision(False, FILTERS, views.cause.subject, f"both deny it: {views.cause}")
+        return
+    if views.enumeration is None:
+        yield Decision(True, FILTERS, section.enumeration, "denies it, so its links are not followed")
+    else:
+        yield Decision(True, FILTERS, section.enumeration, _PASSES)
+    if views.generation is None:
+        reason = f"denies it, so it gets no description: {views.cause}"
+        yield Decision(True, FILTERS, section.generation, reason, index=False)
+    else:
+        yield Decision(True, FILTERS, section.generation, _PASSES)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from ultracrawl.crawl.logs.header_log import HeaderLog
+from ultracrawl.crawl.auth.login_requests import LoginRequest
 from ultracrawl.crawl.logs.log_files import MAX_TEXT_LENGTH, ColumnLog, log_path, printable
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import StatusCode, UrlOutcome
@@ -16,7 +16,11 @@ from ultracrawl.rules.recrawl.adaptive import ScoreParts
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 
 if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Headers, Response
+
     from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.transport.outgoing import Send
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.rules.frontier.site_registry import SlotListener
     from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, Scorer
@@ -275,3 +279,64 @@ class EventLogs:
         """Log the end of a run."""
         if self._sites is not None:
             self._sites.note_run_end()
+
+
+MASK = "****"
+SECRET = frozenset(
+    {
+        "authorization",
+        "proxy-authorization",
+        "authentication-info",
+        "proxy-authentication-info",
+        "cookie",
+        "cookie2",
+        "set-cookie",
+        "set-cookie2",
+    }
+)
+"""Headers that hold credentials."""
+_SECRET_PARTS = ("auth", "token", "secret", "passw", "api-key", "apikey", "session", "credential")
+"""Parts of the names of other headers whose values are masked."""
+_WITH_URLS = frozenset({"location", "content-location", "referer", "refresh", "link"})
+"""Headers that may repeat the URL of a login, whose query may hold a password."""
+
+
+class HeaderLog:
+    """The innermost layer of the auth chain; logs a line for each request and each response.
+
+    `own` are the names of headers that the definition adds to requests: usually keys and tokens, so they are masked
+    too. The URLs of a login are logged without their queries.
+    """
+
+    def __init__(self, log: ColumnLog, own: Iterable[str] = ()) -> None:
+        self._log = log
+        self._secret = SECRET | {name.lower() for name in own}
+
+    async def fetch(self, request: Request, send: Send) -> Response:
+        """Send a request and log its headers and those of the response."""
+        private = isinstance(request, LoginRequest)
+        show = _without_query if private else _unchanged
+        self._log.add("request", request.method, show(request.url), *self._lines(request.headers, show))
+        response = await send(request)
+        lines = self._lines(response.headers, show)
+        self._log.add("answer", response.status, show(response.url), *lines)
+        return response
+
+    def _lines(self, headers: Headers, show: Callable[[str], str]) -> Iterator[str]:
+        for raw, values in headers.items():
+            name = raw.decode("latin-1")
+            secret, has_url = self._is_secret(name.lower()), name.lower() in _WITH_URLS
+            for value in values:
+                text = value.decode("latin-1")
+                yield f"{name}: {MASK if secret else show(text) if has_url else text}"
+
+    def _is_secret(self, name: str) -> bool:
+        return name in self._secret or any(part in name for part in _SECRET_PARTS)
+
+
+def _unchanged(text: str) -> str:
+    return text
+
+
+def _without_query(text: str) -> str:
+    return text.partition("?")[0]

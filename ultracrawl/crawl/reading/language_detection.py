@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.model import Page
     from ultracrawl.sources import DataSource
-    from ultracrawl.sources.sections.documents.languages import Trust
+    from ultracrawl.sources.sections.documents.document_options import Trust
 
 SAMPLE_CHARS = 2000
 """Characters of a text that are examined: 4000 take twice as long, and match the declarations no better (measured on

@@ -15,7 +15,7 @@ from ultracrawl.index.values import pack_document, unpack_document
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import host_of, on_site, site_of, url_key
-from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
+from ultracrawl.sources.sections.documents.document_options import RELATION_ATTRIBUTES
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:

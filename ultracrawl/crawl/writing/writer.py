@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.run_counters import RunCounters
-from ultracrawl.crawl.writing.commits import Commits, name_of
-from ultracrawl.crawl.writing.segment_keys import SegmentKeys
+from ultracrawl.crawl.writing.commits import Commits, SegmentKeys, name_of
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.writing.cache import DocumentCache

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.settings import BaseSettings
 
-    from ultracrawl.rules.access.certificate import ClientCertificate
+    from ultracrawl.rules.access.credentials import ClientCertificate
 
 Option = tuple[int, int | str]
 

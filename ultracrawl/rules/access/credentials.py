@@ -1,7 +1,8 @@
-"""User names and passwords, with the URLs and realms that they are for."""
+"""User names and passwords with the URLs and realms that they are for, the Basic scheme, and client certificates."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -74,3 +75,17 @@ class CredentialStore:
         """Return the credentials that may be sent to a URL, in the order in which to try them."""
         matches = [(c.by_realm, -length, c) for c in self._credentials if (length := c.length(url))]
         return [credential for _, _, credential in sorted(matches, key=lambda match: match[:2])]
+
+
+def basic_answer(user: str, password: str) -> str:
+    """Return the value of an Authorization header, in UTF-8."""
+    return f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCertificate:
+    """Paths of two PEM files, which may be the same, and the password of the key (empty for none)."""
+
+    certificate: str
+    key: str
+    password: str = field(default="", repr=False)

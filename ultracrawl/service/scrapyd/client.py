@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,9 +12,10 @@ from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request
 
 from ultracrawl.errors import WorkError
+from ultracrawl.rules.access.credentials import basic_answer
 from ultracrawl.service.json_client import JsonClient
 from ultracrawl.sources.secrets import SecretReader
-from ultracrawl.sources.sections.profiles import ProfileSection
+from ultracrawl.sources.sections.project import ProfileSection
 
 TIMEOUT = 30.0
 """Seconds for a response: Scrapyd may have to list the spiders of a project before it accepts a job."""
@@ -52,8 +52,7 @@ class ScrapydClient:
         self._headers = {"Accept": "application/json"}
         if section.password is not None:
             password = secrets.read(section.password, f"profiles.{profile}.password")
-            pair = b64encode(f"{section.user}:{password}".encode()).decode("ascii")
-            self._headers["Authorization"] = f"Basic {pair}"
+            self._headers["Authorization"] = basic_answer(section.user, password)
         self._server = JsonClient(urlsplit(section.scrapyd).hostname or "", self.name, "Scrapyd", TIMEOUT)
 
     def list_jobs(self) -> list[Job]:

@@ -28,8 +28,8 @@ from ultracrawl.sources.mistakes import format_names, format_value, suggestion
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+from ultracrawl.sources.sections.project import SearchPageSection
 from ultracrawl.sources.sections.search import SearchSection
-from ultracrawl.sources.sections.search_page import SearchPageSection
 from ultracrawl.system.plugins import SOURCE_KINDS, PluginError
 
 

@@ -15,7 +15,7 @@ from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import format_names, format_value, suggestion
 from ultracrawl.sources.project import DefinitionHead
 from ultracrawl.sources.reading.tree import Data, PathFinding
-from ultracrawl.sources.sections.profiles import ProfileSection
+from ultracrawl.sources.sections.project import ProfileSection
 from ultracrawl.sources.sections.schedules import ScheduleSection, TimesSection
 
 

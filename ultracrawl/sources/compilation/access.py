@@ -6,9 +6,7 @@ import ssl
 from collections.abc import Iterable, Iterator, Mapping
 
 from ultracrawl.errors import UserError
-from ultracrawl.rules.access.basic import basic_answer
-from ultracrawl.rules.access.certificate import ClientCertificate
-from ultracrawl.rules.access.credentials import Credential, CredentialStore
+from ultracrawl.rules.access.credentials import ClientCertificate, Credential, CredentialStore, basic_answer
 from ultracrawl.rules.access.login import Login
 from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool

@@ -23,7 +23,7 @@ from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.sources.patterns import Pattern
-from ultracrawl.sources.sections.documents.content import ContentSection, PageContent
+from ultracrawl.sources.sections.documents.document_options import ContentSection, PageContent
 from ultracrawl.sources.sections.documents.extract import ExtractRule
 
 Rules = Mapping[str, tuple[ExtractRule, ...]]

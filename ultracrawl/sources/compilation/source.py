@@ -44,7 +44,7 @@ from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import find_kind, keeps_attributes, keyed_schemes
 from ultracrawl.sources.project import Project
 from ultracrawl.sources.reading.tree import Data
-from ultracrawl.sources.sections.scope.limits import LimitsSection
+from ultracrawl.sources.sections.fetching.crawl_options import LimitsSection
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
-"""The sections of a project: index, state, cache, destinations, documents, logs, processes."""
+"""The sections of a project: index, state, cache, destinations, documents, logs, processes, profiles, search page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
@@ -14,8 +15,64 @@ from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.request import SiteHeader
 from ultracrawl.sources.sections.schedules import OptimiseSection
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Network, PluginName, Seconds, Size, is_site, one_or_list
+from ultracrawl.sources.values import AttributeName, Network, PluginName, Seconds, Size, is_site, one_or_list
 from ultracrawl.system.plugins import DESTINATIONS, ENGINES, STORES
+
+
+def _check_server(url: str) -> str:
+    parts = urlsplit(check_web_url(url))
+    if parts.username or parts.query or parts.fragment:
+        raise mistake(
+            "this is more than the address of a server",
+            "write it as `http://north.example.com:6800`, and the account into `user` and `password`",
+        )
+    return url.rstrip("/")
+
+
+class ProfileSection(Section):
+    """Another machine with a Scrapyd server that runs crawls."""
+
+    scrapyd: Annotated[str, AfterValidator(_check_server)] = Field(examples=["http://north.example.com:6800"])
+    """The URL of Scrapyd on the other machine."""
+    project: Annotated[str, Field(min_length=1, max_length=200)] = Field(examples=["intranet_sources"])
+    """The project deployed in that Scrapyd. Its spiders have the names of the sources."""
+    user: str = Field(default="", max_length=200, examples=["crawls"])
+    """The user for Scrapyd, if it requires authentication."""
+    password: Secret | None = Field(default=None, examples=["${NORTH_PASSWORD}"])
+    """The password of `user`."""
+
+    @model_validator(mode="after")
+    def _both(self) -> ProfileSection:
+        if bool(self.user) is not (self.password is not None):
+            given, missing = ("user", "password") if self.user else ("password", "user")
+            raise mistake(f"`{given}` has no effect without `{missing}`", f"add `{missing}`, or remove it")
+        return self
+
+
+class SearchPageSection(Section):
+    """The search page of `ultracrawl serve`."""
+
+    public: bool = Field(default=False, examples=[True])
+    """Show the page without log-in. Its visitors find the documents of sources with `public` only."""
+    title: Annotated[str, Field(max_length=100)] = Field(default="", examples=["Example Docs"])
+    """The name of the page, which stands at its top."""
+    filters: Annotated[tuple[AttributeName, ...], one_or_list(AttributeName)] = Field(
+        default=(), max_length=10, examples=[["Product", "Mimetype"]]
+    )
+    """Search attributes that the page offers as filters. None: your own text attributes, type, year and language."""
+    cached_copies: bool = Field(default=True, examples=[False])
+    """Offer a copy of each document whose response is stored (`storage.keep`), unless its publisher forbids that."""
+    statistics: bool = Field(default=True, examples=[False])
+    """Count the queries of the page, of the API and of embedded boxes, without users and addresses."""
+    statistics_days: Annotated[int, Field(ge=1, le=1000)] = Field(default=90, examples=[365])
+    """For how many days these counts are stored."""
+    check_answers: Path | None = Field(default=None, examples=["config/golden.yaml"])
+    """A file of golden queries that `ultracrawl serve` checks after each crawl."""
+
+    def resolve_paths(self, base: Path) -> Self:
+        """Return the section with absolute paths; relative ones are relative to `base`."""
+        path = self.check_answers
+        return self.model_copy(update={"check_answers": base / path}) if path is not None else self
 
 
 def is_web_url(url: str) -> bool:

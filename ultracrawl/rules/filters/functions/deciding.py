@@ -16,8 +16,7 @@ from ultracrawl.rules.filters.function import (
     Robot,
     Step,
 )
-from ultracrawl.rules.filters.functions.comparing import COMPARISONS, comparison
-from ultracrawl.rules.filters.functions.sources import SETUP, nothing
+from ultracrawl.rules.filters.functions.sources import COMPARISONS, SETUP, comparison, nothing
 from ultracrawl.rules.filters.matching import By, Test
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import Resource, View, source_name

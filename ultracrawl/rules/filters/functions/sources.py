@@ -18,10 +18,22 @@ from ultracrawl.rules.filters.function import (
     Step,
     expression_cache,
 )
-from ultracrawl.rules.filters.functions.comparing import COMPARISONS, comparison
-from ultracrawl.rules.filters.matching import By
+from ultracrawl.rules.filters.matching import By, Match, Test
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import View, source_name
+
+COMPARISONS = {"exact": By.IS, "prefix": By.BEGINS_WITH, "regex": By.REGEX}
+"""By the suffixes of function names."""
+
+
+def comparison(by: By, source: str, text: str, place: FilterHandle, robot: Robot) -> Test:
+    """Return the test of a source; expressions use the cache of the filter. Raises `FilterError`."""
+    match = Match(source, by, text)
+    if by is not By.REGEX:
+        return match.compile()
+    expression = match.expression
+    return lambda value: robot.cache_of(place.name)(expression).fullmatch(value)
+
 
 SETUP = frozenset({Phase.SETUP})
 

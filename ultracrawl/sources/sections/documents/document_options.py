@@ -1,4 +1,4 @@
-"""The options of a source for its documents, with the sections `conversion`, `duplicates` and `storage`."""
+"""The options of a source for its documents, with the sections that are about nothing else."""
 
 from __future__ import annotations
 
@@ -13,15 +13,105 @@ from ultracrawl.content.converters.registry import GROUPS, converter_table
 from ultracrawl.rules.duplicates.fingerprint import MAX_DISTANCE, SHINGLE
 from ultracrawl.sources.header_rules import Expression, HeaderExpressions
 from ultracrawl.sources.mistakes import mistake
-from ultracrawl.sources.sections.documents.content import ContentSection
 from ultracrawl.sources.sections.documents.destinations import FeedingSection
-from ultracrawl.sources.sections.documents.extract import ExtractRules
-from ultracrawl.sources.sections.documents.languages import LanguagesSection
-from ultracrawl.sources.sections.documents.relations import RelationsSection
+from ultracrawl.sources.sections.documents.extract import CssSelector, ExtractRules
 from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
+from ultracrawl.sources.sections.scope.boundary import UriPatterns
 from ultracrawl.sources.sections.scope.focused import FocusedSection
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Charset, Language, MediaTypes, PrincipalNames, Seconds, Size, lower_keys
+from ultracrawl.sources.values import (
+    Charset,
+    Language,
+    MediaTypes,
+    PrincipalNames,
+    Seconds,
+    Size,
+    as_list,
+    lower_keys,
+)
+
+Kind = Literal["duplicates", "redirects", "mirrors", "metadata"]
+
+RELATION_ATTRIBUTES = {
+    "duplicates": "Duplicates",
+    "redirects": "Redirects",
+    "mirrors": "Mirrors",
+    "metadata": "Metadata",
+    "links": "Links",
+    "referrers": "Referrers",
+}
+"""The search attribute of each kind, all strings with several values."""
+
+
+class RelationsSection(Section):
+    """Search attributes with related URLs of a document. They are updated when these change later."""
+
+    tell: Annotated[tuple[Kind, ...], BeforeValidator(as_list, json_schema_input_type=str | list[Kind])] = (
+        Field(default=(), examples=[["duplicates", "redirects"]])
+    )
+    """The attributes to fill: URLs with the same content (`Duplicates`), that redirect here (`Redirects`), on mirror
+    hosts (`Mirrors`), and META values, headers and sitemap values (`Metadata`).
+    """
+    listed: int = Field(default=10, ge=0, le=10_000, examples=[5])
+    """Maximum number of duplicates, and of redirects. `duplicates.always_listed` are added to them."""
+    links: bool = Field(default=False, examples=[True])
+    """Fill `Links` with all links of a page, as absolute URLs in order."""
+    referrers: int = Field(default=0, ge=0, le=10_000, examples=[10])
+    """Maximum number of pages with a link to the document in `Referrers`; 0: none."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The kinds of attributes that are filled."""
+        further = [name for name in ("links", "referrers") if getattr(self, name)]
+        return (*dict.fromkeys(self.tell), *further)
+
+
+def _switch(value: object) -> object:
+    return "off" if value is False else value  # unquoted `off` is a boolean in YAML
+
+
+class PageContent(Section):
+    """Which elements of a page are its text."""
+
+    include: CssSelector = Field(default="", examples=["#mw-content-text"])
+    """CSS selector of the elements whose text is indexed, on pages that have any."""
+    exclude: CssSelector = Field(default="", examples=[".share, .related-posts"])
+    """CSS selector of elements that are not indexed. Links in them are still followed."""
+    main: Annotated[
+        Literal["auto", "off"], BeforeValidator(_switch, json_schema_input_type=Literal["auto", "off", False])
+    ] = Field(default="auto", examples=["off"])
+    """`auto`: omit headers, footers and navigation of the site, unless `include` matches. `off`: keep them."""
+
+
+class ContentOfPages(PageContent):
+    """Which elements of some pages are their text."""
+
+    urls: UriPatterns = Field(min_length=1, examples=[["https://wiki.example.com/"]])
+    """The pages whose URL matches one of these rules."""
+
+
+class ContentSection(PageContent):
+    """Which elements of pages are their text."""
+
+    pages: tuple[ContentOfPages, ...] = Field(
+        default=(), examples=[[{"urls": ["https://wiki.example.com/"], "include": "#mw-content-text"}]]
+    )
+    """Rules for some pages that replace those of the section. The first one that matches the URL applies."""
+
+
+Trust = Literal["declared", "detected", "both"]
+"""Source of the language of a document."""
+
+
+class LanguagesSection(Section):
+    """How the language of documents is determined."""
+
+    trust: Trust | None = Field(default=None, examples=["both"])
+    """Language used for search and for `focused`: the one that pages and headers declare, the one detected in the text
+    (needs the extra `language`), or both: the declared one unless the text is clearly in another language. None: the
+    detected one for `focused`, the declared one for search.
+    """
+
 
 _SOFT_SHARE = 0.8
 """Share of the time limit after which a converter stops by itself, so that its partial text is kept."""

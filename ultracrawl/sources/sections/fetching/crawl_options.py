@@ -1,29 +1,216 @@
-"""The options of a source for its crawl: scope, order, politeness, recrawling."""
+"""The options of a source for its crawl, with the sections about errors, losses, FTP, limits and logs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from ultracrawl import __version__
+from ultracrawl.rules.recrawl.failure_policy import DEFAULT_HTTP, FailureRule, FailureRuleError
+from ultracrawl.sources.mistakes import mistake, must_match
+from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.completion import CompletionSection
-from ultracrawl.sources.sections.fetching.errors import DeletionSection, ErrorsSection, ModificationSection
-from ultracrawl.sources.sections.fetching.ftp import FtpSection
+from ultracrawl.sources.sections.fetching.authentication import EntryName
 from ultracrawl.sources.sections.fetching.politeness import PolitenessSection, RobotsSection
 from ultracrawl.sources.sections.fetching.priority import PrioritySection
-from ultracrawl.sources.sections.log import LogSection
 from ultracrawl.sources.sections.recrawl.feeds import FeedsSection, SitemapsSection
 from ultracrawl.sources.sections.recrawl.refresh import OrphansSection, RefreshSection
 from ultracrawl.sources.sections.scope.boundary import BoundarySection, Paths
 from ultracrawl.sources.sections.scope.filters import FiltersSection
-from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.sources.sections.scope.links import LinksSection
-from ultracrawl.sources.sections.scope.sites import SitesSection
+from ultracrawl.sources.sections.scope.sites import HostName, SitesSection
 from ultracrawl.sources.sections.scope.urls import UrlsSection
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Depth, HeaderText
+from ultracrawl.sources.values import Depth, HeaderText, Seconds, Size
+
+User = Annotated[
+    str,
+    must_match(r"[^\x00-\x20\x7f]+", "is no user of an FTP server", "write the name without blanks"),
+]
+UrlPath = Annotated[
+    str, must_match(r"(?s)/.*", "is no path", "write it with a slash in front, as `/private/`")
+]
+Email = Annotated[
+    str,
+    must_match(
+        r"[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+",
+        "is no e-mail address",
+        "write for example `crawler@example.com`",
+    ),
+]
+
+
+class FtpAccountEntry(Section):
+    """A user and a password, and the URLs they are for (FAST 5.20)."""
+
+    host: HostName = Field(examples=["ftp.example.com"])
+    """The only host to which user and password are sent, on any port."""
+    path: UrlPath = Field(default="/", examples=["/private/"])
+    """Use the account only for URLs with this path prefix. Of several matching accounts, the one with the longest
+    path applies."""
+    user: User = Field(examples=["mirror"])
+    """The user."""
+    password: Secret = Field(examples=["${FTP_PASSWORD}"])
+    """The password: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is."""
+
+
+class FtpSection(Section):
+    """Connections to FTP servers. `ftp` must be in `boundary.schemes`."""
+
+    FETCH_OPTIONS: ClassVar = frozenset({"passive", "email", "accounts"})
+
+    passive: bool = Field(default=True, examples=[False])
+    """Passive mode: the crawler opens data connections. If off, the server opens them."""
+    search_links: bool = Field(default=True, examples=[False])
+    """Follow links in documents of FTP servers. Directories are always followed."""
+    email: Email = Field(default="anonymous@example.com", examples=["crawler@example.com"])
+    """The password of anonymous logins: an address at which server owners can reach you."""
+    accounts: Mapping[EntryName, FtpAccountEntry] = Field(
+        default={},
+        repr=False,
+        examples=[{"mirror": {"host": "ftp.example.com", "user": "mirror", "password": "${FTP_PASSWORD}"}}],
+    )
+    """Users and passwords, by names of your own. Without a matching one the login is anonymous."""
+
+
+def _checked(actions: Mapping[str, str]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for pattern, action in actions.items():
+        try:
+            rule = FailureRule.parse(pattern, action)
+        except FailureRuleError as error:
+            raise mistake(error.problem, error.instead) from None
+        if rule.pattern in found:
+            raise mistake(f"`{rule.pattern}` is written twice", "remove one of them")
+        found[rule.pattern] = action
+    return found
+
+
+def _texts(value: object) -> object:
+    """Accept status codes that YAML reads as numbers."""
+    if not isinstance(value, dict):
+        return value
+    return {str(key): action for key, action in value.items()}
+
+
+ErrorActions = Annotated[Mapping[str, str], BeforeValidator(_texts), AfterValidator(_checked)]
+
+
+class ErrorsSection(Section):
+    """What happens to a URL and its document after errors."""
+
+    http: ErrorActions = Field(
+        default=dict(DEFAULT_HTTP), examples=[{"404": "DELETE:2, RETRY:1", "5xx": "DELETE:10", "net": "KEEP"}]
+    )
+    """Actions by status (`404`, `40x`, `5xx`), `net`, `ttl` (timeouts) or `int` (internal processing): `KEEP`, or
+    `DELETE:n` to delete after n errors in a row; `RETRY:n` is the number of retries in a run.
+    """
+    ftp: ErrorActions = Field(default={"550": "DELETE"}, examples=[{"550": "DELETE", "4xx": "KEEP, RETRY:2"}])
+    """The same for the replies of FTP servers."""
+
+
+class DeletionSection(Section):
+    """The deletion guard: how many documents may be deleted from the index in one run."""
+
+    percent: float = Field(default=10.0, ge=0, le=100, examples=[10])
+    """Maximum percentage of the source's documents deleted from the index in one run. If more would be deleted, none
+    is."""
+    always: int = Field(default=10, ge=0, examples=[10])
+    """This many documents may always be deleted, whatever their percentage."""
+
+
+class ModificationSection(Section):
+    """The change guard: how many documents may become alike in one run."""
+
+    percent: float = Field(default=10.0, ge=0, le=100, examples=[10])
+    """Maximum percentage of the source's documents that may become alike each other in one run. If more would, the
+    former versions stay in the index. 100: the guard is off."""
+    always: int = Field(default=5, ge=0, examples=[5])
+    """This many documents may always become alike, whatever their percentage."""
+
+
+class LogSection(Section):
+    """Logs written in addition to the document table."""
+
+    screened: bool = Field(default=False, examples=[True])
+    """Keep a log of excluded links: URL, rule, page and time of each."""
+    candidates: bool = Field(default=False, examples=[True])
+    """Keep a log of all checked URLs: verdict, stage, rule, page, counter."""
+    fetch: bool = Field(default=False, examples=[True])
+    """Keep a log of downloads: status, type, bytes, seconds, hops, URL and outcome of each."""
+    postprocess: Literal["text", "xml", "none"] = Field(default="none", examples=["xml"])
+    """Keep a log of the decision about each processed item, in columns or as XML elements."""
+    header: bool = Field(default=False, examples=[True])
+    """Keep a log of the headers of all requests and responses. Secret ones are masked."""
+    scheduler: bool = Field(default=False, examples=[True])
+    """Keep a log of the URLs that adaptive refreshing selects, with all parts of their scores."""
+    dsfeed: bool = Field(default=False, examples=[True])
+    """Keep a log of what is sent to the index, and the results."""
+    site: bool = Field(default=False, examples=[True])
+    """Keep a log of the events of each site: start, idle, refresh, suspend, resume, done."""
+    runs: int = Field(default=7, ge=0, le=10_000, examples=[30])
+    """Number of logs of single runs to keep, the current one included; 0 writes none."""
+    robot: int | None = Field(default=None, ge=0, le=5, examples=[2])
+    """Verbosity of the log of a source with filters, 0 (errors) to 5. None: no log."""
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether any log is switched on."""
+        single = (
+            self.screened,
+            self.candidates,
+            self.fetch,
+            self.header,
+            self.scheduler,
+            self.dsfeed,
+            self.site,
+        )
+        return any(single) or self.postprocess != "none" or self.runs > 0 or self.robot is not None
+
+
+class LimitsSection(Section):
+    """Limits for one page, one site and one run."""
+
+    max_size: Size = Field(default=32 << 20, examples=["32 MB"])
+    """Maximum size of a body, after decompression."""
+    timeout: Seconds = Field(default=30.0, gt=0, examples=[30])
+    """Seconds after which a download is given up (status 902)."""
+    redirects: int = Field(default=10, ge=0, le=100, examples=[10])
+    """Maximum number of redirects in a row."""
+    pages: int | None = Field(default=None, ge=1, examples=[10000])
+    """Maximum number of pages fetched in one run. None: no limit."""
+    pages_per_site: int | None = Field(default=None, ge=1, examples=[20000])
+    """Maximum number of pages fetched from one site in one run. None: no limit."""
+    seconds: Seconds | None = Field(default=None, gt=0, examples=[3600])
+    """Seconds after which a run ends. The next one continues."""
+    bytes: Size | None = Field(default=None, examples=["2 GB"])
+    """Maximum bytes read in one run. The next one continues."""
+    documents: int | None = Field(default=None, ge=1, examples=[50000])
+    """Number of documents in the index from which on only known URLs are fetched (refresh-only mode)."""
+    documents_slack: int = Field(default=1000, ge=0, examples=[500])
+    """New URLs are accepted again when there are this many documents fewer."""
+    disk_free: float = Field(default=0.0, ge=0, le=100, examples=[10])
+    """Percentage of free space on the disk of the state below which only known URLs are fetched; 0: off."""
+    disk_free_slack: float = Field(default=3.0, ge=0, le=100, examples=[5])
+    """New URLs are accepted again when this much more is free, in percentage points."""
+    nodes_per_page: int = Field(default=1_000_000, ge=1, examples=[100_000])
+    """Maximum number of tags and comments of an HTML page. The rest of the page is ignored."""
+    links_per_page: int = Field(default=25_000, ge=1, examples=[2000])
+    """Maximum number of different links followed per page. Further ones are ignored."""
+    seconds_per_page: Seconds = Field(default=30.0, gt=0, examples=[10])
+    """Seconds after which parsing a large page (256 kB or more) is given up (status 958)."""
+    urls_per_site: int | None = Field(default=1_000_000, ge=1, examples=[200000])
+    """Maximum number of known URLs per site. A site with more is a crawler trap."""
+    query_variations: int | None = Field(default=20_000, ge=1, examples=[500])
+    """Maximum number of known queries per path. More usually come from calendars and filters."""
+    url_length: int = Field(default=2048, ge=16, le=65536, examples=[2048])
+    """Maximum length of a URL, in characters. Longer links are dropped."""
+    retries: int = Field(default=2, ge=0, le=100, examples=[2])
+    """Number of retries after a temporary error."""
+    retry_delay: Seconds = Field(default=2.0, examples=[2])
+    """Seconds before the first retry, doubled for each further one."""
 
 
 class CrawlOptions(Section):
