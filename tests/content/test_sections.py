@@ -121,6 +121,7 @@ GENERATED = {
     "blocks in titles": ("<h2 id=a>one<br>two<div>three</div></h2>four", [(2, "a", "one two three")]),
     "last of its parent": ("<section><h2 id=a>a<b>b</b></h2></section>c", [(2, "a", "ab")]),
     "last of all": ("text<h2 id=a>last", [(2, "a", "last")]),
+    "permalink without width": ("<h2 id=a>A<a href='#a'>\u200b</a></h2>b", [(2, "a", "A")]),
     "permalinks": ("<h2>§ <svg><title>icon</title></svg>One #</h2>", [(2, "", "One")]),
 }
 

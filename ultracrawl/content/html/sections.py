@@ -21,8 +21,8 @@ TERM_LEVEL = 7
 """The level of terms (`dt`), below all headings."""
 _LEVELS = {tag_number(f"h{level}"): level for level in range(1, 7)} | {tag_number("dt"): TERM_LEVEL}
 
-_PERMALINKS = " ¶§#◆🔗"
-"""Characters that generators add to a heading as a link to it."""
+_PERMALINKS = " ¶§#◆🔗\u200b"
+"""Characters that generators add to a heading as a link to it; that of Docusaurus has no width."""
 _TOP = "top"
 """The fragment for the start of a document (HTML Standard, "indicated part of the document")."""
 _DESCENDANT_LEVELS, _ANCESTOR_LEVELS = 2, 6

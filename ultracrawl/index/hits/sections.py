@@ -38,7 +38,7 @@ _SHORT_SECTION = 80
 """Sections with less text before their first sub-section are shown with their sub-sections."""
 
 _BETWEEN_PARTS = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
-_PERMALINK = re.compile(r"[\s\u00b6#]*")
+_PERMALINK = re.compile(r"[\s\u00b6#\u200b]*")
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 
 
