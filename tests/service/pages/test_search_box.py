@@ -349,6 +349,9 @@ def test_too_many_searches(opened: Open) -> None:
 
 def test_a_phone_shows_it_on_the_whole_screen(opened: Open) -> None:
     box = opened(context={"viewport": {"width": 390, "height": 844}, "has_touch": True})
+    assert not box.page.locator(f"{BOX} .opener kbd").is_visible(), (
+        "no keys, and room for the name of the site"
+    )
     box.page.locator(f"{BOX} button").first.tap()
     box.type("heron")
     assert box.dialog.bounding_box() == {"x": 0, "y": 0, "width": 390, "height": 844}
@@ -487,6 +490,17 @@ def test_two_boxes_in_a_page_and_one_that_is_moved(world: World, opened: Open) -
     box.type("heron")
     expect(box.page.locator(f"{BOX} .count")).to_have_text("3 pages")
     assert box.errors == []
+
+
+def test_keys_open_the_box_that_can_be_seen(opened: Open) -> None:
+    box = opened()
+    box.page.evaluate(
+        f"const one = document.querySelector('{BOX}'); one.after(one.cloneNode()); one.hidden = true"
+    )
+    box.page.keyboard.press("Control+k")
+    assert [one.evaluate("(dialog) => dialog.open") for one in box.dialog.all()] == [False, True]
+    box.page.keyboard.type("heron")
+    expect(box.page.locator(f"{BOX} .count").nth(1)).to_have_text("3 pages")
 
 
 def test_the_script_may_be_cached_and_read_by_any_site(world: World, tmp_path: Path) -> None:

@@ -100,7 +100,8 @@ mark { background: none; color: inherit; font-weight: 650; }
 @media (max-width: 700px) {
   dialog { inset: 0; inline-size: 100vw; max-inline-size: none; block-size: var(--_height, 100dvh); max-block-size: none;
     border-radius: 0; }
-  .close kbd, .keys { display: none; }
+  .opener { inline-size: auto; }
+  .opener kbd, .close kbd, .keys { display: none; }
   .close .word { position: static; clip-path: none; }
   .hit { flex-wrap: wrap; padding-block: 9px; }
   .path { flex-basis: 100%; max-inline-size: none; padding-inline-start: 24px; }
@@ -304,7 +305,7 @@ mark { background: none; color: inherit; font-weight: 650; }
       const typing = target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
       const held = event.ctrlKey || event.metaKey;
       if (event.defaultPrevented || typing || event.altKey || event.repeat) return;
-      if (event.key.toLowerCase() !== key || held !== keys.includes('ctrl')) return;
+      if (event.key.toLowerCase() !== key || held !== keys.includes('ctrl') || !this.getClientRects().length) return;
       event.preventDefault();
       this.open();
     };
