@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.fast import fast_options, fast_xml
+from support.named import named
 from support.project import Workspace
 from support.site import Site
 
@@ -91,7 +92,8 @@ def test_add_list_export_remove(collections: Workspace) -> None:
     assert "robot:****" in exported
     assert "<member> http://user:****@proxy.example:3128 </member>" in exported
     assert "s3cret" in (collections.directory / "all.xml").read_text(), "the file itself keeps them"
-    assert "there is no collection `x`; there are handbook" in admin(collections, "export", "x", code=2)
+    told = admin(collections, "export", "x", code=2)
+    assert ("x" in named(told), told.rstrip().endswith("handbook")) == (True, True)
     assert admin(collections, "remove", "handbook", "--yes").splitlines()[-1] == "handbook: removed"
     assert admin(collections, "list") == ""
 
@@ -169,11 +171,11 @@ def test_processing_a_site_that_nobody_knows_again_is_an_error(
 ) -> None:
     site.page("/", title="Home", text="needle")
     (workspace.directory / "all.xml").write_text(fast_xml({"start_uris": (f"{url}/",), "delay": 0.0}))
-    assert "no documents of handbook are stored" in admin(workspace, "reprocess", "handbook", code=2)
+    assert "handbook" in admin(workspace, "reprocess", "handbook", code=2)
     admin(workspace, "refresh", "handbook")
     ended = workspace.command("admin", "reprocess", "handbook", "--site", "other.example", "-c", "all.xml")
     assert ended.code == 1
-    assert "no document of other.example is in the index" in ended.err
+    assert "other.example" in ended.err
 
 
 def test_suspend_and_resume_act_on_the_part_that_is_being_crawled(
@@ -209,7 +211,7 @@ def test_a_password_is_encrypted_with_the_key_beside_the_file(collections: Works
     words = ("admin", "encrypt", "--stdin", "-c", "all.xml")
     without = collections.command(*words, stdin="s3cret\n")
     assert without.code == 2
-    assert "`ultracrawl secret new-key password.key` makes one" in without.err
+    assert "ultracrawl secret new-key password.key" in named(without.err)
     assert collections.command("secret", "new-key", "password.key").code == 0
     text = collections.command(*words, stdin="s3cret\n").out.strip()
     assert "s3cret" not in text

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from support.named import named
 from support.project import Workspace
 
 SOURCE = {"start_urls": ["http://127.0.0.1:1/"]}
@@ -48,7 +49,7 @@ def test_status_says_when_a_source_is_due_or_why_it_is_not(workspace: Workspace)
         "resting": "schedule",
     }
     assert rows["plain"]["next_run"] is not None
-    assert rows["resting"]["never_due"] == "its schedule rests has `enabled: false`"
+    assert named(rows["resting"]["never_due"]) == ["enabled: false"]
     assert [row["never_due"] for name, row in rows.items() if name != "resting"] == [None] * 4
     assert "by the default interval, if `serve` runs then" in workspace.command("status").out
     assert workspace.command("schedule", "stop", "night").code == 0

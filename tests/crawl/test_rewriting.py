@@ -196,7 +196,8 @@ def test_an_error_in_open_ends_the_crawl_of_this_source_only(
     )
     ended = workspace.crawl(code=1)
     first, second = ended.json["runs"]
-    assert first["problems"] == ["the rewriter Broken failed in open: OSError: no licence"]
+    (problem,) = first["problems"]
+    assert all(part in problem for part in ("Broken", "open", "OSError: no licence"))
     assert (first["fetched"], first["outcomes"]) == (0, {})
     assert second["outcomes"] == {"NEW": 3}
     assert "Traceback" not in ended.err
@@ -228,7 +229,8 @@ def test_an_error_in_close_is_a_problem_of_the_run(three: Site, url: str, worksp
         stream.write("\nclass Late(Mine):\n    def close(self):\n        raise ValueError('late')\n")
     workspace.define(f"{url}/", urls={"rewriter": "rewriters.Late"})
     run = workspace.crawl(code=1).run
-    assert run["problems"] == ["the rewriter Late failed in close: ValueError: late"]
+    (problem,) = run["problems"]
+    assert all(part in problem for part in ("Late", "close", "ValueError: late"))
     assert run["indexed"] == 3
 
 

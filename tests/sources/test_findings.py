@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.named import named
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError
@@ -264,7 +265,7 @@ def test_a_start_url_outside_its_own_boundary_is_only_advice(tmp_path):
     text = source("boundary: {domains: {include: [.example.org]}}")
     (finding,) = findings_of(tmp_path, text)
     assert (finding.line, finding.fatal) == (3, False)
-    assert "outside the source's own boundary: no include domain matches" in finding.problem
+    assert finding.key == "sources.a.start_urls"
     assert render_findings([finding]).endswith("(advice)")
 
 
@@ -352,11 +353,11 @@ def test_files_that_hold_no_definition(tmp_path, data, problem):
 
 def test_missing_file_and_folder(tmp_path):
     (missing,) = load_project(tmp_path / "none.yaml").findings
-    assert "there is no such file" in missing.problem
+    assert (missing.file, missing.line, missing.fatal) == (str(tmp_path / "none.yaml"), 0, True)
     (empty,) = load_project(tmp_path).findings
-    assert "no definition file in this folder" in empty.problem
+    assert (empty.file, empty.line, empty.fatal) == (str(tmp_path), 0, True)
     (package,) = load_project("no_such_package_here:folder").findings
-    assert "no package `no_such_package_here`" in package.problem
+    assert (package.fatal, named(package.problem)) == (True, ["no_such_package_here"])
 
 
 def test_all_mistakes_at_once_in_the_order_of_lines(tmp_path):

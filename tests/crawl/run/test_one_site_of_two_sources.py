@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from support.later import later
+from support.named import named
 from support.pace import gaps, kept
 from support.project import LOOPBACK, Workspace, kill_group
 from support.site import Request, Site
@@ -105,11 +106,10 @@ def test_while_one_waits_it_asks_its_other_site_and_status_says_who_has_the_site
 
         until(told, two)
         row = told()
-        assert row["waits"] == "the crawl of one has its lease"
         assert (row["holder"]["source"], row["holder"]["waiting"]) == ("one", ["two"])
         shown = workspace.command("status", name).out
-        assert "it waits: the crawl of one has its lease" in shown
-        assert f"leased by the crawl of one (process {row['holder']['pid']}); two waits for it" in shown
+        assert row["waits"] in shown
+        assert str(row["holder"]["pid"]) in named(shown)
         assert not sent(site, "two")
         until(lambda: other.count("/4"), two)
         free.set()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.named import named
 from support.project import LOOPBACK, Workspace
 from support.resource import Reply
 from support.server import Request, Server
@@ -133,10 +134,9 @@ def test_a_primary_one_that_refuses_is_a_problem_of_the_run_and_loses_nothing(
     portal.is_open = False
     ended = crawl(fed)
     assert (ended.code, ended.run["indexed"]) == (1, 0)
-    assert ended.run["problems"] == [
-        "indexing failed: the destination portal (127.0.0.1): answered 403; "
-        "the documents stay in the cache for the next run"
-    ]
+    (problem,) = ended.run["problems"]
+    assert "portal (127.0.0.1)" in problem
+    assert "403" in named(problem)
     assert fed.search("first") == ["/a"], "the index that is fed too is searched"
     portal.is_open = True
     ended = crawl(fed)
@@ -223,5 +223,4 @@ def test_names_of_destinations_are_checked(tmp_path: Path) -> None:
     )
     out = workspace.command("lint").out
     assert "destinations" in out
-    assert "`two` is the name of an index" in out
-    assert "`index` and `destination` are both named" in out
+    assert {"two", "index", "destination"} <= set(named(out))

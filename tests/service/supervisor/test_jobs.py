@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
+from support.named import named
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 from support.until import until
@@ -126,15 +127,15 @@ def test_one_that_is_killed_has_failed_and_the_others_go_on(three: Three) -> Non
         event.set()
     out, err = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert err.splitlines() == [
-        "b: not crawled: its process was killed by SIGKILL; nothing is lost, the next crawl resumes it"
-    ]
+    (line,) = err.splitlines()
+    assert line.startswith("b: ")
+    assert "SIGKILL" in line
     assert "a: run 1" in out
     assert "c: run 1" in out
     told = {path.name: path.read_text() for path in three.workspace.directory.glob("*.told")}
-    assert told == {
-        "b.told": "b failed its process was killed by SIGKILL; nothing is lost, the next crawl resumes it\n"
-    }
+    assert told.keys() == {"b.told"}
+    assert told["b.told"].startswith("b failed ")
+    assert "SIGKILL" in told["b.told"]
     again = three.workspace.command("crawl", "--jobs", "3", "--json")
     assert again.code == 0, again.err
     assert len(three.workspace.search("needle")) == 3 * PAGES
@@ -164,7 +165,7 @@ def test_one_that_takes_too_much_memory_is_ended(three: Three) -> None:
     _, err = process.communicate(timeout=60)
     held.set()
     assert process.returncode == 1
-    assert "took more than `processes.memory`, 67 MB" in err
+    assert {"processes.memory", "67"} <= set(named(err))
     assert "Traceback" not in err
 
 
