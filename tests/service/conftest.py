@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from support.routes import analyse_once
 from support.search_processes import end_search_processes
+
+analyse_once()
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ import yaml
 from support import search_processes
 from support.chromium import axe_violations
 from support.network import NetworkSite
+from support.present import present
 from support.project import Workspace
 from support.supervision import FakeSupervision
 from ultracrawl.service.access.requester import Role
@@ -48,7 +49,11 @@ class Pages:
         self.workspace = workspace
         self.supervisor = FakeSupervision(["site"])
         self.secret = TokenStore.of_project(self.project).create_token("reader", Role.READER)
-        self.app = make_app(lambda: self.project, self.supervisor, ApiOptions())
+        self.app = make_app(
+            present(workspace.directory / "ultracrawl.yaml", lambda: self.project),
+            self.supervisor,
+            ApiOptions(),
+        )
         search_processes.end_after_test(self.app)
         add_pages(self.app)
 

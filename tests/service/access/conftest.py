@@ -13,6 +13,7 @@ import pytest
 import yaml
 from argon2 import PasswordHasher
 from support import search_processes
+from support.present import present
 from support.supervision import FakeSupervision
 
 from ultracrawl.index import IndexDocument
@@ -48,14 +49,7 @@ class Service:
 
     def restart(self, options: ApiOptions | None = None) -> None:
         """Begin a new process of the service."""
-        present: list[tuple[str, Project]] = []
-
-        def project() -> Project:
-            text = (self.folder / "ultracrawl.yaml").read_text()
-            if not present or present[-1][0] != text:
-                present.append((text, self.project))
-            return present[-1][1]
-
+        project = present(self.folder / "ultracrawl.yaml", lambda: self.project)
         self.app = make_app(project, FakeSupervision(["lake", "sea"]), options or ApiOptions())
         search_processes.end_after_test(self.app)
         add_pages(self.app)

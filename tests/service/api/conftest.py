@@ -13,6 +13,7 @@ from support import clock
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.pages import bird_site
+from support.present import present
 from support.supervision import FakeSupervision
 
 from ultracrawl.service.access.requester import Role
@@ -30,7 +31,11 @@ class Api:
         self.supervisor = FakeSupervision(["site"], ["nightly"])
         self.store = TokenStore.of_project(self.project)
         self.secrets = {role: self.store.create_token(role.value, role) for role in Role}
-        self.app = make_app(lambda: self.project, self.supervisor, options or ApiOptions())
+        self.app = make_app(
+            present(workspace.directory / "ultracrawl.yaml", lambda: self.project),
+            self.supervisor,
+            options or ApiOptions(),
+        )
 
     @property
     def project(self) -> Project:
