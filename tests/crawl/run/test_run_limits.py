@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +15,7 @@ from support.context import made_context
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.results import FetchResult
-from ultracrawl.crawl.run.limits import DISK_CHECK_TICKS, RunLimits
+from ultracrawl.crawl.run.limits import DISK_CHECK_TICKS, RunLimits, limits_over
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.sources.sections.fetching.crawl_options import LimitsSection
@@ -142,3 +144,15 @@ def test_fast_172_new_urls_are_let_in_again_within_a_second(caplog: pytest.LogCa
             assert bench.limits.refresh_only is refresh_only
     assert ["limits." in record.getMessage() for record in caplog.records] == [True, False]
     assert bench.told == 2
+
+
+@pytest.mark.parametrize(("free", "over"), [(9, True), (10, False), (50, False)])
+def test_free_disk_is_counted_in_percent_of_the_whole(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int, over: bool
+) -> None:
+    usage = SimpleNamespace(free=free * 2**20, total=100 * 2**20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    options = LimitsSection.model_validate({"disk_free": 10, "disk_free_slack": 0})
+    state: Any = None  # nothing is asked of it: documents are not limited
+    found = limits_over(options, state, tmp_path / "not" / "there")
+    assert [(one.name, one.value) for one in found] == [("limits.disk_free", float(free))] * over

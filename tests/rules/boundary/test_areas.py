@@ -35,5 +35,7 @@ AREAS = {
 def test_fast_part_5_32_what_an_area_owns(url: str, owned: set[str]) -> None:
     refused = {name for name, area in AREAS.items() if Boundary(areas=[area]).rejects(url)}
     assert refused == owned
+    told = {name for name, area in AREAS.items() if not Boundary(areas=[area]).check(url).accept}
+    assert told == owned, "what the decisions say is what happens"
     for name in owned:
         assert Boundary(areas=[AREAS[name]]).rejects(url) == "belongs to docs"

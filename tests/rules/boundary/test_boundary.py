@@ -311,6 +311,19 @@ def test_rules(rules: BoundaryRules, url: str, rule: str | None) -> None:
     assert boundary.rejects(url) == rule, "the second time, with the site remembered"
 
 
+def test_expressions_of_hosts_keep_their_letters() -> None:
+    """An upper-case class of an expression is not the lower-case one."""
+    letters = Boundary(BoundaryRules(domains=(DomainRule(Kind.REGEXP, r"\D+"),)))
+    assert letters.rejects("http://a.example/") is None
+    assert letters.rejects("http://a1.example/") is not None
+
+
+def test_decisions_are_about_a_start_page_if_no_depth_is_given() -> None:
+    boundary = Boundary(BoundaryRules(mode=CrawlMode(depth=0)))
+    assert all(one.accept for one in boundary.decisions("http://a.example/"))
+    assert not all(one.accept for one in boundary.decisions("http://a.example/", 1))
+
+
 def test_acceptance_names_the_including_rule() -> None:
     assert Boundary(ORACLE).check("http://otn.oracle.com/").rule == "include domain suffix oracle.com"
     path = Boundary(EXAMPLE_9_3).check("http://otn.oracle.com/products/ias/x")

@@ -52,6 +52,13 @@ def test_excludes_with_look_around_and_back_references_hold(
     assert refusals(made, outside) == [f"exclude uri regexp {expression}"]
 
 
+def test_hosts_without_an_answer_in_time_are_excluded() -> None:
+    endless = r"(?=x)(?:x|xx)+[yz]"
+    made = Boundary(BoundaryRules(domains=(DomainRule(Kind.REGEXP, endless, Action.EXCLUDE),)))
+    assert made.rejects(f"http://{'x' * 60}.example/") is not None
+    assert made.rejects("http://a.example/") is None
+
+
 def test_an_exclude_without_an_answer_in_time_excludes_and_says_so() -> None:
     made = boundary(UriRule(Kind.REGEXP, ENDLESS, Action.EXCLUDE))
     assert refusals(made, TRAP) == [f"exclude uri regexp {ENDLESS} (no answer in time)"]

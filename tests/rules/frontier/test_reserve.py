@@ -62,6 +62,17 @@ def test_whoever_was_parked_goes_when_a_place_is_free() -> None:
     assert popped(frontier) == ["b"]
 
 
+def test_as_many_parked_sites_may_go_as_there_are_free_places() -> None:
+    frontier = filled(2, "a", "b", "c", "d", "e", count=1)
+    assert popped(frontier) == ["a", "b"]
+    frontier.clocks.note_failure("a")
+    frontier.finish_entry("a")
+    assert frontier.next_at() is not None
+    entry = frontier.pop_entry(0.0)
+    assert entry == Entry("c")
+    assert frontier.next_at() is None, "the others stay parked: they are not looked at again"
+
+
 def test_a_site_that_answers_has_all_its_requests() -> None:
     frontier = filled(1, "a", count=3)
     assert popped(frontier) == ["a"]

@@ -103,7 +103,10 @@ def test_conditional_headers(known, force, headers):
         (302, UrlOutcome.REDIRECTED),
         (308, UrlOutcome.REDIRECTED),
         pytest.param(204, UrlOutcome.NOT_INDEXED, id="ultra_search_12 204"),
+        (201, UrlOutcome.NOT_INDEXED),
         (206, UrlOutcome.NOT_INDEXED),
+        (299, UrlOutcome.NOT_INDEXED),
+        (300, UrlOutcome.HTTP_ERROR),
     ],
 )
 def test_outcome_of_status(status, outcome):

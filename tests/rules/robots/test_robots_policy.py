@@ -85,6 +85,18 @@ def test_robots_expiry() -> None:
     assert policy.expired(1000.0, 1060.0)
 
 
+@pytest.mark.parametrize(("age", "fresh"), [(-0.1, False), (0.0, True), (59.9, True), (60.0, False)])
+def test_robots_are_fresh_from_their_first_moment(age: float, fresh: bool) -> None:
+    assert RobotsPolicy(ttl=60).is_fresh(age, unavailable=False) is fresh
+    assert RobotsPolicy(ttl=60).is_fresh(age, unavailable=True) is fresh
+
+
+def test_a_silence_is_a_time_out_only_if_it_is_said() -> None:
+    policy = RobotsPolicy(timeout_ignore=True)
+    said = policy.judge_response(None, error="refused", timed_out=False).allowed("http://a.example/x")
+    assert policy.judge_response(None, error="refused").allowed("http://a.example/x") == said
+
+
 @pytest.mark.parametrize(
     ("url", "origin"),
     [
@@ -97,6 +109,8 @@ def test_robots_expiry() -> None:
         ("http://[", ""),
         ("/relative", ""),
         ("mailto:a@b", ""),
+        ("https:///x", ""),
+        ("gopher://e.com/", ""),
     ],
 )
 def test_robots_origin(url: str, origin: str) -> None:

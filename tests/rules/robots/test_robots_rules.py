@@ -237,3 +237,21 @@ def test_no_robots_rule_raises_on_any_url(lines: list[str], url: str) -> None:
     rules = RobotsRules.parse("\n".join(["User-agent: *", *lines]), name="me")
     assert isinstance(rules.blocks(url), bool)
     assert isinstance(rules.allowed(url).accept, bool)
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "allowed"),
+    [
+        ("Disallow: /index.html", "/", True),
+        ("Disallow: /index.html", "/index.html", False),
+        ("Disallow: /\nAllow: /index.html", "/", True),
+        ("Disallow: /\nAllow: /index.html", "/x", False),
+        ("Disallow: /\nAllow: /index.html$", "/", False),
+        ("Disallow: /\nAllow: /index.html$", "/index.html", True),
+        ("Disallow: /a/.", "/a/b", True),
+        ("Disallow: /a/.", "/a/.b", False),
+    ],
+)
+def test_a_rule_covers_no_more_than_it_names(lines: str, path: str, allowed: bool) -> None:
+    rules = RobotsRules.parse(f"User-agent: *\n{lines}\n".encode(), name="us")
+    assert rules.allowed(f"https://a.example{path}").accept is allowed
