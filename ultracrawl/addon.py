@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import resource
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from ultracrawl.crawl.page_inspection import is_inspection
 from ultracrawl.crawl.transport.libcurl import require_libcurl
@@ -30,10 +30,7 @@ from ultracrawl.sources import DataSource
 from ultracrawl.sources.kinds import load_kind
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
 SPIDER_LOADER = "ultracrawl.spiders.SourceSpiderLoader"
 _OWN_HANDLERS = frozenset({None, HTTP_HANDLER, FTP_HANDLER})

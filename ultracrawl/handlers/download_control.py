@@ -8,7 +8,7 @@ from inspect import CO_VARKEYWORDS
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydispatch import dispatcher  # type: ignore[import-untyped]  # it has no stubs
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Headers
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from types import CodeType
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from ultracrawl.model import Decision

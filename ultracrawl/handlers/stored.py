@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.crawl import feature_of, visit_of
+from ultracrawl.crawl import Visit, feature_of, visit_of
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.results import TRUNCATED_KEY
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from ultracrawl.crawl import Visit
     from ultracrawl.model.answer import StoredAnswer
 
 

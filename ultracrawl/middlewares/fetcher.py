@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ultracrawl.crawl import feature_of, visit_of
 from ultracrawl.crawl.listing.answers import ENTRY_HEADER, with_entry
 from ultracrawl.crawl.listing.fetching import EntryFetching
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response

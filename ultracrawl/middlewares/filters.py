@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
@@ -18,7 +18,6 @@ from ultracrawl.model import StatusCode, UrlOutcome
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
-    from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler

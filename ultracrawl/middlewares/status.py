@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
@@ -12,8 +12,6 @@ from ultracrawl.model import Cause, CauseCode, UrlOutcome
 from ultracrawl.rules.recrawl.change import outcome_of_status
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.pipelines import ItemPipelineManager
 
@@ -16,8 +16,6 @@ from ultracrawl.errors import WorkError
 from ultracrawl.model import Document
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy.crawler import Crawler
 
 

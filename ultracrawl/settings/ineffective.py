@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from ultracrawl.settings.presets import HARDENED_SETTINGS
+from ultracrawl.sources import DataSource
 from ultracrawl.sources.kinds import find_kind
-
-if TYPE_CHECKING:
-    from ultracrawl.sources import DataSource
 
 logger = logging.getLogger(__name__)
 

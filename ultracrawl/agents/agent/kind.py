@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ultracrawl.agents.agent.section import SCHEME, AgentSection
-from ultracrawl.agents.port import LISTED, Entry, Failure, Fetcher, KindSetup, ListedKind, Wanted
-
-if TYPE_CHECKING:
-    from ultracrawl.agents.port import Lister
+from ultracrawl.agents.port import LISTED, Entry, Failure, Fetcher, KindSetup, ListedKind, Lister, Wanted
 
 
 class AgentKind(ListedKind[AgentSection]):

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from ultracrawl.agents.file.section import FileSection
-from ultracrawl.agents.port import WEB_OPTIONS, KindSetup, ListedKind
-
-if TYPE_CHECKING:
-    from ultracrawl.agents.port import Fetcher, Lister
-    from ultracrawl.sources.definition import DataSource
-    from ultracrawl.sources.kinds import WatchedFolders
+from ultracrawl.agents.port import WEB_OPTIONS, Fetcher, KindSetup, ListedKind, Lister
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.kinds import WatchedFolders
 
 
 class FileKind(ListedKind[FileSection]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -12,13 +12,10 @@ import xxhash
 from sqlalchemy.engine import Connection
 
 from ultracrawl.agents.port import Entry, attribute_texts
-from ultracrawl.agents.table.section import PLACEHOLDER, TableSection
+from ultracrawl.agents.table.section import PLACEHOLDER, RepeatedSection, TableSection
 from ultracrawl.agents.table.shape import RowKeys, is_among, key_text, read_relation
 from ultracrawl.errors import UserError
-
-if TYPE_CHECKING:
-    from ultracrawl.agents.table.section import RepeatedSection
-    from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.definition import DataSource
 
 _FORMAT = 2
 """Changes when rows become other entries than before: all rows are read again then."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.http import Response
 
 from ultracrawl.crawl.auth.ntlm import NtlmConnections, ntlm_installed
 from ultracrawl.crawl.transport.headers import values_of
@@ -21,10 +23,6 @@ from ultracrawl.rules.access.credentials import (
 )
 from ultracrawl.rules.access.digest import DigestSession
 from ultracrawl.rules.urls.canonical import host_of, path_of, site_of
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.http import Response
 
 MAX_REFUSALS = 3
 """Consecutive refusals after which a credential is no longer sent in this run."""

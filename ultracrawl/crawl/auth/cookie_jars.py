@@ -6,19 +6,16 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from copy import copy
 from http.cookiejar import Cookie, DefaultCookiePolicy
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from scrapy import Request
+from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
 
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.rules.urls.registrable import widest_own_domain
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.http import Response
 
 MAX_COOKIE_LENGTH = 4096
 """Characters of name and value together (RFC 6265, 6.1)."""

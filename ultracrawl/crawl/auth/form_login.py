@@ -17,7 +17,7 @@ from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import StateError, WorkError
 from ultracrawl.rules.access.login import Login
 from ultracrawl.rules.urls.canonical import host_of, path_of
-from ultracrawl.stores.port.site_store import StoredSession
+from ultracrawl.stores.port.site_store import SiteStore, StoredSession
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.auth.cookie_jars import CookieJars
     from ultracrawl.rules.access.cipher import SessionCipher
-    from ultracrawl.stores.port.site_store import SiteStore
 
 logger = logging.getLogger(__name__)
 

@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.crawl.transport.outgoing import CONNECTION, NEW_CONNECTION, REPEATABLE, Send, send_with
 from ultracrawl.rules.access.challenge import challenges_in
-from ultracrawl.rules.access.credentials import Scheme
+from ultracrawl.rules.access.credentials import Credential, Scheme
 from ultracrawl.rules.urls.canonical import host_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
     from spnego import ContextProxy
-
-    from ultracrawl.rules.access.credentials import Credential
 
 MAX_CONNECTIONS = 4
 """Connections of one user to one site."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.http import Response
 
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.rules.access.credentials import ClientCertificate
 from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.urls.canonical import split
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.http import Response
 
 CERTIFICATE_KEY = "ultracrawl_certificate"
 """Key in `Request.meta` of the client certificate for the request."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -17,8 +17,6 @@ from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import Project
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
 

@@ -10,7 +10,7 @@ from scrapy.exceptions import DownloadTimeoutError
 
 from ultracrawl.crawl.download_errors.kinds import Failure, failure_of
 from ultracrawl.crawl.transport.headers import header_of
-from ultracrawl.crawl.transport.outgoing import ANONYMOUS
+from ultracrawl.crawl.transport.outgoing import ANONYMOUS, Send
 from ultracrawl.crawl.visit import STEP_TIMEOUT_FACTOR
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.status import REDIRECTS
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl.context import CrawlContext
-    from ultracrawl.crawl.transport.outgoing import Send
 
 _FORM = UrlPolicy()
 _NO_ANSWER = frozenset({UrlOutcome.NETWORK_ERROR, UrlOutcome.REJECTED})

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl.discovery.robots_answers import keep_answer, latest_answer
-from ultracrawl.model import UrlOutcome
+from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.change import is_known
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.urls.canonical import site_of
@@ -19,7 +19,6 @@ from ultracrawl.stores import QueueEntry, StoredSitemap
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import SitemapJob, Visit
-    from ultracrawl.model import UrlRecord
 
 logger = logging.getLogger(__name__)
 

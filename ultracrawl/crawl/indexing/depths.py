@@ -9,7 +9,7 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.model import UrlOutcome
+from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import LinkTexts
@@ -17,7 +17,6 @@ from ultracrawl.stores import LinkTexts
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
-    from ultracrawl.model import UrlRecord
 
 BATCH = 500
 """URLs read at once."""

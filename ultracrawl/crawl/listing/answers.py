@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from email.utils import formatdate
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
 from ultracrawl.agents.entry_texts import content_key, entry_text, parse_entry
+from ultracrawl.agents.port import Entry
 from ultracrawl.content.file_names import media_type_of
 from ultracrawl.crawl.transport.headers import header_of
+from ultracrawl.model import Document
 from ultracrawl.rules.recrawl.change import checksum
-
-if TYPE_CHECKING:
-    from ultracrawl.agents.port import Entry
-    from ultracrawl.model import Document
 
 ENTRY_HEADER = "X-Ultracrawl-Entry"
 """The header with the entry of a lister or fetcher; it is interpreted in listed sources only."""

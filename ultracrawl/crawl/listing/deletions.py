@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.agents.entry_texts import unpack_entry
-from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason
+from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlRecord
 from ultracrawl.rules.urls.canonical import split, url_key
 from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.stores import Retained
@@ -17,7 +17,6 @@ from ultracrawl.stores import Retained
 if TYPE_CHECKING:
     from ultracrawl.agents.port import Entry
     from ultracrawl.crawl.context import CrawlContext
-    from ultracrawl.model import UrlRecord
 
 logger = logging.getLogger(__name__)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.exceptions import IgnoreRequest
-from scrapy.http import Headers
+from scrapy.http import Headers, Response
 
 from ultracrawl.agents.entry_texts import merge_entries, unpack_entry
 from ultracrawl.agents.port import Entry, Failure, Fetcher, Wanted
@@ -24,10 +24,6 @@ from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy.http import Response
-
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,15 +24,12 @@ from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.sources.kinds import kind_schemes
-from ultracrawl.stores import Retained
+from ultracrawl.stores import Retained, Store
 from ultracrawl.stores.opening import open_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
-    from ultracrawl.stores import Store
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from ultracrawl.crawl.auth.login_requests import LoginRequest
 from ultracrawl.crawl.logs.log_files import MAX_TEXT_LENGTH, ColumnLog, log_path, printable
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.rules.frontier.site_registry import SlotChange
-from ultracrawl.rules.recrawl.adaptive import ScoreParts
+from ultracrawl.rules.frontier.site_registry import SlotChange, SlotListener
+from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, ScoreParts, Scorer
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.transport.outgoing import Send
     from ultracrawl.crawl.visit import Visit
-    from ultracrawl.rules.frontier.site_registry import SlotListener
-    from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, Scorer
 
 _WORDS = {
     UrlOutcome.NEW: "new",

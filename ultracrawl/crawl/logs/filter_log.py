@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.logs.log_files import TimedLog
-from ultracrawl.rules.filters.phase import Answer
+from ultracrawl.rules.filters.phase import Answer, Phase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ultracrawl.rules.filters.phase import Phase
     from ultracrawl.rules.filters.program import FilterLine, FilterProgram
     from ultracrawl.rules.filters.resource import View
 

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.placement.new_versions import unpack_version
-from ultracrawl.model import RemovalReason
+from ultracrawl.model import RemovalReason, UrlRecord
 from ultracrawl.rules.duplicates.likeness import MIN_GROUP, Change, Group, Verdict
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.rules.urls.canonical import site_of, url_key
-from ultracrawl.stores import Retained
+from ultracrawl.stores import Retained, Store
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.index import IndexDocument
-    from ultracrawl.model import UrlRecord
-    from ultracrawl.stores import Store
 
 PATIENCE = 250
 """Later visits of its site after which a change that no other is alike is let through."""

@@ -13,7 +13,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.placement.holders import ContentHolders
 from ultracrawl.crawl.placement.succession import Succession, same_content
-from ultracrawl.model import CauseCode, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model import CauseCode, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import ContentMark, readers_mark
 from ultracrawl.rules.duplicates.ranking import preference
 from ultracrawl.stores import Retained
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.index import IndexDocument
-    from ultracrawl.model import Page
 
 logger = logging.getLogger(__name__)
 

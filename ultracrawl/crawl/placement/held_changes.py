@@ -11,12 +11,11 @@ from ultracrawl.crawl.placement.new_versions import unpack_version
 from ultracrawl.model import NO_CAUSE, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
-from ultracrawl.stores import Retained
+from ultracrawl.stores import Retained, Store
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.writing.writer import IndexWriter
     from ultracrawl.sources import DataSource
-    from ultracrawl.stores import Store
 
 BATCH = 500
 """Documents that are submitted between two flushes."""

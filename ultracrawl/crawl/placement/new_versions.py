@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ultracrawl.crawl.results import FetchResult, PageResult
 from ultracrawl.crawl.visit import Visit
+from ultracrawl.index import IndexDocument
 from ultracrawl.index.values import pack_document, unpack_document
-from ultracrawl.model import NO_CAUSE, Cause, CauseCode, StatusCode, UrlOutcome
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores import QueueEntry
-
-if TYPE_CHECKING:
-    from ultracrawl.index import IndexDocument
-    from ultracrawl.model import UrlRecord
 
 _HEX = frozenset({"checksum", "links", "fingerprint", "sketch"})
 

@@ -10,12 +10,11 @@ from ultracrawl.index.values import pack_document, unpack_document
 from ultracrawl.model import UrlRecord
 from ultracrawl.model.record_changes import approved, removed, without_document
 from ultracrawl.rules.urls.canonical import url_key
-from ultracrawl.stores import Retained
+from ultracrawl.stores import Retained, Store
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.writing.writer import IndexWriter
     from ultracrawl.index import IndexDocument
-    from ultracrawl.stores import Store
 
 BATCH = 500
 """Documents that are submitted between two flushes."""

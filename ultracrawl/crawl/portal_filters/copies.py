@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.model import UrlOutcome
+from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.filters.phase import FilterKind
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
-    from ultracrawl.model import UrlRecord
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from ultracrawl.crawl.portal_filters.bounds import call_bounded
 from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import UserError
-from ultracrawl.model import NO_CAUSE, Cause, Finding
+from ultracrawl.model import NO_CAUSE, Cause, Finding, Page
 from ultracrawl.model.finding import refuse_fatal
 from ultracrawl.rules.filters.classification import Classifier
 from ultracrawl.rules.filters.function import Robot, Rules, run
@@ -28,9 +28,6 @@ from ultracrawl.sources.dialects.portal_robot.filter_file import FilterFile, rea
 from ultracrawl.sources.dialects.portal_robot.rules_file import read_classification, read_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ultracrawl.model import Page
     from ultracrawl.sources.sections.scope.filters import FiltersSection
 
 logger = logging.getLogger(__name__)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.service.job import (
     Converted,
     Job,
+    JobResult,
     NotConverted,
     PageJob,
     PageLost,
@@ -20,16 +21,13 @@ from ultracrawl.content.service.job import (
 )
 from ultracrawl.content.service.pool import ConversionPool
 from ultracrawl.crawl.download_errors.kinds import Failure
-from ultracrawl.crawl.visit import Step
-from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
+from ultracrawl.crawl.visit import Step, Visit
+from ultracrawl.model import Cause, CauseCode, Conversion, Page, StatusCode, UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED
 
 if TYPE_CHECKING:
     from ultracrawl.content.reader import PageHeaders, PageReader
-    from ultracrawl.content.service.job import JobResult
     from ultracrawl.crawl.context import CrawlContext
-    from ultracrawl.crawl.visit import Visit
-    from ultracrawl.model import Conversion, Page
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.languages import language_code
 from ultracrawl.crawl.reading.language_detection import DocumentLanguages, open_detector
-from ultracrawl.model import NO_CAUSE, Cause, CauseCode
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Page
 from ultracrawl.rules.boundary.focus import FocusPolicy
 from ultracrawl.rules.urls.canonical import host_of
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl.visit import Visit
-    from ultracrawl.model import Page
     from ultracrawl.sources import DataSource
     from ultracrawl.stores import Store
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.content.directives import parse_directives
 from ultracrawl.crawl.transport.headers import has_header, values_of
-from ultracrawl.model import NO_CAUSE, Cause, CauseCode
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Page
 from ultracrawl.model.page import ALLOW_ALL
 from ultracrawl.rules.robots.permission import TDM_RESERVED, expiry, reservations_of, tdm_words
 from ultracrawl.rules.robots.rules import RobotsRules
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
-    from ultracrawl.model import Page
 
 
 class PagePermissions(NamedTuple):

@@ -12,11 +12,11 @@ from urllib.parse import urljoin
 
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.index.values import pack_document, unpack_document
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import Page, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compile_pattern
-from ultracrawl.rules.urls.canonical import host_of, on_site, site_of, url_key
+from ultracrawl.rules.urls.canonical import UrlPolicy, host_of, on_site, site_of, url_key
 from ultracrawl.sources.sections.documents.document_options import RELATION_ATTRIBUTES
-from ultracrawl.stores import Retained
+from ultracrawl.stores import Retained, Store
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.index import IndexDocument
-    from ultracrawl.model import Page, UrlRecord
     from ultracrawl.rules.recrawl.adaptive import KnownPage
-    from ultracrawl.rules.urls.canonical import UrlPolicy
     from ultracrawl.sources import DataSource
-    from ultracrawl.stores import Store
 
 
 logger = logging.getLogger(__name__)

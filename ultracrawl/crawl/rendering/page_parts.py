@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.discovery.robots_cache import RobotsCache
-    from ultracrawl.crawl.rendering.browser import PartRequest
 
 
 _READABLE_TYPES = frozenset({"fetch", "xhr"})

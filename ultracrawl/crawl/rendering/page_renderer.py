@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.content.reader import PageHeaders
+from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.crawl.reading.document_converter import note_truncation
 from ultracrawl.crawl.rendering.browser import Browser, Rendered, browser_program
 from ultracrawl.crawl.transport.headers import header_of
-from ultracrawl.crawl.visit import Step
-from ultracrawl.model import Cause, CauseCode, LinkKind
+from ultracrawl.crawl.visit import Step, Visit
+from ultracrawl.model import Cause, CauseCode, LinkKind, Page
 from ultracrawl.model.page import Link
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
@@ -22,11 +22,8 @@ from ultracrawl.rules.boundary.rules import Action, UriRule
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from ultracrawl.content.reader import PageReader
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.rendering.page_parts import PartFetcher
-    from ultracrawl.crawl.visit import Visit
-    from ultracrawl.model import Page
 
 logger = logging.getLogger(__name__)
 

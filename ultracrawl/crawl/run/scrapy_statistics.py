@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
@@ -13,8 +13,6 @@ from scrapy.utils.python import global_object_name
 from ultracrawl.crawl.hooks import Feature
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import TICK_SECONDS, Feature
-from ultracrawl.crawl.visit import visit_of
+from ultracrawl.crawl.visit import Visit, visit_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
-
-    from ultracrawl.crawl.visit import Visit
 
 MAX_SILENCE = 5.0
 """Seconds after the order to end for which requests may be without any answer."""

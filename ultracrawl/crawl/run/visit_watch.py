@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from scrapy import signals
+from scrapy import Request, signals
 
 from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.hooks import TICK_SECONDS, Feature
@@ -17,7 +17,6 @@ from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from ultracrawl.crawl.context import CrawlContext

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Headers, Response
@@ -26,8 +26,6 @@ from ultracrawl.rules.recrawl.change import validator_headers
 from ultracrawl.stores.sqlite.answers.spider_state import KnownAnswer
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector

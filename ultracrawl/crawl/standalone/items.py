@@ -17,11 +17,11 @@ from scrapy.utils.defer import deferred_from_coro
 from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.crawl_run import CrawlRun
 from ultracrawl.crawl.hooks import Hooks
-from ultracrawl.crawl.ports import Placed
+from ultracrawl.crawl.ports import DocumentPort, Placed
 from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.standalone.definition import definition_of, open_with_spider, require_data_folder
 from ultracrawl.crawl.standalone.plain_index import POLL_INTERVAL, PlainIndex
-from ultracrawl.crawl.standalone.state import state_of
+from ultracrawl.crawl.standalone.state import CrawlerState, state_of
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.model import UrlOutcome, UrlRecord
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from ultracrawl.crawl.ending import Ending
-    from ultracrawl.crawl.ports import DocumentPort
     from ultracrawl.crawl.recorder import Recorder
-    from ultracrawl.crawl.standalone.state import CrawlerState
     from ultracrawl.index import IndexDocument
 
 logger = logging.getLogger(__name__)

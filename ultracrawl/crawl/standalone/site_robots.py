@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError, NotConfigured
@@ -22,8 +22,6 @@ from ultracrawl.rules.robots.policy import MAX_REDIRECTS, RobotsPolicy, origin_o
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector

@@ -32,13 +32,12 @@ from scrapy import signals
 
 from ultracrawl.crawl.standalone.definition import open_with_spider, require_data_folder
 from ultracrawl.errors import StateDamagedError, StateError
-from ultracrawl.stores.sqlite.answers.spider_state import SpiderState
+from ultracrawl.stores.sqlite.answers.spider_state import KnownAnswer, SpiderState
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from ultracrawl.model.answer import StoredAnswer
-    from ultracrawl.stores.sqlite.answers.spider_state import KnownAnswer
 
 logger = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from ultracrawl.crawl.auth.site_headers import CERTIFICATE_KEY
 from ultracrawl.crawl.transport.outgoing import NEW_CONNECTION, needs_new_connection
 from ultracrawl.handlers.curl.easy import EasyTransfer
 from ultracrawl.handlers.curl.wire import (
+    Option,
     bind_options,
     certificate_options,
     checked_method,
@@ -27,7 +28,6 @@ from ultracrawl.model import StatusCode
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from ultracrawl.handlers.curl.wire import Option
     from ultracrawl.handlers.download_control import AddressGuard, DownloadSignals
 
 _BODY_EXPECTED = frozenset({"POST", "PUT", "PATCH"})

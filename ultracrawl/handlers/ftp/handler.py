@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import NotConfigured
@@ -11,17 +11,13 @@ from scrapy.utils.asyncio import is_asyncio_available
 from ultracrawl.crawl import feature_of
 from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import UserError
-from ultracrawl.handlers.download_control import DownloadSignals, guard_of
+from ultracrawl.handlers.download_control import AddressGuard, DownloadSignals, guard_of
 from ultracrawl.sources.compilation.ftp import FtpAccess
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-    from ultracrawl.handlers.download_control import AddressGuard
 
 
 class FtpDownloadHandler(BaseDownloadHandler):

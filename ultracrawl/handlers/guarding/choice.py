@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.utils.defer import ensure_awaitable
@@ -14,13 +14,11 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from ultracrawl.crawl import context_of
 from ultracrawl.errors import UserError
 from ultracrawl.handlers.download_control import access_of
-from ultracrawl.handlers.guarding.guards import HostNameGuard, ReactorGuard
+from ultracrawl.handlers.guarding.guards import ConnectionGuard, HostNameGuard, ReactorGuard
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
 from ultracrawl.settings.presets import FOREIGN_HANDLERS_SETTING
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.auth.chain import AuthChain
     from ultracrawl.crawl.transport.outgoing import Send
-    from ultracrawl.handlers.guarding.guards import ConnectionGuard
     from ultracrawl.sources import DataSource
 
 DECLARED = "ultracrawl_guarded_by"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from scrapy.exceptions import CannotResolveHostError
@@ -18,7 +18,6 @@ from ultracrawl.rules.urls.canonical import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ultracrawl.model.cause import NO_CAUSE, Cause
-
-if TYPE_CHECKING:
-    from ultracrawl.rules.filters.resource import Resource, View
+from ultracrawl.rules.filters.resource import Resource, View
 
 
 @dataclass(slots=True)

@@ -8,17 +8,13 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.api.connections import BoundedConnection
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from fastapi import FastAPI
 
 _BACKLOG = 100
 """Connections that the system holds for the service, and that it accepts at once."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ultracrawl.service.orders import SourcePhase
+from ultracrawl.service.orders import SourcePhase, SourceState
 
 if TYPE_CHECKING:
     from ultracrawl.service.access.requester import Requester
     from ultracrawl.service.api.state import ApiState
-    from ultracrawl.service.orders import SourceState
 
 _ACTIVE = frozenset({SourcePhase.QUEUED, SourcePhase.RUNNING, SourcePhase.PAUSED, SourcePhase.BACKING_OFF})
 _LEAST_SECONDS = 3.0

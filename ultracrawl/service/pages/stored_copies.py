@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 import nh3
@@ -19,15 +18,13 @@ from ultracrawl.content.charset.decoding import decode
 from ultracrawl.content.mime import effective_type
 from ultracrawl.content.reader import MARKUP_TYPES, PageHeaders, PageReader
 from ultracrawl.errors import WorkError
+from ultracrawl.model import Page
+from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.service.pages.result_view import LINKED_SCHEMES, safe_link
+from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_documents, state_to_read, stored_documents_exist
-
-if TYPE_CHECKING:
-    from ultracrawl.model import Page
-    from ultracrawl.model.answer import StoredAnswer
-    from ultracrawl.sources import DataSource, Project
 
 MAX_CHARACTERS = 1_000_000
 """Characters of a document that are shown."""
