@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SITES := mkdocs==1.6.1 sphinx==8.2.3
 AXE := axe-core@4.14.1
-SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 python-xmp-toolkit==2.1.0
+SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 python-xmp-toolkit==2.1.0 protego==0.7.0
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -55,7 +55,7 @@ $(VENV)/.core: $(VENV)/.installed $(CORE)
 servers: ## Install what tests need from the system (as root), or say what is missing
 	@PYTHON=$(PYTHON) bash tests/install_servers.sh
 
-samples: venv ## Fetch documents for the tests that no system package brings: they are in source packages
+samples: venv ## Fetch documents and published cases for the tests that no system package brings: they are in source packages
 	@for sample in $(SAMPLES); do \
 	    ls var/samples/$$(echo $$sample | sed 's/==/-/; s/-/[-_]/g').* >/dev/null 2>&1 || \
 	    $(BIN)/python -m pip download --quiet --disable-pip-version-check \

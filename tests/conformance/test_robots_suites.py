@@ -24,12 +24,6 @@ DIFFERENCES = {
         "g-94": _LINE_LIMIT,
         "g-97": _LINE_LIMIT,
     },
-    "robots_protego": {
-        "protego-1": "`hedwig-news` does not address `hedwig-news2`: RFC 9309 compares whole product tokens",
-        "protego-304": _UNKNOWN_LINES,
-        "protego-305": _UNKNOWN_LINES,
-        "protego-306": _UNKNOWN_LINES,
-    },
     "robots_rep_cpp": {
         "rep-1": "rules before any User-agent line belong to no group (RFC 9309 2.1); Google agrees",
         "rep-8": _UNKNOWN_LINES,
