@@ -21,10 +21,9 @@ have several items. With `ULTRACRAWL_FORCE` no item counts as known.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
 from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
@@ -40,6 +39,9 @@ if TYPE_CHECKING:
     from ultracrawl.model.answer import StoredAnswer
 
 logger = logging.getLogger(__name__)
+
+Given = TypeVarTuple("Given")
+Result = TypeVar("Result")
 
 
 class CrawlerState:
@@ -64,56 +66,44 @@ class CrawlerState:
 
     def close(self) -> None:
         """End the crawl, and close the file."""
-        if self._store is not None:
-            with self._logged_errors():
-                self._store.close()
-            self._store = None
+        self._do(SpiderState.close)
+        self._store = None
 
     def known_answer(self, key: bytes) -> KnownAnswer | None:
         """Return the validators of the stored response to a request, by its fingerprint."""
-        with self._logged_errors():
-            return None if self._store is None or self._force else self._store.known_answer(key)
-        return None
+        return None if self._force else self._do(SpiderState.known_answer, key)
 
     def read_answer(self, key: bytes) -> StoredAnswer | None:
         """Return a stored response, None if there is none."""
-        with self._logged_errors():
-            return None if self._store is None else self._store.read_answer(key)
-        return None
+        return self._do(SpiderState.read_answer, key)
 
     def keep_answer(self, key: bytes, known: KnownAnswer, answer: StoredAnswer) -> None:
         """Store a response in place of an earlier one."""
-        with self._logged_errors():
-            if self._store is not None:
-                self._store.keep_answer(key, known, answer)
+        self._do(SpiderState.keep_answer, key, known, answer)
 
     def forget_answer(self, key: bytes) -> None:
         """Delete a stored response, if there is one."""
-        with self._logged_errors():
-            if self._store is not None:
-                self._store.forget_answer(key)
+        self._do(SpiderState.forget_answer, key)
 
     def has_item(self, url: str, checksum: bytes) -> bool:
         """Return whether an equal item came out of an earlier crawl."""
-        with self._logged_errors():
-            return self._store is not None and not self._force and self._store.has_item(url, checksum)
-        return False
+        return not self._force and bool(self._do(SpiderState.has_item, url, checksum))
 
     def note_item(self, url: str, checksum: bytes) -> None:
         """Note that an item came out of this crawl, changed or not."""
-        with self._logged_errors():
-            if self._store is not None:
-                self._store.note_item(url, checksum)
+        self._do(SpiderState.note_item, url, checksum)
 
-    @contextmanager
-    def _logged_errors(self) -> Iterator[None]:
+    def _do(self, method: Callable[[SpiderState, *Given], Result], *given: *Given) -> Result | None:
+        """Call a method of the store; None if there is none, or if it fails, which is logged and ends its use."""
+        if self._store is None:
+            return None
         try:
-            yield
+            return method(self._store, *given)
         except StateError as error:
             logger.error("%s; no further state of this crawl is stored", error)
             store, self._store = self._store, None
-            if store is not None:
-                store.abandon(damaged=isinstance(error, StateDamagedError))
+            store.abandon(damaged=isinstance(error, StateDamagedError))
+            return None
 
 
 _states: WeakKeyDictionary[Crawler, CrawlerState] = WeakKeyDictionary()
