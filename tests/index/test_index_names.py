@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from ultracrawl.index import IndexDocument, IndexEngine, Reading, SearchQuery, SearchResult
+from ultracrawl.index.hits.names import NameFinder
 from ultracrawl.index.query.identifiers import is_qualified
-from ultracrawl.index.query.parser import search_with_relaxation
+from ultracrawl.index.query.parser import parse_query, search_with_relaxation
 from ultracrawl.model import Section
 
 from .conftest import ATTRIBUTES, document
@@ -156,6 +157,41 @@ NAMES = [
 def test_a_name_finds_the_page_that_documents_it(ask: Ask, text: str, url: str, anchor: str | None) -> None:
     first = ask(text).hits[0]
     assert (first.url, first.section and first.section.anchor) == (url, anchor)
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("TreeMap entrySet", "/java.base/java/util/TreeMap.html"),
+        ("TreeMap EntrySet", "/java.base/java/util/TreeMap.EntrySet.html"),
+    ],
+)
+def test_of_two_things_whose_names_differ_in_capitals_the_typed_one_is_first(
+    engine: IndexEngine, text: str, url: str
+) -> None:
+    inner = page(
+        "/java.base/java/util/TreeMap.EntrySet.html",
+        "TreeMap.EntrySet (Java SE 17)",
+        ("<init>()", "EntrySet", "Creates a view of the mappings."),
+    )
+    engine.apply([*MANUALS, inner])
+    assert search_with_relaxation(SearchQuery(text), ATTRIBUTES, engine.search).hits[0].url == url
+
+
+@pytest.mark.parametrize(
+    ("query", "title", "expected"),
+    [
+        ("entrySet", "class EntrySet", True),
+        ("entrySet", "Map.entrySet(), not EntrySet", False),
+        ("entrySet", "entryset", False),
+        ("entryset", "EntrySet", False),
+        ("Map entrySet", "MAP", True),
+        ("Map entrySet", "keys", False),
+    ],
+)
+def test_capitals_of_a_name_differ_only_where_both_have_some(query: str, title: str, expected: bool) -> None:
+    finder = NameFinder(parse_query(SearchQuery(query), ATTRIBUTES), query)
+    assert finder.has_other_capitals(title) is expected
 
 
 def test_pages_that_mention_a_name_stay_hits_beside_the_one_that_documents_it(ask: Ask) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ultracrawl.index.query import tree
-from ultracrawl.index.words.analysis import words
+from ultracrawl.index.words.analysis import WORD_PATTERN, fold, words
 from ultracrawl.model.page import Section
 
 _TITLE_END = re.compile(r"\s(?:in|[-\u2013\u2014|:\u00b7])\s|\s?\(")
@@ -19,11 +19,13 @@ _MOST_WORDS_BEFORE = 6
 class NameFinder:
     """Finds the places of documents that are called by the name of one query; none if the query is no name."""
 
-    def __init__(self, node: tree.Node) -> None:
-        """Take the name from the tree of a query."""
+    def __init__(self, node: tree.Node, text: str = "") -> None:
+        """Take the name from the tree of a query, and its capitals from the text."""
         named = tree.named(node)
         self._words = frozenset(named.words if named else ())
         self._names = frozenset(named.names if named else ())
+        typed = re.findall(WORD_PATTERN, text) if named else ()
+        self._capitals = {name: word for word in typed if (name := fold(word.lower())) in self._names}
 
     def __bool__(self) -> bool:
         return bool(self._names)
@@ -38,6 +40,17 @@ class NameFinder:
         found = words(_TITLE_END.split(title, 1)[0])
         before = (word for word in found[:-1] if not word.isdecimal())
         return bool(found) and found[-1] in self._names and self._words.issuperset(before)
+
+    def has_other_capitals(self, text: str) -> bool:
+        """Whether a text has the name, but only in other capitals than the query: `EntrySet`, not `entrySet`.
+
+        A name that is typed or written without capitals may be any of them.
+        """
+        lower = text.lower()
+        return any(
+            name != typed and name in lower and name not in text and typed not in text
+            for name, typed in self._capitals.items()
+        )
 
     def sections(self, sections: Sequence[Section], candidates: set[int]) -> Iterator[tuple[int, list[str]]]:
         """Yield the sections that are called by the name, each with the words of its anchor.

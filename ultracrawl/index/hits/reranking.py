@@ -51,6 +51,8 @@ _EXACT_NAME_WEIGHT = 0.5
 """Score of a title or anchor text that consists of exactly the query words."""
 _HOME_WEIGHT = 0.7
 """Score of a place that is called by the name of the query."""
+_OTHER_CAPITALS = 0.5
+"""What a place counts that has the name of the query in other capitals: `EntrySet` where `entrySet` is sought."""
 _BASE_SCORE = 0.5
 """Score of every match."""
 _SATURATION = 3.0
@@ -117,7 +119,7 @@ class Reranker:
             )
             for n, leaf in enumerate(dict.fromkeys(tree.searched_words(node)))
         }
-        self._finder = NameFinder(node)
+        self._finder = NameFinder(node, query.text)
         self._bits_of_word = {
             leaf.word: 1 << n
             for n, leaf in enumerate(dict.fromkeys(tree.searched_words(node)))
@@ -248,14 +250,21 @@ class Reranker:
         Of a page that is called so, half of what the qualifier counts is not missed.
         """
         around = [bits for number in range(names.first_section) for bits in held.get(number, ())]
-        best = (1 + self._share_of(around)) / 2 if self._finder.is_title(document.title) else 0.0
+        best = 0.0
+        if self._finder.is_title(document.title):
+            best = self._by_capitals(document.title) * (1 + self._share_of(around)) / 2
         sections = document.sections[: names.section_count]
         candidates = {number - names.first_section for number in held}
         for number, anchor in self._finder.sections(sections, candidates):
             in_anchor = (self._bits_of_word[word] for word in anchor if word in self._bits_of_word)
             own = held.get(names.first_section + number, ())
-            best = max(best, self._share_of([*around, *own, *in_anchor]))
+            share = self._share_of([*around, *own, *in_anchor])
+            best = max(best, self._by_capitals(sections[number].title) * share)
         return best
+
+    def _by_capitals(self, text: str) -> float:
+        """Return what a place that is called by the name counts, by the capitals of its title."""
+        return _OTHER_CAPITALS if self._finder.has_other_capitals(text) else 1.0
 
     def _share_of(self, bits: Iterable[int]) -> float:
         """Return the share of the concepts, by idf, that words with these bits have."""
