@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.service.searching.unfinished import either_word, typed_text
+from ultracrawl.service.searching.answers import either_word, typed_text
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,13 @@ from ultracrawl.errors import WorkError
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.statistics import store as store_module
 from ultracrawl.service.statistics.counts import MAX_QUERIES, DayCounts, QueryCounts
-from ultracrawl.service.statistics.query_text import LONGEST, counted_text
-from ultracrawl.service.statistics.recorder import REPEAT_SECONDS, TYPING_SECONDS, QueryRecorder
+from ultracrawl.service.statistics.recorder import (
+    LONGEST,
+    REPEAT_SECONDS,
+    TYPING_SECONDS,
+    QueryRecorder,
+    counted_text,
+)
 from ultracrawl.service.statistics.report import LEAST_SHOWN, query_report
 from ultracrawl.service.statistics.store import QueryStore
 from ultracrawl.sources import Project, require

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,13 +10,7 @@ from dataclasses import replace
 from ultracrawl.errors import NotFoundError
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json, hit_json
 from ultracrawl.index.searching import Searcher
-from ultracrawl.service.searching.orders import (
-    DocumentOrder,
-    Order,
-    SearchOrder,
-    SuggestOrder,
-)
-from ultracrawl.service.searching.unfinished import either_word, typed_text
+from ultracrawl.service.searching.orders import DocumentOrder, Order, SearchOrder, SuggestOrder
 
 
 def answer_of(order: Order, searcher: Searcher, codes: Mapping[str, int]) -> dict[str, object]:
@@ -49,3 +44,25 @@ def _found(order: SearchOrder, searcher: Searcher, codes: Mapping[str, int]) -> 
     if order.typing:
         result = replace(result, suggestion=typed_text(result.suggestion))
     return answer_json(order.text, result, (time.perf_counter() - started) * 1000, names, codes)
+
+
+_PLAIN = re.compile(r"((?:[\w\s]*\s)?)(\w{2,})")
+"""Words without operators of the query syntax; the last one may be unfinished."""
+_OPERATOR = re.compile(r"\b(AND|OR|NOT)\b")
+_EITHER = re.compile(r"\((\w+) OR \w+\*\)")
+
+
+def either_word(text: str) -> str:
+    """Return the query for documents with the last word of a text, or with a word that begins like it.
+
+    A text with operators is returned as it is.
+    """
+    found = _PLAIN.fullmatch(text)
+    if found is None or _OPERATOR.search(text):
+        return text
+    return f"{found[1]}({found[2]} OR {found[2]}*)"
+
+
+def typed_text(query: str) -> str:
+    """Return what to type for a query of `either_word`, such as one with corrected words."""
+    return _EITHER.sub(r"\1", query)

@@ -28,9 +28,9 @@ from ultracrawl.sources.dialects.fast_xml.forms.destinations import name_indexes
 from ultracrawl.sources.dialects.fast_xml.forms.networks import NETWORKS_FILE, open_networks, read_networks
 from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
 from ultracrawl.sources.dialects.fast_xml.grammar import read_grammar
-from ultracrawl.sources.dialects.fast_xml.ineffective_options import report_ineffective_options
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.sub_collections import drafts_of, send_links
+from ultracrawl.sources.dialects.fast_xml.values import Setting
 from ultracrawl.sources.reading.locations import track_file
 
 DEFAULTS_FILE = "crawlercollectiondefaults.xml"
@@ -243,3 +243,31 @@ def _member_order(fault: PathFinding) -> tuple[str, tuple[int, ...]]:
     """Sort key: faults by list, then by member."""
     names = "/".join(str(step) for step in fault.path if isinstance(step, str))
     return names, tuple(step for step in fault.path if isinstance(step, int))
+
+
+def report_ineffective_options(collection: Scope, node: str, notices: Notices) -> None:
+    """Add a notice for each ineffective option that a collection sets in its own file."""
+    for setting in _settings(collection):
+        if setting.place.file == notices.file and not setting.spec.sets:
+            _report(setting, notices)
+    if collection.nodes and node not in collection.nodes:
+        problem = f"none of the nodes is this one (`{node}`); their options are ignored"
+        place = collection.place._replace(line=min(scope.line for scope in collection.nodes.values()))
+        notices.add_once("node", Code.CLUSTER, place, problem, "set ULTRACRAWL_NODE to be one of them")
+
+
+def _report(setting: Setting, notices: Notices) -> None:
+    spec = setting.spec
+    if spec.no_effect:
+        code = Code.CLUSTER if spec.group == "CLUSTER" else Code.TUNING
+        problem = f"has no effect here: {spec.no_effect}"
+        notices.add_once(spec.path, code, setting.place, problem, "leave it as it is")
+    elif setting.value != spec.default:
+        problem = f"has no effect yet: {spec.not_yet}"
+        notices.add_once(spec.path, Code.MISSING, setting.place, problem, "do not rely on it")
+
+
+def _settings(scope: Scope) -> Iterator[Setting]:
+    yield from scope.settings.values()
+    for part in (*scope.logins.values(), *scope.subs.values(), *scope.nodes.values()):
+        yield from _settings(part)

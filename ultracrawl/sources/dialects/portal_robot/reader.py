@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from pydantic import ValidationError
 
@@ -28,7 +31,6 @@ from ultracrawl.sources.dialects.portal_robot.access import (
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILE as FILTER_FILE
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILTER, FilterFile, read_filters
-from ultracrawl.sources.dialects.portal_robot.folder_source import file_options, is_folder
 from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES, RobotProperties, read_properties
 from ultracrawl.sources.dialects.portal_robot.rules_file import (
     CLASSIFICATION_FILE,
@@ -38,7 +40,7 @@ from ultracrawl.sources.dialects.portal_robot.rules_file import (
     read_classification,
     read_rules,
 )
-from ultracrawl.sources.kinds import load_kind, source_model
+from ultracrawl.sources.kinds import SourceKind, load_kind, source_model
 from ultracrawl.sources.loading.wording import explain
 from ultracrawl.sources.sections.completion import CompletedRun
 
@@ -315,3 +317,25 @@ def _filters(files: RobotFiles) -> dict[str, Any]:
         "depth": None if properties["depth"] == UNLIMITED else properties["depth"],
         "programs": properties["bindir"],
     }
+
+
+def is_folder(start: StartingPoint) -> bool:
+    """Whether a starting point is a local folder."""
+    return start.url.lower().startswith(f"{LOCAL_SCHEME}:")
+
+
+def file_options(
+    starts: Sequence[StartingPoint], depth: int, shared: Mapping[str, Any], kind: SourceKind
+) -> dict[str, Any]:
+    """Return the options of a source of type `file`: those of `shared`, the robot's, that apply to it, and its own.
+
+    A file in a starting point is one link step away, a file in a folder below it two.
+    """
+    depths = [depth if start.depth is None else start.depth for start in starts]
+    own = {
+        "type": LOCAL_SCHEME,
+        "paths": [os.fsdecode(unquote_to_bytes(urlsplit(start.url).path)) for start in starts],
+        "levels": None if UNLIMITED in depths else max(*depths, 1) - 1,
+        "filters": {**shared["filters"], "addresses": False},
+    }
+    return {name: value for name, value in shared.items() if name not in kind.unfit} | dict(kind.fixed) | own
