@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from scrapy_ways.runs import Desk
+from support.named import named
 from support.site import Site
 
 SPIDER = """
@@ -134,8 +135,8 @@ def test_mistakes_in_settings_end_the_crawl_in_plain_lines(project: Desk, url: s
     ended = project.scrapy("crawl", "plain", "-a", f"url={url}", "-s", "LOG_LEVEL=ERROR")
     assert ended.code == 1
     lines = [line.partition("not crawled: ")[2] for line in ended.err.splitlines()]
-    assert lines == [
-        "settings - ULTRACRAWL_BOUNDARY.schemes.1 - `gopher` is not a known value; write `http`, `https` or `ftp`",
-        "settings - ULTRACRAWL_BOUNDARY.domain - unknown option `domain`; write `domains`",
+    assert [(line.split(" - ")[1], named(line)) for line in lines] == [
+        ("ULTRACRAWL_BOUNDARY.schemes.1", ["gopher", "http", "https", "ftp"]),
+        ("ULTRACRAWL_BOUNDARY.domain", ["domain", "domains"]),
     ]
     assert pages.requests == []

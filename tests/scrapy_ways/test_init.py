@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from scrapy_ways.runs import Desk
+from support.named import named
 from support.site import Site
 
 FILES = [
@@ -98,7 +99,8 @@ def test_its_own_tests_find_a_mistake(made: Desk) -> None:
     made.write("my_sources/sources/example.yaml", "start_urls: [https://a.example/]\ndept: 3\n")
     ended = made.python("-m", "pytest", "-q", "-p", "no:cacheprovider")
     assert ended.code == 1
-    assert "example.yaml:2 - dept - unknown option `dept`; write `depth`" in ended.out
+    assert "example.yaml:2 - dept - " in ended.out
+    assert "depth" in named(ended.out)
 
 
 def test_sources_crawl_by_either_command(made: Desk, site: Site, url: str) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from scrapy_ways.runs import Desk
+from support.named import named
 from support.project import ROOT
 from support.site import Site
 
@@ -56,7 +57,8 @@ def test_another_crawling_mode(project: Desk) -> None:
     assert project.outcomes("--source", "site") == {"/": "NEW"}
     refused = project.scrapy("crawl", "site", "-s", "ULTRACRAWL_MODE=everything")
     assert refused.code == 2
-    assert "ULTRACRAWL_MODE: 'everything' is no crawling mode; write `accept-all`" in refused.err
+    assert "ULTRACRAWL_MODE: " in refused.err
+    assert {"everything", "accept-all"} <= set(named(refused.err))
     assert "Traceback" not in refused.err
 
 
@@ -132,7 +134,8 @@ def test_a_mistake_is_shown_without_a_traceback(project: Desk, words: tuple[str,
     ended = project.scrapy(*words)
     assert ended.code == 2
     assert "Traceback" not in ended.err
-    assert "ultracrawl.yaml:2 - sources.site.dept - unknown option `dept`; write `depth`" in ended.err
+    assert "ultracrawl.yaml:2 - sources.site.dept - " in ended.err
+    assert "depth" in named(ended.err)
 
 
 def test_an_unknown_source_is_not_found(project: Desk) -> None:
@@ -145,7 +148,7 @@ def test_without_definitions_the_own_spiders_remain(desk: Desk) -> None:
     desk.scrapy_cfg()
     ended = desk.scrapy("list")
     assert (ended.code, ended.out.split()) == (0, [])
-    assert "write ultracrawl.yaml, or name a file or folder in ULTRACRAWL_CONFIG" in ended.err
+    assert "ULTRACRAWL_CONFIG" in ended.err
 
 
 def test_this_checkout_is_a_scrapy_project(desk: Desk, url: str) -> None:

@@ -209,7 +209,9 @@ def test_an_error_fails_the_run_with_its_text_and_nothing_is_deleted(
     system.put({"error": "the system\nis locked"})
     ended = workspace.command("crawl", "cms")
     assert ended.code == 1
-    assert "the agent Tracker failed in fetch(): the system is locked" in ended.out + ended.err
+    told = [one for one in (ended.out + ended.err).splitlines() if "Tracker" in one]
+    assert told
+    assert all("fetch()" in one and "the system is locked" in one for one in told), "in one line"
     assert "Traceback" not in ended.out + ended.err
     assert [call[0] for call in system.calls][-2:] == ["stop_crawling", "close"]
     assert found(workspace, "common") == ["a", "b"]

