@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.nginx import nginx_site
 
 from ultracrawl.crawl import RunningCrawl
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.service.run import run_sources
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.loading.loaded import require
@@ -64,7 +65,7 @@ class Meter:
         for name in PER_PAGE:
             calls = getattr(crawl.context.hooks, name)
             calls[:] = [self._timed(f"{name} {getattr(call, '__qualname__', call)}", call) for call in calls]
-        crawl.context.hooks.visit_ended.append(self._count)
+        crawl.context.hooks.call(Feature.visit_ended, self._count)
 
     def _count(self, _: object) -> None:
         self.pages += 1

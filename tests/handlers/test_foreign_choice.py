@@ -24,6 +24,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import UserError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
@@ -221,7 +222,7 @@ def test_the_report_says_once_that_names_alone_are_checked(monkeypatch: pytest.M
     context = made_context(rules=SimpleNamespace(addresses=AddressPolicy()))
     for _ in range(2):
         HostNameGuard.for_crawl(Any, context, Unknown())  # type: ignore[arg-type]  # no crawler is asked
-    for ending in context.hooks.run_ending:
+    for ending in context.hooks[Feature.run_ending]:
         ending(complete=True)
     (remark,) = context.counters.remarks
     assert remark.startswith(

@@ -18,6 +18,7 @@ from support.context import made_context
 from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.portal_filters.filtering import FilterViews
 from ultracrawl.crawl.visit import META_KEY, Visit
 from ultracrawl.middlewares.acceptance import AcceptanceMiddleware
@@ -93,7 +94,7 @@ class NoCounts:
 def test_an_answer_is_noted_and_told_to_whom_it_concerns(endings: Endings, request_: Request) -> None:
     context, visit = context_of(endings), visit_with(request_)
     sizes: list[int] = []
-    context.hooks.response_received.append(lambda visit: sizes.append(visit.fetch.size))
+    context.hooks.call(Feature.response_received, lambda visit: sizes.append(visit.fetch.size))
     page = answer(body=b"<html>words", Content_Type="text/html", ETag='"1"')
     assert AcceptanceMiddleware(context, NoFeeds(), NoCounts()).process_response(request_, page) is page
     assert (visit.fetch.status, visit.fetch.etag, visit.fetch.media_type, sizes) == (

@@ -11,6 +11,7 @@ import asyncio
 import json
 
 from scrapy import signals
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.lifecycle import context_of
 
 
@@ -31,7 +32,7 @@ class Statements:
     def opened(self):
         self.context = context_of(self.crawler)
         self.context.store._db.set_trace_callback(self.note)
-        self.context.hooks.visit_ended.append(self.ended)
+        self.context.hooks.call(Feature.visit_ended, self.ended)
 
     def ended(self, visit):
         self.visits += 1

@@ -18,7 +18,7 @@ from ultracrawl.crawl.discovery.redirects import RedirectFollower
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
-from ultracrawl.crawl.hooks import Hooks
+from ultracrawl.crawl.hooks import Feature, Hooks
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.crawl.indexing.depths import LinkDepths
 from ultracrawl.crawl.indexing.filling import Filling
@@ -113,7 +113,8 @@ class CrawlFeatures:
         self._make_discovery()
         self._make_run()
         self._make_reading()
-        self.context.hooks.response_received += [self.watch.note_answer, self.limits.note_answer]
+        for note_answer in (self.watch.note_answer, self.limits.note_answer):
+            self.context.hooks.call(Feature.response_received, note_answer)
 
     def _make_documents(self) -> None:
         self._items_have_readers = may_have_readers(self._crawler)
@@ -270,9 +271,9 @@ class CrawlFeatures:
         forwarder = LinkForwarder(context) if source.send_links_to else None
         receiver = LinkReceiver(context) if source.takes_links else None
         context.hooks.add(forwarder, self.sitemaps, receiver, self.feeds, self.fetching, self.listing)
-        context.hooks.cycle_ended.append(self.feeds.expire)
+        context.hooks.call(Feature.cycle_ended, self.feeds.expire)
         if not context.run.replay:
-            context.hooks.run_ending.append(self._expire_feeds)
+            context.hooks.call(Feature.run_ending, self._expire_feeds)
         context.hooks.add(self.filling)
 
     def _expire_feeds(self, *, complete: bool) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.hooks import Feature
+
 if TYPE_CHECKING:
     from ultracrawl.crawl.crawl_run import CrawlRun
     from ultracrawl.crawl.hooks import Hooks
@@ -94,9 +96,9 @@ class CrawlContext:
 
     def flush(self) -> None:
         """Make documents and then records durable; in this order no record refers to a document that was lost."""
-        for prepare in self.hooks.before_flush:
+        for prepare in self.hooks[Feature.before_flush]:
             prepare()
         self.documents.writer.sync()
         self.store.flush()
-        for notify in self.hooks.after_flush:
+        for notify in self.hooks[Feature.after_flush]:
             notify()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ultracrawl.model.candidate import Candidate
     from ultracrawl.model.page import Link
 
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 TICK_SECONDS = 0.1
 """Seconds between two calls of the hook `tick`."""
@@ -116,44 +119,35 @@ class Feature:
         """Act at the end of the run, before its report is stored."""
 
 
-class Hooks:
-    """The registered hooks of a crawl: one attribute per hook, a list of bound methods in the order of `add`.
+_HOOKS = {name: hook for name, hook in vars(Feature).items() if not name.startswith("_")}
 
-    A hook that no feature overrides is an empty list.
+
+class Hooks(dict[Callable[..., Any], tuple[Callable[..., Any], ...]]):
+    """The bound hooks of a crawl: `hooks[Feature.visit_ended]` has the methods to call, in the order of `add`.
+
+    Only features that override a hook are called; a hook that none overrides is an empty tuple.
     """
 
+    if TYPE_CHECKING:
+
+        def __getitem__(  # typed as the hook is declared, without `self`
+            self, hook: Callable[Concatenate[Any, P], R]
+        ) -> tuple[Callable[P, R], ...]: ...
+
     def __init__(self) -> None:
-        self.queue_opened: list[Callable[[], None]] = []
-        self.seed_excluded: list[Callable[[str, str], None]] = []
-        self.admit_new_url: list[Callable[[str], bool]] = []
-        self.candidate_judged: list[Callable[[Candidate, str], None]] = []
-        self.candidate_excluded: list[Callable[[str, str, str, str], None]] = []
-        self.response_received: list[Callable[[Visit], None]] = []
-        self.redirected: list[Callable[[Visit, str, str], None]] = []
-        self.visit_retried: list[Callable[[Visit, str], None]] = []
-        self.page_read: list[Callable[[Visit, Page, str], None]] = []
-        self.links_found: list[Callable[[Visit, Sequence[str], str], None]] = []
-        self.links_resolved: list[Callable[[Visit, Mapping[str, str], array[int], Sequence[Link]], None]] = []
-        self.document_made: list[Callable[[Visit, IndexDocument], IndexDocument]] = []
-        self.visit_ending: list[Callable[[Visit, UrlOutcome], None]] = []
-        self.visit_ended: list[Callable[[Visit], None]] = []
-        self.unchanged_skipped: list[Callable[[UrlRecord], None]] = []
-        self.document_leaving: list[Callable[[UrlRecord], None]] = []
-        self.cycle_ended: list[Callable[[], int]] = []
-        self.tick: list[Callable[[], None]] = []
-        self.before_flush: list[Callable[[], None]] = []
-        self.after_flush: list[Callable[[], None]] = []
-        self.limits_changed: list[Callable[[], None]] = []
-        self.resumed: list[Callable[[], None]] = []
-        self.run_ending: list[Callable[..., None]] = []
-        self.after_deletions: list[Callable[[], Awaitable[None]]] = []
-        self.run_ended: list[Callable[[], None]] = []
+        super().__init__(dict.fromkeys(_HOOKS.values(), ()))
 
     def add(self, *features: Feature | None) -> None:
         """Register features for the hooks that their classes override; None is ignored."""
-        for feature in features:
-            if feature is None:
-                continue
-            for name, callbacks in vars(self).items():
-                if getattr(type(feature), name) is not getattr(Feature, name):
-                    callbacks.append(getattr(feature, name))
+        for feature in filter(None, features):
+            for name, hook in _HOOKS.items():
+                if getattr(type(feature), name) is not hook:
+                    self.call(hook, getattr(feature, name))
+
+    def call(self, hook: Callable[Concatenate[Any, P], R], method: Callable[P, R]) -> None:
+        """Call one more method at a hook, after those that are bound."""
+        self[hook] = (*self[hook], method)
+
+    def call_no_more(self, hook: Callable[Concatenate[Any, P], R], method: Callable[P, R]) -> None:
+        """Undo `call`."""
+        self[hook] = tuple(bound for bound in self[hook] if bound != method)

@@ -12,7 +12,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from ultracrawl.crawl.assembly import CrawlFeatures
 from ultracrawl.crawl.crawl_run import FAILED
-from ultracrawl.crawl.hooks import TICK_SECONDS
+from ultracrawl.crawl.hooks import TICK_SECONDS, Feature
 from ultracrawl.crawl.logs import job_report
 from ultracrawl.crawl.run.control import STOPPED
 from ultracrawl.crawl.run.end import RunEnd
@@ -134,7 +134,7 @@ class CrawlLifecycle:
             if self._ticks % FLUSH_TICKS == 0:
                 context.flush()
             context.documents.writer.tick()
-            for tick in context.hooks.tick:
+            for tick in context.hooks[Feature.tick]:
                 tick()
         except WorkError as error:
             context.run.fail(str(error))

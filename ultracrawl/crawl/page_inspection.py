@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.lifecycle import CrawlLifecycle
 from ultracrawl.crawl.recorder import Recorder
 from ultracrawl.crawl.relations.related import RelatedDocuments
@@ -51,7 +52,7 @@ class PageInspection(CrawlLifecycle):
         context.ports.store, context.ports.sites = open_state(project, name), open_sites(project)
         context.run.mark, context.run.counters = RunMark(0, context.clock()), RunCounters(name)
         context.ports.endings = Recorder(context.store, context.counters, context.clock, context.hooks)
-        context.hooks.visit_ended.append(_log_ending)
+        context.hooks.call(Feature.visit_ended, _log_ending)
         features.relations = RelatedDocuments(context)
         if not features.rewriting.open():
             raise UserError("; ".join(context.run.problems))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.hooks import Hooks
+from ultracrawl.crawl.hooks import Feature, Hooks
 from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import (
@@ -66,7 +66,7 @@ class Recorder:
             record = replace(record, etag="", last_modified="", failed_runs=visit.record.failed_runs + 1)
         if not outcome.transient:
             self._state.visits.forget_failures(visit.entry.key)
-        for notify in self._hooks.visit_ending:
+        for notify in self._hooks[Feature.visit_ending]:
             notify(visit, outcome)
         self._state.records.finish_url(visit.entry, record)
         self._counters.count_ending(
@@ -95,7 +95,7 @@ class Recorder:
         return self._next_record(visit, outcome, status, cause, unchanged=unchanged), outcome
 
     def _notify_ended(self, visit: Visit) -> None:
-        for notify in self._hooks.visit_ended:
+        for notify in self._hooks[Feature.visit_ended]:
             notify(visit)
 
     def skip_unchanged(self, entry: QueueEntry, known: UrlRecord) -> None:
@@ -112,7 +112,7 @@ class Recorder:
         self._state.records.finish_url(entry, record)
         self._counters.count_skipped_unchanged(record)
         self._state.visits.note_seen((entry.key,))
-        for notify in self._hooks.unchanged_skipped:
+        for notify in self._hooks[Feature.unchanged_skipped]:
             notify(known)
 
     def exclude_queued(self, entry: QueueEntry, rule: str) -> None:

@@ -11,6 +11,7 @@ from ultracrawl.content.ftp_listing import is_ftp_listing
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.results import TRUNCATED_KEY, FetchResult
 from ultracrawl.crawl.run.scrapy_statistics import ScrapyStatistics
 from ultracrawl.crawl.transport.headers import header_in, header_of, values_in, values_of
@@ -103,7 +104,7 @@ class AcceptanceMiddleware:
         visit.note_answer(fetch._replace(wall=wall if is_refusal else ""))
         if visit.sitemap is None:
             self._context.counters.count_fetched()
-        for hook in self._context.hooks.response_received:
+        for hook in self._context.hooks[Feature.response_received]:
             hook(visit)
         if wall:
             self._end_at_wall(visit, wall)

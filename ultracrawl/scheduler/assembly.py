@@ -10,6 +10,7 @@ from ultracrawl.crawl import CrawlContext, Visit, feature_of
 from ultracrawl.crawl.discovery.new_urls import trap_guard
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
@@ -105,8 +106,8 @@ def assemble(
     flight = VisitsInFlight(
         context, frontier, pacing, gate, repeats, sitemaps, features.watch, retries_by_key, alarm.set_timer
     )
-    hooks.resumed.append(partial(alarm.set_timer, 0.0))
-    hooks.visit_ended.append(flight.visit_ended)
+    hooks.call(Feature.resumed, partial(alarm.set_timer, 0.0))
+    hooks.call(Feature.visit_ended, flight.visit_ended)
     if watch := features.logs.events.watch(frontier.given_up):
         frontier.set_slot_listener(watch)
     pacing.begin()
@@ -143,9 +144,9 @@ def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
         context.counters.count_excluded,
         features.rewriting.rewriter,
         features.hosts.look_up,
-        hooks.candidate_excluded,
-        hooks.admit_new_url,
-        hooks.candidate_judged,
+        hooks[Feature.candidate_excluded],
+        hooks[Feature.admit_new_url],
+        hooks[Feature.candidate_judged],
         traps=trap_guard(context.source.limits, context.store),
         level_of=rules.levels.of,
     )

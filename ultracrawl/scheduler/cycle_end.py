@@ -10,6 +10,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.signalmanager import SignalManager
 
 from ultracrawl.crawl import CrawlContext
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.removal.orphans import OrphanSweeper, remove_orphans
 from ultracrawl.errors import WorkError
 from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator
@@ -49,7 +50,7 @@ class CycleEnd:
                 raise DontCloseSpider  # what is placed or refused may have to be replaced by duplicates
             if not complete:
                 return
-            if sum(end_cycle() for end_cycle in context.hooks.cycle_ended):
+            if sum(end_cycle() for end_cycle in context.hooks[Feature.cycle_ended]):
                 self._wake(0.0)  # duplicates may take the places of removed documents
             if self._activator.on:
                 self._handle_orphans()
@@ -65,7 +66,7 @@ class CycleEnd:
             for orphan in sweep.remove:
                 record = context.store.records.get_record(orphan.key)
                 if record is not None:
-                    for on_leaving in context.hooks.document_leaving:
+                    for on_leaving in context.hooks[Feature.document_leaving]:
                         on_leaving(record)
             logger.info("%d orphans will be deleted, %d are forgotten", len(sweep.remove), len(sweep.forget))
         for orphan in sweep.ask:

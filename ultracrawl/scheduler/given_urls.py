@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 
 from ultracrawl.crawl import CrawlContext
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import CauseCode, UrlRecord
 from ultracrawl.sources.definition import WEB
 from ultracrawl.stores import QueueEntry
@@ -26,7 +27,7 @@ class GivenUrls:
         self._is_holding = True
         # Only user code yields documents of its own.
         self._expected = bool(context.source.spider_class) or context.source.type != WEB
-        context.hooks.cycle_ended.append(self._release)
+        context.hooks.call(Feature.cycle_ended, self._release)
 
     def holds_back(self, entry: QueueEntry) -> bool:
         """Return whether an entry is not requested now; if so, take it out of the queue."""

@@ -12,6 +12,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.crawl import CrawlContext, Visit, begin_crawl, context_of, end_crawl
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
@@ -109,11 +110,11 @@ class LinkReporter(ReplayQueue):
 
     def _report(self, visit: Visit, resolved: Mapping[str, str], named: Sequence[Link] = ()) -> set[int]:
         _, inside = self._candidates.admit_resolved(resolved.values(), visit.url, visit.depth + 1)
-        for on_links in self._context.hooks.links_resolved:
+        for on_links in self._context.hooks[Feature.links_resolved]:
             on_links(visit, resolved, inside, named)
         return set(inside)
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Report the target of a redirect in the page."""
-        for on_links in self._context.hooks.links_resolved:
+        for on_links in self._context.hooks[Feature.links_resolved]:
             on_links(visit, {target: target}, array("q", [url_key(target)]), ())

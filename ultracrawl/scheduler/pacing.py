@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl import CrawlContext, Visit
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.frontier.frontier import Frontier
@@ -90,8 +91,8 @@ class Pacing:
             # Documents that a lister delivers belong to a site with the name of the source.
             self._frontier.clocks.set_delay(context.source.name, 0.0)
             self._frontier.limit_site(context.source.name, LISTED_CONCURRENCY)
-        context.hooks.before_flush.append(self.store_sites)
-        context.hooks.tick.append(self.leases.tick)
+        context.hooks.call(Feature.before_flush, self.store_sites)
+        context.hooks.call(Feature.tick, self.leases.tick)
         for row in context.store.sites.special_sites():
             if row.stand_in:
                 self.mirrors.restore_mirror(row.site, row.stand_in)

@@ -11,6 +11,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.crawl import CrawlContext, Visit, begin_crawl, context_of, end_crawl, feature_of
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
 from ultracrawl.crawl.run.control import CrawlControl
@@ -80,8 +81,8 @@ class ReplayScheduler(BaseScheduler):
         if not begin_crawl(self._crawler):
             return None
         context.open_queue(ReplayQueue(context, self._keys, self._spare))
-        context.hooks.visit_ended.append(self._finished)
-        context.hooks.resumed.append(self._wake)
+        context.hooks.call(Feature.visit_ended, self._finished)
+        context.hooks.call(Feature.resumed, self._wake)
         context.store.flush()
         leaving = {url_key(record.url) for record in context.store.records.records_to_remove()}
         searchable = self._of_sites(context.store.documents.kept_keys() - leaving)

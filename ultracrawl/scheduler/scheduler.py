@@ -12,6 +12,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.crawl import CrawlContext, begin_crawl, context_of, end_crawl, visit_of
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import HANDLED_KEY
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.frontier.frontier import Frontier
@@ -77,7 +78,7 @@ class UltracrawlScheduler(BaseScheduler):
         self._picker, self._flight = parts.picker, parts.flight
         self._requests = RequestFactory(context, spider, self._pacing.mirrors)
         self._cycle_end = CycleEnd(context, parts.activator, self._alarm.set_timer, self._crawler.signals)
-        for fill_queue in context.hooks.queue_opened:
+        for fill_queue in context.hooks[Feature.queue_opened]:
             fill_queue()
         return None
 

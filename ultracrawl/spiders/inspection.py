@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 
 from ultracrawl.crawl import context_of, visit_of
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import Document
 from ultracrawl.rules.urls.canonical import url_key
 
@@ -36,13 +37,13 @@ async def inspect_page(
         admitted = set(inside)
         urls.update((url, None) for url in located.values() if url_key(url) in admitted)
 
-    context.hooks.links_resolved.append(collect_links)
+    context.hooks.call(Feature.links_resolved, collect_links)
     try:
         items = [] if visit.done else await _collected(responses.handle(visit, response))
         if visit.deferred_links is not None:
             visit.deferred_links()
     finally:
-        context.hooks.links_resolved.remove(collect_links)
+        context.hooks.call_no_more(Feature.links_resolved, collect_links)
     for url in urls:
         yield Request(url)
     for item in items:

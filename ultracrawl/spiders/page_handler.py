@@ -9,6 +9,7 @@ from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.listing.answers import describe, entry_of
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.language_detection import DocumentLanguages
@@ -64,7 +65,7 @@ class PageHandler:
 
     def handle(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
         """Follow the links of a page, and yield its document or end its visit."""
-        for hook in self._hooks.page_read:
+        for hook in self._hooks[Feature.page_read]:
             hook(visit, page, page.base or response.url)
         if page.refresh and self._follow_refresh(visit, response, page):
             return
@@ -129,7 +130,7 @@ class PageHandler:
 
     def _follow(self, visit: Visit, links: Sequence[str], response: Response, page: Page) -> None:
         base = page.base or response.url
-        for hook in self._hooks.links_found:
+        for hook in self._hooks[Feature.links_found]:
             hook(visit, links, base)
         self._context.queue.follow(visit, links, base, page.links)
 

@@ -17,6 +17,7 @@ from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.discovery.sitemap_reader import SitemapReader
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_truncation
@@ -118,7 +119,7 @@ class ResponseHandler:
             yield complete_item({}, self._pages.make_document(visit, response, page, {}))
 
     def _notify_links(self, visit: Visit, links: list[str], base: str) -> None:
-        for hook in self._context.hooks.links_found:
+        for hook in self._context.hooks[Feature.links_found]:
             hook(visit, links, base)
 
     # ---- pages

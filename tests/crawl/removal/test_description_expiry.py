@@ -10,6 +10,7 @@ import pytest
 from support.context import made_context
 
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.placement.documents import Documents
 from ultracrawl.crawl.removal.expiry import ExpirySweeper, expiry_of
 from ultracrawl.crawl.visit import Visit
@@ -38,7 +39,7 @@ class Robot:
         run, _ = self.state.begin_run(self.now, "scope")
         context = made_context(clock=lambda: self.now, store=self.state)
         context.run.mark = run
-        context.hooks.document_leaving.append(self.left.append)
+        context.hooks.call(Feature.document_leaving, self.left.append)
         context.ports.documents = Documents(context, *cast("Any", [None] * 5))
         sweeper = ExpirySweeper(context)
         sweeper.open()
@@ -54,7 +55,7 @@ class Robot:
             self.state.records.finish_url(
                 visit.entry, replace(record, outcome=outcome, last_fetched=self.now, indexed=held)
             )
-            for told in context.hooks.visit_ended:
+            for told in context.hooks[Feature.visit_ended]:
                 told(visit)
         self.now += 3600
         sweeper.run_ending(complete=True)

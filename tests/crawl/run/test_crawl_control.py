@@ -7,7 +7,7 @@ from typing import cast
 
 from support.context import made_context
 
-from ultracrawl.crawl.hooks import TICK_SECONDS
+from ultracrawl.crawl.hooks import TICK_SECONDS, Feature
 from ultracrawl.crawl.run.control import ORDER_POLL_TICKS, CrawlControl
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
 
@@ -88,7 +88,7 @@ def test_resume_wakes_whoever_hands_out_requests__portal_robot_133() -> None:
     crawl, post = Running(), FakePost(Command.PAUSE, Command.RESUME)
     control = control_of(crawl, post)
     woken: list[int] = []
-    crawl.context.hooks.resumed.append(lambda: woken.append(1))
+    crawl.context.hooks.call(Feature.resumed, lambda: woken.append(1))
     second(control)
     control.tick()
     assert (control.paused, woken) == (True, [])

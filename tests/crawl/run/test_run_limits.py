@@ -14,6 +14,7 @@ import pytest
 from support.context import made_context
 
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.results import FetchResult
 from ultracrawl.crawl.run.limits import DISK_CHECK_TICKS, RunLimits, limits_over
 from ultracrawl.crawl.visit import Visit
@@ -38,7 +39,7 @@ class Bench:
         self.limits = RunLimits(self._context)
         self.limits.free = lambda _: self.free
         self.told = 0
-        self._context.hooks.limits_changed.append(self._tell)
+        self._context.hooks.call(Feature.limits_changed, self._tell)
         self.limits.open()
 
     def _tell(self) -> None:

@@ -46,7 +46,7 @@ class FeedTracker(Feature):
         """Load the lists of earlier runs, and delete entries that expired then and have left the index."""
         if not self.section.on:
             return
-        self._context.hooks.visit_ended.append(self._note_answered)
+        self._context.hooks.call(Feature.visit_ended, self._note_answered)
         expired = []
         for _, link in self._context.store.sites.all_feed_links():
             if link.expired:
@@ -137,7 +137,7 @@ class FeedTracker(Feature):
             record = store.records.get_record(key)
             if record is not None and record.searchable and not record.removal:
                 store.records.amend_record(key, replace(record, removal=_EXPIRED_REMOVAL))
-                for on_leaving in self._context.hooks.document_leaving:
+                for on_leaving in self._context.hooks[Feature.document_leaving]:
                     on_leaving(record)
                 number += 1
         if number:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
@@ -68,11 +69,11 @@ class RedirectFollower:
         if answer.code == 200:
             return False
         if answer.accept or answer.message:
-            for on_judged in context.hooks.candidate_judged:
+            for on_judged in context.hooks[Feature.candidate_judged]:
                 on_judged(rules.redirects.candidate(redirect), "" if answer.accept else answer.decision.rule)
         if answer.accept and target:
             shown = "" if answer.display_url == target else answer.display_url
-            for on_redirect in context.hooks.redirected:
+            for on_redirect in context.hooks[Feature.redirected]:
                 on_redirect(visit, target, shown)
             context.queue.redirect(visit, target, shown)
             ending = Ending(UrlOutcome.REDIRECTED, answer.code, Cause(CauseCode.REDIRECT, target))
@@ -107,14 +108,14 @@ class RedirectFollower:
     def _refuse(self, visit: Visit, redirect: Redirect, answer: RedirectDecision) -> None:
         context, rule = self._context, answer.decision.rule
         if redirect.target and self._forwards:
-            for on_links in context.hooks.links_found:
+            for on_links in context.hooks[Feature.links_found]:
                 on_links(visit, [redirect.target], visit.url)
         elif redirect.target and answer.message and visit.url in self._chain:
             self._chain.report_outside(visit.url, redirect.target)
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
         context.counters.count_excluded_later(rule)
-        for on_excluded in context.hooks.candidate_excluded:
+        for on_excluded in context.hooks[Feature.candidate_excluded]:
             on_excluded(redirect.target or "", rule, visit.url, "")
         code = CauseCode.REDIRECT_OUTSIDE if answer.message else CauseCode.REDIRECT_REFUSED
         ending = Ending(UrlOutcome.REJECTED, answer.code, Cause(code, rule, str(redirect)))

@@ -60,7 +60,7 @@ class SitemapManager(Feature):
             if self._known:
                 context.store.drop_urls(self._known)
             return
-        context.hooks.visit_ended.append(self._visit_ended)
+        context.hooks.call(Feature.visit_ended, self._visit_ended)
         self._holds_pages = self.trusts_dates and (context.counters.scheduled > 0 or context.mark.number > 1)
         for url in self._section.urls:
             self.announce(url, None, SitemapJob(None))

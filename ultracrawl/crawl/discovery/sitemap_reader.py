@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.feeds.sitemap import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
 from ultracrawl.crawl.discovery.stored_sitemaps import FLUSH_AFTER
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
@@ -97,7 +98,7 @@ class SitemapReader:
         now = self._context.clock()
         for start in range(0, len(entries), CHUNK):
             chunk = entries[start : start + CHUNK]
-            for on_links in self._context.hooks.links_found:
+            for on_links in self._context.hooks[Feature.links_found]:
                 on_links(self._visit, [entry.loc for entry in chunk], self._visit.url)
             found = self._queue_urls({entry.loc: _latest_change(entry, now) for entry in chunk})
             if any(entry.changefreq or entry.priority is not None or self._changed(entry) for entry in chunk):

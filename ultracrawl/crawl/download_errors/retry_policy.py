@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.download_errors.kinds import Failure, failure_of
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.model.status import recorded_status
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
@@ -92,7 +93,7 @@ class RetryPolicy:
                 visit, Ending(UrlOutcome.GONE, failure.status, cause, requested=requested)
             )
         elif verdict.retry and requested and not context.run.failed and not visit.tentative:
-            for notify in context.hooks.visit_retried:
+            for notify in context.hooks[Feature.visit_retried]:
                 notify(visit, error)
             context.queue.retry(visit, limits.retry_delay * 2**visit.attempts)
         else:

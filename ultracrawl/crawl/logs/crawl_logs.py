@@ -85,7 +85,7 @@ class CrawlLogs(Feature):
             return
         self._groups.append([self.run])
         self.run.note_run_start(context.report)
-        context.hooks.visit_ended.append(self.run.note_visit)
+        context.hooks.call(Feature.visit_ended, self.run.note_visit)
 
     def _open_candidates(self) -> None:
         """Open the log of candidates; the hook `candidate_judged` is used only with it, since it costs time."""
@@ -93,7 +93,7 @@ class CrawlLogs(Feature):
         path = candidates_path(context.project, context.source.name)
         log = CandidateLog(path, context.project.logs.size, context.clock)
         log.begin(context.mark.number, context.rules.boundary, context.source.limits)
-        context.hooks.candidate_judged.append(log.add)
+        context.hooks.call(Feature.candidate_judged, log.add)
         self._groups.append([log])
 
     def _open_robot(self, level: int) -> None:
@@ -113,7 +113,7 @@ class CrawlLogs(Feature):
         filtering.robot.send_log_to(self.robot.log_filter_error)
         for doubt in filtering.doubts:
             self.robot.add(LogLevel.ERRORS, doubt)
-        context.hooks.visit_ended.append(self.robot.note_visit)
+        context.hooks.call(Feature.visit_ended, self.robot.note_visit)
 
     def seed_excluded(self, url: str, rule: str) -> None:
         """Log an excluded start URL."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from ultracrawl.crawl.auth.login_requests import LoginRequest
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.logs.log_files import MAX_TEXT_LENGTH, ColumnLog, log_path, printable
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import StatusCode, UrlOutcome
@@ -255,9 +256,11 @@ class EventLogs:
     def open(self) -> None:
         """Register the logs for hooks."""
         hooks = self._context.hooks
-        hooks.visit_ended += [log.note_visit for log in (self.fetch, self.items) if log is not None]
+        for log in (self.fetch, self.items):
+            if log is not None:
+                hooks.call(Feature.visit_ended, log.note_visit)
         if self.fetch is not None:
-            hooks.visit_retried.append(self.fetch.note_retry)
+            hooks.call(Feature.visit_retried, self.fetch.note_retry)
 
     def watch(self, given_up: Container[str]) -> SlotListener | None:
         """Return the callback for sites that get or lose their slot; None if the site log is off."""
@@ -270,7 +273,7 @@ class EventLogs:
             return run > 1 and context.store.sites.get_site(site) is not None
 
         self._sites = SiteLog(self._log("site"), known, given_up)
-        context.hooks.visit_ended.append(self._sites.note_visit)
+        context.hooks.call(Feature.visit_ended, self._sites.note_visit)
         return self._sites.moved
 
     def note_run_end(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.placement.changes import AlikeChanges, Answer
 from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.placement.duplicates import Duplicates
@@ -151,7 +152,7 @@ class Documents:
 
     def _place(self, visit: Visit, document: IndexDocument) -> Placement:
         endings, key = self._context.endings, visit.entry.key
-        for complete in self._context.hooks.document_made:
+        for complete in self._context.hooks[Feature.document_made]:
             document = complete(visit, document)
         if needs_approval(self._context.source, visit):
             self._pending.keep(key, document)
@@ -179,7 +180,7 @@ class Documents:
         for record in marked:
             self._context.store.records.amend_record(url_key(record.url), record)
         for record in marked:
-            for on_leaving in self._context.hooks.document_leaving:
+            for on_leaving in self._context.hooks[Feature.document_leaving]:
                 on_leaving(record)
 
     def remains_duplicate(self, record: UrlRecord) -> bool:

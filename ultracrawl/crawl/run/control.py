@@ -68,7 +68,7 @@ class CrawlControl(Feature):
             case Command.RESUME if self.paused:
                 self.paused = False
                 channel.publish_phase(Phase.RUNNING)
-                for notify in self._context.hooks.resumed:
+                for notify in self._context.hooks[Feature.resumed]:
                     notify()
             case Command.STOP:
                 self._stop(channel)

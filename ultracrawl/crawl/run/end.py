@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.removal.deletions import Deletions
 from ultracrawl.crawl.removal.scope import with_links_left
 from ultracrawl.crawl.run.limits import RunLimits
@@ -65,12 +66,12 @@ class RunEnd:
         while context.documents.settle(complete=complete):
             await asyncio.sleep(0)
         context.flush()
-        for notify in context.hooks.run_ending:
+        for notify in context.hooks[Feature.run_ending]:
             notify(complete=complete)
         self._delete()
         if not context.counters.interrupted:
             context.flush()
-            for update in context.hooks.after_deletions:
+            for update in context.hooks[Feature.after_deletions]:
                 await update()
         timeout = self._limits.allowance(INDEX_TIMEOUT, MIN_INDEX_TIMEOUT)
         problem = await finish_writing(context.documents.writer, context.flush, timeout)
@@ -87,7 +88,7 @@ class RunEnd:
         counters.close(as_text(now), time.monotonic() - started)
         if not counters.interrupted:
             report_unreadable_urls(context, self._requested_urls)
-        for notify in context.hooks.run_ended:
+        for notify in context.hooks[Feature.run_ended]:
             notify()
         if context.run.replay:
             return

@@ -130,7 +130,7 @@ class RunLimits(Feature):
             self._notify()
 
     def _notify(self) -> None:
-        for notify in self._context.hooks.limits_changed:
+        for notify in self._context.hooks[Feature.limits_changed]:
             notify()
 
 

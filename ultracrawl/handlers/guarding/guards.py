@@ -12,6 +12,7 @@ from scrapy.utils.url import add_http_if_no_scheme
 from ultracrawl.crawl import feature_of
 from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.handlers.guarding.reactor import ConnectionAttempt, guard_reactor
 from ultracrawl.rules.urls.canonical import site_of
@@ -105,8 +106,9 @@ class HostNameGuard(ConnectionGuard):
     @classmethod
     def for_crawl(cls, crawler: Crawler, context: CrawlContext, handler: Any) -> Self:
         """Create the guard, and add a remark on its weakness to the report of the run."""
-        context.hooks.run_ending.append(
-            _add_remark(context, HOST_NAMES_ONLY_REMARK.format(handler=type(handler).__name__))
+        context.hooks.call(
+            Feature.run_ending,
+            _add_remark(context, HOST_NAMES_ONLY_REMARK.format(handler=type(handler).__name__)),
         )
         return cls(context.rules.addresses, feature_of(crawler, HostAddresses))
 

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.crawl.discovery.new_urls import closing_rule
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.model.page import Link
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
@@ -46,12 +47,12 @@ class LinkIngest:
         self._activator = activator
         self._repeats = repeats
         self._refresh_only = refresh_only
-        context.hooks.limits_changed.append(self._apply_limits)
+        context.hooks.call(Feature.limits_changed, self._apply_limits)
         self._apply_limits()
         if activator.on:
             candidates.on_known = activator.note_linked
-            context.hooks.visit_ended.append(activator.finished)
-            context.hooks.unchanged_skipped.append(activator.vouched)
+            context.hooks.call(Feature.visit_ended, activator.finished)
+            context.hooks.call(Feature.unchanged_skipped, activator.vouched)
         self._hops = OffFocusHops(context, repeats.requeue)
 
     def _apply_limits(self) -> None:
@@ -80,13 +81,13 @@ class LinkIngest:
         if self._context.store.records.known_urls([key]):
             return self._activator.queue_known_seed(canonical)
         rule = rules.boundary.rejects(canonical, seed=True)
-        for on_judged in self._context.hooks.candidate_judged:
+        for on_judged in self._context.hooks[Feature.candidate_judged]:
             on_judged(Candidate(canonical, seed=True), rule or "")
         if rule is None:
             self._place(self._candidates.add_url(key, canonical, 0, level=rules.levels.start))
             return True
         self._context.counters.count_excluded(rule)
-        for on_excluded in self._context.hooks.seed_excluded:
+        for on_excluded in self._context.hooks[Feature.seed_excluded]:
             on_excluded(canonical, rule)
         logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
         return False
@@ -103,7 +104,7 @@ class LinkIngest:
             resolved = candidates.resolve(hrefs, base)
             entries, inside = candidates.admit_resolved(resolved.values(), visit.url, visit.depth + 1)
         visit.note_links(inside.tobytes())
-        for on_links in self._context.hooks.links_resolved:
+        for on_links in self._context.hooks[Feature.links_resolved]:
             on_links(visit, resolved, inside, named)
         self._hops.note(visit.page.link_hops, (entry.key for entry in entries), inside)
         self._place_all(entries)
