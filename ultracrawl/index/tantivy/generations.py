@@ -87,14 +87,15 @@ class Generations:
                     raise
         return None
 
-    def read(self, work: Callable[[Generation], T], empty: T) -> T:
+    def read(self, work: Callable[[Generation], T], empty: T, *, reload: bool = True) -> T:
         """Return the result of `work` on the current generation, or `empty` if nothing was ever written.
 
-        It is repeated if another process removes files meanwhile. Raises `IndexStoreError`.
+        It is by default at its newest commit. The work is repeated if another process removes files meanwhile.
+        Raises `IndexStoreError`.
         """
         for attempt in range(_MAX_ATTEMPTS):
             before = self.state()
-            if (generation := self.current()) is None:
+            if (generation := self.current(reload=reload)) is None:
                 break
             try:
                 with self.errors("read"):

@@ -80,9 +80,11 @@ class TantivyIndex:
         """See `IndexEngine.search`."""
         from ultracrawl.index.tantivy.index_searcher import IndexSearcher  # noqa: PLC0415 - slow, and writers need none
 
-        generation = self._generations.current(reload=False) or empty_generation(self._attributes)
-        with self._generations.errors("read"):
+        def searched(generation: Generation) -> SearchResult:
             return IndexSearcher(generation, self._attributes, query).run()
+
+        result = self._generations.read(searched, None, reload=False)
+        return searched(empty_generation(self._attributes)) if result is None else result
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
