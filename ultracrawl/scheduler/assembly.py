@@ -135,7 +135,7 @@ def assemble(
 
 def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
     """Return the filter that decides which links of a source become queue entries."""
-    rules, hooks = context.rules, context.hooks
+    rules, hooks = context.rules, context.hooks  # tuples: what joins these three hooks has joined before
     candidates = CandidateFilter(
         rules.url_policy,
         rules.boundary,

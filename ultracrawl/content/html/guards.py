@@ -42,9 +42,8 @@ def limit_formatting(body: bytes) -> bytes:
     Dropped start tags become comments: text and links stay unchanged.
     """
     tags = body.count(b"<")
-    if (
-        tags * tags <= 4 * _MAX_COPIES
-    ):  # worst case: half of the tags open elements, the other half reopens them all
+    # In the worst case half of the tags open elements, and the other half reopens them all.
+    if tags * tags <= 4 * _MAX_COPIES:
         return body
     if _THREE_OPEN.search(body) is None:
         return body
