@@ -17,9 +17,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from ultracrawl.content.html.page import parse_html
-from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.model import Page, UrlOutcome
 from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
+from ultracrawl.run.indexing.anchors import AnchorTexts
 from ultracrawl.stores import LinkTexts, SqliteStore
 
 SITE = "http://localhost/"

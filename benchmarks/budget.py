@@ -47,10 +47,10 @@ COMPONENTS: dict[str, tuple[str, ...]] = {
     "reading": (
         "ultracrawl/content",
         "ultracrawl/model/page",
-        "ultracrawl/crawl/reading",
+        "ultracrawl/run/reading",
         "ultracrawl/spiders/page",
     ),
-    "texts of links": ("ultracrawl/crawl/indexing/anchors", "ultracrawl/stores/sqlite/link"),
+    "texts of links": ("ultracrawl/run/indexing/anchors", "ultracrawl/stores/sqlite/link"),
     "links": (
         *(f"ultracrawl/rules/{room}" for room in ("urls", "boundary", "candidates", "robots", "acceptance")),
         "ultracrawl/scheduler/candidates",
@@ -61,7 +61,7 @@ COMPONENTS: dict[str, tuple[str, ...]] = {
     "middlewares": ("ultracrawl/middlewares",),
     "state": ("ultracrawl/stores",),
     "pipelines, hand-over to the index": (
-        *(f"ultracrawl/{room}" for room in ("pipelines", "crawl/writing", "crawl/indexing", "index")),
+        *(f"ultracrawl/{room}" for room in ("pipelines", "run/writing", "run/indexing", "index")),
         "ultracrawl/rules/attributes",
         "ultracrawl/rules/duplicates",
     ),

@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from support.nginx import nginx_site
 
-from ultracrawl.crawl import RunningCrawl
-from ultracrawl.crawl.hooks import Feature
+from ultracrawl.run import RunningCrawl
+from ultracrawl.run.hooks import Feature
 from ultracrawl.service.run import run_sources
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.loading.loaded import require

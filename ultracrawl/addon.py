@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from ultracrawl.crawl.page_inspection import is_inspection
-from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import WorkError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
+from ultracrawl.run.page_inspection import is_inspection
+from ultracrawl.run.transport.libcurl import require_libcurl
 from ultracrawl.settings.ineffective import warn_of_ineffective
 from ultracrawl.settings.presets import (
     CLOSED_SCHEMES,

@@ -36,8 +36,8 @@ def budget(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         ("ultracrawl/scheduler/candidates/link_ingest.py", "links"),
         ("ultracrawl/scheduler/scheduler.py", "scheduler"),
         ("twisted/internet/defer.py", "Scrapy, Twisted, asyncio"),
-        ("ultracrawl/crawl/writing/writer.py", "pipelines, hand-over to the index"),
-        ("ultracrawl/crawl/visit.py", "the rest of a visit"),
+        ("ultracrawl/run/writing/writer.py", "pipelines, hand-over to the index"),
+        ("ultracrawl/run/visit.py", "the rest of a visit"),
         ("import", "start: imports, settings, definitions"),
     ],
 )

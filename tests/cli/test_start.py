@@ -22,7 +22,7 @@ UNUSED = {
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid", "sqlalchemy",
         "itemadapter", "pydantic.v1", "ultracrawl.agents.agent", "ultracrawl.service.orders",
         "ultracrawl.content.converters.pdf", "ultracrawl.sources.dialects.fast_xml",
-        "ultracrawl.crawl.portal_filters.filtering",
+        "ultracrawl.run.portal_filters.filtering",
         "ultracrawl.rules.filters.function", "ultracrawl.index.memory",
         "twisted.internet.reactor", "ultracrawl.service.schedules",
     ],
@@ -31,7 +31,7 @@ UNUSED = {
         "pydantic", "yaml", "importlib.metadata", "ada_url", "w3lib", "ultracrawl.sources.project",
         "ultracrawl.model.record", "ultracrawl.model.run",
         "ultracrawl.rules.urls.canonical", "ultracrawl.content",
-        "ultracrawl.crawl", "ultracrawl.stores", "ultracrawl.content.reader", "ultracrawl.content.text",
+        "ultracrawl.run", "ultracrawl.stores", "ultracrawl.content.reader", "ultracrawl.content.text",
         "ultracrawl.index.writing",
         "ultracrawl.sources.compilation.source", "ultracrawl.sources.writing", "ultracrawl.sources.schema",
         "ultracrawl.sources.dialects.fast_xml",
@@ -39,7 +39,7 @@ UNUSED = {
     "ultracrawl.index.whoosh": ["asyncio", "cached_property", "pydantic", "ultracrawl.sources"],
     "ultracrawl.pipelines, ultracrawl.middlewares": [
         "itemadapter", "pydantic.v1",
-        "ultracrawl.crawl.standalone.definition", "ultracrawl.sources.loading.settings_loader",
+        "ultracrawl.run.standalone.definition", "ultracrawl.sources.loading.settings_loader",
         "ultracrawl.stores.sqlite.answers.spider_state",
     ],
     "ultracrawl.index.writing.worker": [

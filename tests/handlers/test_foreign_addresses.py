@@ -18,10 +18,10 @@ from scrapy.resolver import CachingThreadedResolver
 from support.listener import Listener
 from twisted.internet.address import IPv4Address
 
-from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.handlers.guarding.reactor import ConnectionAttempt, guard_reactor
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.run.download_errors.kinds import AddressRefusedError
 
 HOSTS = (
     "127.0.0.1",

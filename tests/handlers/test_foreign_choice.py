@@ -22,10 +22,6 @@ from support.context import made_context
 from support.requirement import require
 from twisted.internet.defer import Deferred, succeed
 
-from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
-from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import UserError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
 from ultracrawl.handlers.guarding.choice import GuardedDownloadHandler, guard_handlers
@@ -35,6 +31,10 @@ from ultracrawl.handlers.guarding.guards import (
     ReactorGuard,
 )
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.run.auth.proxy_selector import TRUSTED_KEY
+from ultracrawl.run.download_errors.kinds import AddressRefusedError
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.transport.outgoing import Send, send_with
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.checking.access_checks import check_access
 

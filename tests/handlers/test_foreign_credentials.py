@@ -16,9 +16,9 @@ from scrapy.http import Response
 from support.context import made_context
 from support.proxy import Proxy
 
-from ultracrawl.crawl.auth.chain import AuthChain
 from ultracrawl.rules.access.credentials import basic_answer
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.run.auth.chain import AuthChain
 from ultracrawl.sources import DataSource, compile_source
 
 SECRET = "hunter2-of-the-source"

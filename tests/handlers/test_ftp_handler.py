@@ -26,10 +26,10 @@ from support.free_port import free_port
 from support.ftp import FtpSite
 
 from ultracrawl.content.ftp_listing import FTP_LISTING
-from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.handlers.ftp.client import FtpPathRefusedError, ftp_target, media_type_of
 from ultracrawl.handlers.ftp.handler import FtpDownloadHandler
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.run.download_errors.kinds import AddressRefusedError
 from ultracrawl.sources.compilation.ftp import FtpAccess, FtpAccount
 
 Get = Callable[..., Response]

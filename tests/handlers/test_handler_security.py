@@ -12,11 +12,11 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
 
-from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
-from ultracrawl.crawl.lifecycle import CrawlLifecycle
 from ultracrawl.handlers.download_control import guard_of
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.run.download_errors.kinds import AddressRefusedError
+from ultracrawl.run.lifecycle import CrawlLifecycle
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

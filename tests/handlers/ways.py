@@ -18,10 +18,10 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.misc import build_from_crawler, load_object
 from support.requirement import require
 
-from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.handlers.curl.handler import CurlDownloadHandler
 from ultracrawl.handlers.guarding.choice import GuardedDownloadHandler, Guarding, guarding_of
 from ultracrawl.handlers.guarding.guards import HostNameGuard, ReactorGuard
+from ultracrawl.run.transport.host_addresses import HostAddresses
 
 
 class OpensItself:

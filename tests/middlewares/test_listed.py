@@ -9,11 +9,11 @@ from scrapy import Request
 from scrapy.http import Response
 
 from ultracrawl.agents.port import Entry
-from ultracrawl.crawl.listing.answers import ENTRY_HEADER, entry_of
-from ultracrawl.crawl.listing.fetching import EntryFetching
-from ultracrawl.crawl.visit import META_KEY, Visit
 from ultracrawl.middlewares.fetcher import FetcherMiddleware
 from ultracrawl.model import UrlRecord
+from ultracrawl.run.listing.answers import ENTRY_HEADER, entry_of
+from ultracrawl.run.listing.fetching import EntryFetching
+from ultracrawl.run.visit import META_KEY, Visit
 from ultracrawl.stores import QueueEntry
 
 URL = "https://www.example.com/a"

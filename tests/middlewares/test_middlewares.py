@@ -15,12 +15,6 @@ from scrapy.signalmanager import SignalManager
 from scrapy.signals import headers_received
 from support.context import made_context
 
-from ultracrawl.crawl.context import CrawlContext
-from ultracrawl.crawl.download_errors.kinds import Failure
-from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.portal_filters.filtering import FilterViews
-from ultracrawl.crawl.visit import META_KEY, Visit
 from ultracrawl.middlewares.acceptance import AcceptanceMiddleware
 from ultracrawl.middlewares.conditional import ConditionalMiddleware, VisitConditions
 from ultracrawl.middlewares.filters import FilterMiddleware
@@ -30,6 +24,12 @@ from ultracrawl.middlewares.status import StatusMiddleware
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.change import checksum
 from ultracrawl.rules.robots.rules import RobotsRules
+from ultracrawl.run.context import CrawlContext
+from ultracrawl.run.download_errors.kinds import Failure
+from ultracrawl.run.ending import Ending
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.portal_filters.filtering import FilterViews
+from ultracrawl.run.visit import META_KEY, Visit
 from ultracrawl.sources import DataSource, compile_source
 from ultracrawl.stores import QueueEntry
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.run.run_counters import RunCounters
 
 
 @pytest.mark.parametrize(

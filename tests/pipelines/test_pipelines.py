@@ -12,9 +12,6 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 from support.context import made_context
 
-from ultracrawl.crawl import CrawlContext, Visit
-from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.ports import Placed, Placement, Refused, Retained
 from ultracrawl.index import IndexDocument
 from ultracrawl.model import Cause, CauseCode, Document, Section, UrlOutcome, UrlRecord
 from ultracrawl.pipelines import AttributePipeline, ChecksumPipeline, IndexPipeline
@@ -23,6 +20,9 @@ from ultracrawl.pipelines.processor import DocumentPipelines
 from ultracrawl.rules.attributes.mapping import AttributeMap
 from ultracrawl.rules.attributes.schema import attribute_schema
 from ultracrawl.rules.recrawl.change import checksum
+from ultracrawl.run import CrawlContext, Visit
+from ultracrawl.run.ending import Ending
+from ultracrawl.run.ports import Placed, Placement, Refused, Retained
 from ultracrawl.stores import QueueEntry
 
 URL = "http://h/a"

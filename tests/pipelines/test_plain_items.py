@@ -23,13 +23,13 @@ from scrapy.utils.test import get_crawler
 from support.inline_indexer import InlineIndexer
 
 import ultracrawl.index.writing.opening
-from ultracrawl.crawl import IndexWriter
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.opening import index_config
 from ultracrawl.index.searching import Searcher
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.opening import cache_folder
+from ultracrawl.run import IndexWriter
 from ultracrawl.settings.projects import plain_project
 from ultracrawl.sources import Project, adhoc_project
 from ultracrawl.stores.sqlite.database import lock_file

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.rules import BoundaryRules, CrawlMode, DomainRule, Kind
 from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
+from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.scheduler.candidates import seen_urls
 from ultracrawl.scheduler.candidates.candidate_filter import OUTSIDE_BOUNDARY, CandidateFilter
 from ultracrawl.scheduler.candidates.link_urls import MALFORMED, TOO_LONG

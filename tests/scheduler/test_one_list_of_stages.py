@@ -16,17 +16,17 @@ from support.fast import fast_xml
 from support.project import Workspace
 from support.robot import RobotFiles
 
-from ultracrawl.crawl.discovery.new_urls import closing_rule, trap_guard
-from ultracrawl.crawl.inspection.candidates import past_verdicts, verdicts_on_record
-from ultracrawl.crawl.inspection.explanation import explain
-from ultracrawl.crawl.logs.candidate_logs import CandidateLog, candidates_path, read_candidates
-from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
-from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.model.candidate import Candidate, ExceededLimit
 from ultracrawl.rules.boundary.focus import FOCUSED
 from ultracrawl.rules.boundary.redirects import Redirect
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY, CandidateRules
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.discovery.new_urls import closing_rule, trap_guard
+from ultracrawl.run.inspection.candidates import past_verdicts, verdicts_on_record
+from ultracrawl.run.inspection.explanation import explain
+from ultracrawl.run.logs.candidate_logs import CandidateLog, candidates_path, read_candidates
+from ultracrawl.run.portal_filters.opening import filtering_of, with_filters
+from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
 from ultracrawl.sources.dialects import read_definitions

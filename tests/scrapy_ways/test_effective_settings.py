@@ -76,7 +76,7 @@ def assert_hardened(settings: dict[str, Any]) -> None:
     assert settings["ROBOTSTXT_OBEY"] is True
     assert "ultracrawl.middlewares.robots.RobotsMiddleware" in settings["parts"]
     assert settings["COOKIES_ENABLED"] is False
-    assert "ultracrawl.crawl.lifecycle.CrawlLifecycle" in settings["parts"]
+    assert "ultracrawl.run.lifecycle.CrawlLifecycle" in settings["parts"]
     unwanted = (
         "spiderstate",
         "remote_control",

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from support.project import ROOT
 
-from ultracrawl.crawl.standalone.state import CrawlerState
 from ultracrawl.errors import UserError
 from ultracrawl.model.answer import StoredAnswer
+from ultracrawl.run.standalone.state import CrawlerState
 from ultracrawl.stores.sqlite.answers.spider_state import KEPT, KnownAnswer, SpiderState
 
 KEY = b"k" * 20

@@ -33,8 +33,8 @@ from support import clock
 from support.clock import AHEAD
 from support.worker_host import Nursery, Running
 from ultracrawl.content.service.confinement import die_with_parent
-from ultracrawl.crawl.reading.language_detection import open_detector
 from ultracrawl.errors import MissingExtraError
+from ultracrawl.run.reading.language_detection import open_detector
 from ultracrawl.stores.sqlite.database import MEMORY, connect_or_replace
 
 DYNAMIC = (

@@ -8,10 +8,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from ultracrawl.crawl.context import CrawlContext
-from ultracrawl.crawl.crawl_run import CrawlRun
-from ultracrawl.crawl.hooks import Hooks
-from ultracrawl.crawl.run_counters import RunCounters
+from ultracrawl.run.context import CrawlContext
+from ultracrawl.run.crawl_run import CrawlRun
+from ultracrawl.run.hooks import Hooks
+from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.stores import RunMark
 
 

@@ -34,13 +34,13 @@ from support.network import NetworkClient
 from support.project import Ended, Workspace
 from ultracrawl.cli.main import _run as run_command_line
 from ultracrawl.content.service.pool import ConversionPool
-from ultracrawl.crawl import lifecycle
 from ultracrawl.handlers.curl import client
 from ultracrawl.handlers.ftp.client import FtpClient
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.writing import opening
 from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.run import lifecycle
 
 _REACTOR = "twisted.internet.reactor"
 _version_once = cache(versions._version)  # every crawl logs the versions of ten packages

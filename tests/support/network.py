@@ -28,9 +28,9 @@ from support.leaping_loop import LeapingLoop
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
-from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
-from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.handlers.curl.wire import checked_method, header_lines, target_url
+from ultracrawl.run.auth.proxy_selector import TRUSTED_KEY
+from ultracrawl.run.download_errors.kinds import AddressRefusedError
 
 if TYPE_CHECKING:
     import scrapy

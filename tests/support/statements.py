@@ -11,8 +11,8 @@ import asyncio
 import json
 
 from scrapy import signals
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.lifecycle import context_of
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.lifecycle import context_of
 
 
 FLUSH_AT = 40

@@ -39,7 +39,7 @@ def test_siblings_in_a_cycle_are_listed_by_their_folder_also_if_no_module_is_in_
 def test_the_hub_is_counted_by_who_touches_its_names(grow):
     tree = grow(
         {
-            "ultracrawl/crawl/hall.py": """
+            "ultracrawl/run/hall.py": """
                 class MiddleHall:
                     opened = False
 
@@ -48,7 +48,7 @@ def test_the_hub_is_counted_by_who_touches_its_names(grow):
 
                     def ring(self): ...
                 """,
-            "ultracrawl/crawl/one.py": """
+            "ultracrawl/run/one.py": """
                 class One:
                     def __init__(self, hall):
                         self._hall = hall
@@ -66,14 +66,14 @@ def test_the_hub_is_counted_by_who_touches_its_names(grow):
     )
     numbers = mirror.mirror(tree.root, "MiddleHall")["hub"]
     assert numbers == {
-        "widest class": "ultracrawl.crawl.hall.MiddleHall",
+        "widest class": "ultracrawl.run.hall.MiddleHall",
         "attributes of the widest class": 3,
         "class": "MiddleHall",
         "attributes": 3,
         "names touched from outside": 3,
         "files that touch it": 2,
         "touches": 4,
-        "touches by subpackage": ["3 ultracrawl.crawl", "1 ultracrawl.other"],
+        "touches by subpackage": ["3 ultracrawl.run", "1 ultracrawl.other"],
     }
     assert mirror.mirror(tree.root, "Nobody")["hub"]["class"] == "Nobody (there is none)"
 
@@ -92,8 +92,8 @@ def test_the_hub_is_counted_by_who_touches_its_names(grow):
 def test_objects_that_several_subpackages_write(grow, decorator, writer, objects):
     tree = grow(
         {
-            "ultracrawl/crawl/visit.py": f"{decorator}\nclass Visit:\n    code: int\n    size: int = 0\n",
-            "ultracrawl/crawl/fetch.py": "def use(visit):\n    visit.size = 1",
+            "ultracrawl/run/visit.py": f"{decorator}\nclass Visit:\n    code: int\n    size: int = 0\n",
+            "ultracrawl/run/fetch.py": "def use(visit):\n    visit.size = 1",
             "ultracrawl/spiders/use.py": f"def use(visit):\n    {writer}",
         }
     )
@@ -150,22 +150,22 @@ def test_sizes_prose_and_habits(grow):
     ("text", "said"),
     [
         pytest.param(
-            "X = 1\n" * 401, "ultracrawl.crawl.one: 401 lines; a module has at most 400", id="a module"
+            "X = 1\n" * 401, "ultracrawl.run.one: 401 lines; a module has at most 400", id="a module"
         ),
         pytest.param("X = 1\n" * 400, "", id="a module as large as it may be"),
         pytest.param(
             "class Wide:\n" + "    x = 1\n" * 230,
-            "ultracrawl.crawl.one.Wide: 231 lines; a class has at most 230",
+            "ultracrawl.run.one.Wide: 231 lines; a class has at most 230",
             id="a class",
         ),
         pytest.param(
             "def long():\n" + "    x = 1\n" * 50,
-            "ultracrawl.crawl.one.long: 51 lines; a function has at most 50",
+            "ultracrawl.run.one.long: 51 lines; a function has at most 50",
             id="a function",
         ),
         pytest.param(
             "class One:\n    def __init__(self):\n        self.size = 1\n",
-            "One: 1 names, from crawl, spiders; one subpackage writes an object, the others tell it by its methods",
+            "One: 1 names, from run, spiders; one subpackage writes an object, the others tell it by its methods",
             id="an object of two subpackages",
         ),
     ],
@@ -174,8 +174,8 @@ def test_the_check_says_what_is_too_large_or_written_from_several_subpackages(gr
     writing = "def use(one):\n    one.size = 2\n"
     tree = grow(
         {
-            "ultracrawl/crawl/one.py": text,
-            "ultracrawl/crawl/two.py": writing,
+            "ultracrawl/run/one.py": text,
+            "ultracrawl/run/two.py": writing,
             "ultracrawl/spiders/three.py": writing,
         }
     )
@@ -187,9 +187,9 @@ def test_the_check_says_what_is_too_large_or_written_from_several_subpackages(gr
 
 @pytest.mark.parametrize("modules", [15, 16])
 def test_the_check_says_which_folder_has_too_many_modules(grow, capsys, modules):
-    tree = grow({f"ultracrawl/crawl/m{number}.py": "X = 1\n" for number in range(modules)})
+    tree = grow({f"ultracrawl/run/m{number}.py": "X = 1\n" for number in range(modules)})
     assert mirror.main(["--tree", str(tree.root), "--check"]) == (modules > 15)
-    told = "16 ultracrawl.crawl: more modules than 15 in a folder"
+    told = "16 ultracrawl.run: more modules than 15 in a folder"
     assert (told in capsys.readouterr().out) == (modules > 15)
 
 

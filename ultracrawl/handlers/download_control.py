@@ -12,8 +12,8 @@ from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Headers
 
-from ultracrawl.crawl import context_of, feature_of
-from ultracrawl.crawl.auth.chain import AuthChain
+from ultracrawl.run import context_of, feature_of
+from ultracrawl.run.auth.chain import AuthChain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -19,10 +19,10 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from ultracrawl.crawl import feature_of
-from ultracrawl.crawl.run.silent_requests import SilentRequests
-from ultracrawl.crawl.visit import HANDLED_KEY
 from ultracrawl.handlers.download_control import has_receivers
+from ultracrawl.run import feature_of
+from ultracrawl.run.control.silent_requests import SilentRequests
+from ultracrawl.run.visit import HANDLED_KEY
 from ultracrawl.settings.log_formatter import QuietLogFormatter
 
 if TYPE_CHECKING:

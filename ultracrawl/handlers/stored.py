@@ -9,9 +9,9 @@ from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.crawl import Visit, feature_of, visit_of
-from ultracrawl.crawl.indexing.response_store import ResponseStore
-from ultracrawl.crawl.results import TRUNCATED_KEY
+from ultracrawl.run import Visit, feature_of, visit_of
+from ultracrawl.run.indexing.response_store import ResponseStore
+from ultracrawl.run.results import TRUNCATED_KEY
 
 if TYPE_CHECKING:
     from scrapy import Request

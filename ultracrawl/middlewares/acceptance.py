@@ -8,18 +8,18 @@ from scrapy import signals
 from scrapy.exceptions import StopDownload
 
 from ultracrawl.content.ftp_listing import is_ftp_listing
-from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
-from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
-from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.results import TRUNCATED_KEY, FetchResult
-from ultracrawl.crawl.run.scrapy_statistics import ScrapyStatistics
-from ultracrawl.crawl.transport.headers import header_in, header_of, values_in, values_of
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.acceptance import Accepted, Refusal
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.rules.walls import NEEDS_SCRIPTS, wall_of_body, wall_of_headers
+from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
+from ultracrawl.run.discovery.feed_tracker import FeedTracker
+from ultracrawl.run.ending import Ending
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.results import TRUNCATED_KEY, FetchResult
+from ultracrawl.run.transport.headers import header_in, header_of, values_in, values_of
 
 if TYPE_CHECKING:
     from typing import Self

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, has_definition, visit_of
-from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.listing.answers import content_checksum
-from ultracrawl.crawl.placement.duplicates import Duplicates
-from ultracrawl.crawl.reading.permissions import PermissionReader
-from ultracrawl.crawl.transport.headers import has_header, set_header
 from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
 from ultracrawl.model.cause import truncation_cause
 from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers
+from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, has_definition, visit_of
+from ultracrawl.run.ending import Ending
+from ultracrawl.run.listing.answers import content_checksum
+from ultracrawl.run.placement.duplicates import Duplicates
+from ultracrawl.run.reading.permissions import PermissionReader
+from ultracrawl.run.transport.headers import has_header, set_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ class ConditionalMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the middleware for a crawler."""
         if not has_definition(crawler):
-            from ultracrawl.crawl.standalone.conditional_requests import ConditionalRequests  # noqa: PLC0415 - sources need none of it
+            from ultracrawl.run.standalone.conditional_requests import ConditionalRequests  # noqa: PLC0415 - sources need none of it
 
             return cls(ConditionalRequests.from_crawler(crawler))
         permissions, duplicates = feature_of(crawler, PermissionReader), feature_of(crawler, Duplicates)

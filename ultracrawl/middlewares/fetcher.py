@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from ultracrawl.crawl import feature_of, visit_of
-from ultracrawl.crawl.listing.answers import ENTRY_HEADER, with_entry
-from ultracrawl.crawl.listing.fetching import EntryFetching
+from ultracrawl.run import feature_of, visit_of
+from ultracrawl.run.listing.answers import ENTRY_HEADER, with_entry
+from ultracrawl.run.listing.fetching import EntryFetching
 
 if TYPE_CHECKING:
     from scrapy import Request

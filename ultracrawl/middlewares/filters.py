@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Protocol, Self
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
-from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
-from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.removal.expiry import ExpirySweeper
-from ultracrawl.crawl.transport.host_addresses import HostAddresses
-from ultracrawl.crawl.visit import VIEWS_KEY
 from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.run.ending import Ending
+from ultracrawl.run.removal.expiry import ExpirySweeper
+from ultracrawl.run.transport.host_addresses import HostAddresses
+from ultracrawl.run.visit import VIEWS_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ class FilterMiddleware:
         context = context_of(crawler)
         if not context.source.filters.file:
             raise NotConfigured
-        from ultracrawl.crawl.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
+        from ultracrawl.run.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
         expiry, hosts = feature_of(crawler, ExpirySweeper), feature_of(crawler, HostAddresses)
         return cls(context, feature_of(crawler, Filtering), expiry.judge_visit, hosts.begin_look_up)

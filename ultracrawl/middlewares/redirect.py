@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl import feature_of, has_definition, visit_of
-from ultracrawl.crawl.discovery.redirects import RedirectFollower
 from ultracrawl.model.status import REDIRECTS
+from ultracrawl.run import feature_of, has_definition, visit_of
+from ultracrawl.run.discovery.redirects import RedirectFollower
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.crawl import Visit
+    from ultracrawl.run import Visit
 
 
 class RedirectBoundaryMiddleware:
@@ -35,7 +35,7 @@ class RedirectBoundaryMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the middleware for a crawler."""
         if not has_definition(crawler):
-            from ultracrawl.crawl.standalone.redirect_boundary import RedirectBoundary  # noqa: PLC0415 - sources need none of it
+            from ultracrawl.run.standalone.redirect_boundary import RedirectBoundary  # noqa: PLC0415 - sources need none of it
 
             return cls(RedirectBoundary.from_crawler(crawler).judge_answer)
         return cls(VisitRedirects(feature_of(crawler, RedirectFollower).follow).judge_answer)

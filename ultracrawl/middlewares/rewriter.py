@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from ultracrawl.crawl import has_definition
+from ultracrawl.run import has_definition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ class RewriterMiddleware:
         """Create the middleware for a crawler. Raises `NotConfigured` in the crawl of a source."""
         if has_definition(crawler):
             raise NotConfigured("the links of a source are rewritten when they are found")
-        from ultracrawl.crawl.standalone.request_rewriting import RequestRewriting  # noqa: PLC0415 - sources need none of it
+        from ultracrawl.run.standalone.request_rewriting import RequestRewriting  # noqa: PLC0415 - sources need none of it
 
         return cls(RequestRewriting.from_crawler(crawler).rewrite)
 

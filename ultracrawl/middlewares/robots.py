@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from scrapy.exceptions import IgnoreRequest
 
-from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, has_definition, visit_of
-from ultracrawl.crawl.discovery.robots_cache import RobotsCache
-from ultracrawl.crawl.download_errors.kinds import Failure
-from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
-from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.robots.rules import RobotsRules
+from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, has_definition, visit_of
+from ultracrawl.run.discovery.robots_cache import RobotsCache
+from ultracrawl.run.download_errors.kinds import Failure
+from ultracrawl.run.download_errors.retry_policy import RetryPolicy
+from ultracrawl.run.ending import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -63,7 +63,7 @@ class RobotsMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the middleware for a crawler."""
         if not has_definition(crawler):
-            from ultracrawl.crawl.standalone.site_robots import SiteRobots  # noqa: PLC0415 - sources need none of it
+            from ultracrawl.run.standalone.site_robots import SiteRobots  # noqa: PLC0415 - sources need none of it
 
             site_robots = SiteRobots.from_crawler(crawler)
             return cls(site_robots, site_robots)

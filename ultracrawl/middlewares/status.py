@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, Self
 
-from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
-from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
-from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.model import Cause, CauseCode, UrlOutcome
 from ultracrawl.rules.recrawl.change import outcome_of_status
+from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.run.download_errors.retry_policy import RetryPolicy
+from ultracrawl.run.ending import Ending
+from ultracrawl.run.transport.headers import header_of
 
 if TYPE_CHECKING:
     from scrapy import Request

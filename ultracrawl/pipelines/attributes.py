@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ultracrawl.crawl import Visit
 from ultracrawl.model import Document
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.pipelines.fields import (
@@ -16,6 +15,7 @@ from ultracrawl.pipelines.fields import (
     text_of,
 )
 from ultracrawl.rules.attributes.mapping import listed
+from ultracrawl.run import Visit
 
 _TEXTS = frozenset({"title", "text", "language", "mimetype", "last_modified"})
 

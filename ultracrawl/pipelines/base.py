@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, has_definition
-from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.pipelines.fields import ItemFields, fields_of
+from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, has_definition
+from ultracrawl.run.indexing.items import ItemTracker
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
 
-    from ultracrawl.crawl.standalone.items import PlainItems
+    from ultracrawl.run.standalone.items import PlainItems
 
 
 class DocumentPipeline:
@@ -39,7 +39,7 @@ class DocumentPipeline:
         """Create the pipeline for the crawl of a source, or for a spider without a definition from its settings."""
         if has_definition(crawler):
             return cls(context_of(crawler), feature_of(crawler, ItemTracker).visit_of)
-        from ultracrawl.crawl.standalone.items import items_of  # noqa: PLC0415 - sources need none of it
+        from ultracrawl.run.standalone.items import items_of  # noqa: PLC0415 - sources need none of it
 
         items = items_of(crawler)
         cls.prepare(items, crawler)

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem
 
-from ultracrawl.crawl import Visit
-from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.cause import truncation_cause
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.pipelines.fields import CHECKSUM, ItemFields, content_bytes, fill_field, readers_of, text_of
 from ultracrawl.rules.recrawl.change import checksum, classify
+from ultracrawl.run import Visit
+from ultracrawl.run.ending import Ending
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from ultracrawl.crawl.standalone.items import PlainItems
+    from ultracrawl.run.standalone.items import PlainItems
 
 
 class ChecksumPipeline(DocumentPipeline):

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem
 
-from ultracrawl.crawl import Visit
-from ultracrawl.crawl.ports import Refused
 from ultracrawl.index import IndexDocument
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.pipelines.fields import (
@@ -20,11 +18,13 @@ from ultracrawl.pipelines.fields import (
     sections_of,
     text_of,
 )
+from ultracrawl.run import Visit
+from ultracrawl.run.ports import Refused
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from ultracrawl.crawl.standalone.items import PlainItems
+    from ultracrawl.run.standalone.items import PlainItems
 
 
 class IndexPipeline(DocumentPipeline):

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.pipelines import ItemPipelineManager
 
-from ultracrawl.crawl import CrawlContext, context_of, feature_of
-from ultracrawl.crawl.indexing.items import ItemTracker
-from ultracrawl.crawl.run.limits import RunLimits
-from ultracrawl.crawl.run.scrapy_statistics import ScrapyStatistics
-from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Document
+from ultracrawl.run import CrawlContext, context_of, feature_of
+from ultracrawl.run.control.limits import RunLimits
+from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
+from ultracrawl.run.control.visit_watch import VisitWatch
+from ultracrawl.run.indexing.items import ItemTracker
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -8,9 +8,9 @@ from concurrent.futures import Future
 from functools import partial
 from ipaddress import ip_address
 
-from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.urls.canonical import host_of
+from ultracrawl.run.transport.host_addresses import HostAddresses
 from ultracrawl.stores import QueueEntry
 
 

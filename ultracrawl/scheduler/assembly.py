@@ -6,20 +6,20 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ultracrawl.crawl import CrawlContext, Visit, feature_of
-from ultracrawl.crawl.discovery.new_urls import trap_guard
-from ultracrawl.crawl.discovery.robots_cache import RobotsCache
-from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.indexing.items import ItemTracker
-from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
-from ultracrawl.crawl.reading.document_converter import DocumentConverter
-from ultracrawl.crawl.rewriters import SourceRewriter
-from ultracrawl.crawl.run.control import CrawlControl
-from ultracrawl.crawl.run.limits import RunLimits
-from ultracrawl.crawl.run.visit_watch import VisitWatch
-from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.run import CrawlContext, Visit, feature_of
+from ultracrawl.run.control.limits import RunLimits
+from ultracrawl.run.control.orders import CrawlControl
+from ultracrawl.run.control.visit_watch import VisitWatch
+from ultracrawl.run.discovery.new_urls import trap_guard
+from ultracrawl.run.discovery.robots_cache import RobotsCache
+from ultracrawl.run.discovery.sitemap_manager import SitemapManager
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.indexing.items import ItemTracker
+from ultracrawl.run.logs.crawl_logs import CrawlLogs
+from ultracrawl.run.reading.document_converter import DocumentConverter
+from ultracrawl.run.rewriters import SourceRewriter
+from ultracrawl.run.transport.host_addresses import HostAddresses
 from ultracrawl.scheduler.addresses import AddressResolver
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import EntryGate

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Mapping
 
-from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.sources import LimitsSection
 from ultracrawl.stores import QueueEntry
 

@@ -9,10 +9,10 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.signalmanager import SignalManager
 
-from ultracrawl.crawl import CrawlContext
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.removal.orphans import OrphanSweeper, remove_orphans
 from ultracrawl.errors import WorkError
+from ultracrawl.run import CrawlContext
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.removal.orphans import OrphanSweeper, remove_orphans
 from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator
 
 logger = logging.getLogger(__name__)

@@ -7,10 +7,10 @@ import sys
 import time
 from functools import partial
 
-from ultracrawl.crawl import CrawlContext
-from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.robots.rules import RobotsRules
+from ultracrawl.run import CrawlContext
+from ultracrawl.run.discovery.robots_cache import RobotsCache
 from ultracrawl.scheduler.addresses import AddressResolver
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.candidates.link_ingest import LinkIngest

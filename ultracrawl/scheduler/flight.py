@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from ultracrawl.crawl import CrawlContext, Visit
-from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
-from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run import CrawlContext, Visit
+from ultracrawl.run.control.visit_watch import VisitWatch
+from ultracrawl.run.discovery.sitemap_manager import SitemapManager
 from ultracrawl.scheduler.budget import EntryGate
 from ultracrawl.scheduler.candidates.repeats import RepeatVisits
 from ultracrawl.scheduler.pacing import Pacing

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 
-from ultracrawl.crawl import CrawlContext
-from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import CauseCode, UrlRecord
+from ultracrawl.run import CrawlContext
+from ultracrawl.run.hooks import Feature
 from ultracrawl.sources.definition import WEB
 from ultracrawl.stores import QueueEntry
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from ultracrawl.crawl import CrawlContext, Visit, begin_crawl, context_of, end_crawl
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
+from ultracrawl.run import CrawlContext, Visit, begin_crawl, context_of, end_crawl
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.visit import META_KEY
 from ultracrawl.scheduler.assembly import Features, make_filter
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.scheduler.replay import ReplayQueue

@@ -9,13 +9,13 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl import CrawlContext, Visit
-from ultracrawl.crawl.hooks import Feature
 from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.run import CrawlContext, Visit
+from ultracrawl.run.hooks import Feature
 from ultracrawl.scheduler.leasing.site_leases import SiteLeases
 from ultracrawl.sources import compile_level_selector
 from ultracrawl.sources.kinds import kind_schemes

@@ -9,17 +9,17 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from ultracrawl.crawl import CrawlContext, Visit, begin_crawl, context_of, end_crawl, feature_of
-from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.indexing.response_store import ResponseStore
-from ultracrawl.crawl.reading.document_converter import DocumentConverter
-from ultracrawl.crawl.run.control import CrawlControl
-from ultracrawl.crawl.run.visit_watch import VisitWatch
-from ultracrawl.crawl.visit import HANDLED_KEY, META_KEY
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.canonical import site_of, url_key
+from ultracrawl.run import CrawlContext, Visit, begin_crawl, context_of, end_crawl, feature_of
+from ultracrawl.run.control.orders import CrawlControl
+from ultracrawl.run.control.visit_watch import VisitWatch
+from ultracrawl.run.ending import Ending
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.indexing.response_store import ResponseStore
+from ultracrawl.run.reading.document_converter import DocumentConverter
+from ultracrawl.run.visit import HANDLED_KEY, META_KEY
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.stores import QueueEntry
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.http import Headers
 
-from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.urls.canonical import host_of
+from ultracrawl.run.visit import META_KEY
 
 if TYPE_CHECKING:
     from scrapy import Spider
 
-    from ultracrawl.crawl import CrawlContext, Visit
+    from ultracrawl.run import CrawlContext, Visit
 
 FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
 MAX_SITEMAP_BYTES = 50 << 20

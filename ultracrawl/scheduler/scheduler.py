@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from ultracrawl.crawl import CrawlContext, begin_crawl, context_of, end_crawl, visit_of
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.visit import HANDLED_KEY
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.run import CrawlContext, begin_crawl, context_of, end_crawl, visit_of
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.visit import HANDLED_KEY
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.assembly import Features, assemble
 from ultracrawl.scheduler.cycle_end import CycleEnd

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ultracrawl.crawl import CrawlContext
-from ultracrawl.crawl.discovery.robots_cache import RobotsCache
-from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.model import CauseCode
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.recrawl.change import proves_unchanged
+from ultracrawl.run import CrawlContext
+from ultracrawl.run.discovery.robots_cache import RobotsCache
+from ultracrawl.run.discovery.sitemap_manager import SitemapManager
 from ultracrawl.stores import QueueEntry
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
-from ultracrawl.crawl import IndexWriter
-from ultracrawl.crawl.placement.pending import PendingDocuments
-from ultracrawl.crawl.writing.opening import idle_writer
 from ultracrawl.errors import UserError
 from ultracrawl.model import UrlRecord
 from ultracrawl.model.record_changes import restored
 from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
+from ultracrawl.run import IndexWriter
+from ultracrawl.run.placement.pending import PendingDocuments
+from ultracrawl.run.writing.opening import idle_writer
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.opening import open_state

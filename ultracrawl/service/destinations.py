@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ultracrawl.crawl.writing.opening import idle_writer
-from ultracrawl.crawl.writing.pauses import Pauses
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.destination_queue import PROBLEM_FILE
 from ultracrawl.index.writing.destination_queues import queue_folder
 from ultracrawl.index.writing.opening import cache_folder, former_indexes, pause_switch
+from ultracrawl.run.writing.opening import idle_writer
+from ultracrawl.run.writing.pauses import Pauses
 from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX

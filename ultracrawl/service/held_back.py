@@ -7,11 +7,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ultracrawl.crawl.placement.held_changes import HeldChanges
-from ultracrawl.crawl.removal.deletions import Deletions
-from ultracrawl.crawl.writing.opening import idle_writer
-from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.model import UrlRecord
+from ultracrawl.run.placement.held_changes import HeldChanges
+from ultracrawl.run.removal.deletions import Deletions
+from ultracrawl.run.writing.opening import idle_writer
+from ultracrawl.run.writing.writer import IndexWriter
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
 from ultracrawl.stores.opening import open_state, state_exists

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from dns.exception import DNSException
 from dns.resolver import NXDOMAIN, NoAnswer, Resolver
 
-from ultracrawl.crawl.transport.host_addresses import addresses_of
 from ultracrawl.rules.robots.rules import RobotsRules
+from ultracrawl.run.transport.host_addresses import addresses_of
 from ultracrawl.service.probe_client import ProbeClient, ProbeResponse
 
 DEFAULT_SITEMAP = "/sitemap.xml"

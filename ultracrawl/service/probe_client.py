@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.run.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.sources import DataSource, Project, compile_source
 
 MAX_BODY_BYTES = 512_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from ultracrawl.crawl.indexing.reconciliation import forget_documents, lost_records
 from ultracrawl.index.opening import index_config, open_index, readable_indexes
 from ultracrawl.index.repair import repair_index
 from ultracrawl.model import UrlRecord
+from ultracrawl.run.indexing.reconciliation import forget_documents, lost_records
 from ultracrawl.service.reindex import reindex_sources
 from ultracrawl.sources import Project
 from ultracrawl.stores import Store

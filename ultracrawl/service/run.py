@@ -14,9 +14,9 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
-from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport
+from ultracrawl.run import RunningCrawl, feature_of, running_crawl
 from ultracrawl.service.completion import complete, complete_failed_start
 from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.sources import DataSource, Project

@@ -80,8 +80,8 @@ COMPONENTS: dict[str, dict[str, int]] = {
         "ultracrawl.pipelines.IndexPipeline": 900,
     },
     "EXTENSIONS": {
-        "ultracrawl.crawl.lifecycle.CrawlLifecycle": 0,
-        "ultracrawl.crawl.run.scrapy_statistics.RunTimes": 0,
+        "ultracrawl.run.lifecycle.CrawlLifecycle": 0,
+        "ultracrawl.run.control.scrapy_statistics.RunTimes": 0,
     },
 }
 
@@ -95,7 +95,7 @@ INSPECTION_COMPONENTS: dict[str, dict[str, int]] = {
         )
     },
     "ITEM_PIPELINES": {"ultracrawl.pipelines.AttributePipeline": 200},
-    "EXTENSIONS": {"ultracrawl.crawl.page_inspection.PageInspection": 0},
+    "EXTENSIONS": {"ultracrawl.run.page_inspection.PageInspection": 0},
 }
 """Components for the inspection of single pages: they judge a page, and record nothing."""
 

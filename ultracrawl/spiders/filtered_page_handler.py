@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.reader import PageHeaders, PageReader
-from ultracrawl.crawl import context_of, feature_of
-from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.listing.answers import describe, entry_of
-from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
-from ultracrawl.crawl.placement.duplicates import Duplicates
-from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_truncation
-from ultracrawl.crawl.reading.permissions import PermissionReader
-from ultracrawl.crawl.relations.related import RelatedDocuments
-from ultracrawl.crawl.removal.expiry import ExpirySweeper
-from ultracrawl.crawl.visit import VIEWS_KEY
 from ultracrawl.model import Cause, CauseCode, Document, Page, StatusCode, UrlOutcome
+from ultracrawl.run import context_of, feature_of
+from ultracrawl.run.ending import Ending
+from ultracrawl.run.listing.answers import describe, entry_of
+from ultracrawl.run.logs.crawl_logs import CrawlLogs
+from ultracrawl.run.placement.duplicates import Duplicates
+from ultracrawl.run.reading.document_converter import DocumentConverter, note_truncation
+from ultracrawl.run.reading.permissions import PermissionReader
+from ultracrawl.run.relations.related import RelatedDocuments
+from ultracrawl.run.removal.expiry import ExpirySweeper
+from ultracrawl.run.visit import VIEWS_KEY
 
 if TYPE_CHECKING:
     from typing import Self
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.crawl import CrawlContext, Visit
-    from ultracrawl.crawl.portal_filters.filtering import Filtering, FilterResult
-    from ultracrawl.crawl.rendering.browser import Rendered
     from ultracrawl.model import UrlRecord
     from ultracrawl.rules.filters.views import FilterViews
+    from ultracrawl.run import CrawlContext, Visit
+    from ultracrawl.run.portal_filters.filtering import Filtering, FilterResult
+    from ultracrawl.run.rendering.browser import Rendered
 
 TITLE_FIELD = "title"
 TEXT_FIELDS = ("full-text", "partial-text")
@@ -65,7 +65,7 @@ class FilteredPageHandler:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the handler for a crawl of a source that has filters."""
-        from ultracrawl.crawl.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
+        from ultracrawl.run.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
         return cls(
             context_of(crawler),

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from ultracrawl.crawl import context_of, visit_of
-from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import Document
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run import context_of, visit_of
+from ultracrawl.run.hooks import Feature
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.crawl import Visit
     from ultracrawl.model.page import Link
+    from ultracrawl.run import Visit
     from ultracrawl.spiders.response_handler import ResponseHandler
 
 

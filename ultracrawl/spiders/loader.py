@@ -13,8 +13,8 @@ from scrapy.exceptions import UsageError
 from scrapy.spiderloader import SpiderLoader
 from scrapy.utils.httpobj import urlparse_cached
 
-from ultracrawl.crawl import context_of
 from ultracrawl.errors import UserError
+from ultracrawl.run import context_of
 from ultracrawl.settings.adhoc import with_adhoc_sources
 from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.sources import Catalog, DataSource, Project, usable_project

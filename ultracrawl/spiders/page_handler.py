@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ultracrawl.crawl import context_of, feature_of
-from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
-from ultracrawl.crawl.discovery.redirects import RedirectFollower
-from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.listing.answers import describe, entry_of
-from ultracrawl.crawl.placement.duplicates import Duplicates
-from ultracrawl.crawl.reading.language_detection import DocumentLanguages
-from ultracrawl.crawl.reading.language_focus import LanguageFocus
-from ultracrawl.crawl.reading.permissions import PermissionReader
-from ultracrawl.crawl.relations.related import RelatedDocuments
-from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Document, StatusCode, UrlOutcome
+from ultracrawl.run import context_of, feature_of
+from ultracrawl.run.discovery.feed_tracker import FeedTracker
+from ultracrawl.run.discovery.redirects import RedirectFollower
+from ultracrawl.run.ending import Ending
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.listing.answers import describe, entry_of
+from ultracrawl.run.placement.duplicates import Duplicates
+from ultracrawl.run.reading.language_detection import DocumentLanguages
+from ultracrawl.run.reading.language_focus import LanguageFocus
+from ultracrawl.run.reading.permissions import PermissionReader
+from ultracrawl.run.relations.related import RelatedDocuments
+from ultracrawl.run.transport.headers import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.crawl import Visit
     from ultracrawl.model import Page, UrlRecord
+    from ultracrawl.run import Visit
 
 _IDENTITY = frozenset({"url", "access_url", "source"})
 

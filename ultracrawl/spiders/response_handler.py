@@ -12,18 +12,18 @@ from twisted.python.failure import Failure
 
 from ultracrawl.content.feeds.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
-from ultracrawl.crawl import context_of, feature_of
-from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
-from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
-from ultracrawl.crawl.discovery.sitemap_reader import SitemapReader
-from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.indexing.response_store import ResponseStore
-from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
-from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_truncation
-from ultracrawl.crawl.rendering.page_renderer import PageRenderer
-from ultracrawl.crawl.transport.headers import head_of, header_of
 from ultracrawl.model import Cause, CauseCode, Page, StatusCode
+from ultracrawl.run import context_of, feature_of
+from ultracrawl.run.discovery.feed_tracker import FeedTracker
+from ultracrawl.run.discovery.sitemap_manager import SitemapManager
+from ultracrawl.run.discovery.sitemap_reader import SitemapReader
+from ultracrawl.run.download_errors.retry_policy import RetryPolicy
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.indexing.response_store import ResponseStore
+from ultracrawl.run.logs.crawl_logs import CrawlLogs
+from ultracrawl.run.reading.document_converter import DocumentConverter, note_truncation
+from ultracrawl.run.rendering.page_renderer import PageRenderer
+from ultracrawl.run.transport.headers import head_of, header_of
 from ultracrawl.spiders.filtered_page_handler import FilteredPageHandler
 from ultracrawl.spiders.page_handler import PageHandler, complete_item
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from ultracrawl.crawl import Visit
+    from ultracrawl.run import Visit
     from ultracrawl.spiders.page_handler import PageSpider
 
 logger = logging.getLogger(__name__)

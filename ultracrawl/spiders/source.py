@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
 
-from ultracrawl.crawl import context_of, visit_of
 from ultracrawl.model import Page
+from ultracrawl.run import context_of, visit_of
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.inspection import inspect_page
 from ultracrawl.spiders.response_handler import ResponseHandler
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from ultracrawl.crawl.portal_filters.filtering import Filtering
+    from ultracrawl.run.portal_filters.filtering import Filtering
 
 
 logger = logging.getLogger(__name__)

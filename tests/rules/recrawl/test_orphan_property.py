@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.crawl.removal.orphans import OrphanSweeper
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.cycle import CycleRule, RefreshMode
 from ultracrawl.rules.recrawl.orphans import provable_orphans
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.removal.orphans import OrphanSweeper
 from ultracrawl.sources import DataSource
 from ultracrawl.stores import QueueEntry, QueueStart, SqliteStore
 

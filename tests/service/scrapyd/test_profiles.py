@@ -17,9 +17,9 @@ from support.fake_scrapyd import PROJECT, FakeScrapyd
 from support.launching import Launcher, settle
 from support.project import Workspace
 
-from ultracrawl.crawl.logs.job_report import log_report
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, ScheduleStatus, UrlOutcome
+from ultracrawl.run.logs.job_report import log_report
 from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, SourcePhase, WallClock
 from ultracrawl.service.scrapyd.crawls import PATIENCE
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl

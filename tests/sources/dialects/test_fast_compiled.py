@@ -1,7 +1,7 @@
 """What options of FAST collections do to compiled rules, each with and without it.
 
 For options of which only time, several cycles or a whole network would tell; crawls with the YAML option that each of
-them sets are in tests/crawl, and all other options have a crawl of their own in `test_fast_crawled.py`.
+them sets are in tests/run, and all other options have a crawl of their own in `test_fast_crawled.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import pytest
 from support.fast import attrib, fast_options, fast_xml
 
-from ultracrawl.crawl.auth.cookie_jars import CookieJars
 from ultracrawl.rules.access.login import Login
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.limits import SlackLimit
@@ -25,6 +24,7 @@ from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, SiteSize
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.rules.recrawl.feed_links import FeedLink
 from ultracrawl.rules.robots.rules import RobotsRules
+from ultracrawl.run.auth.cookie_jars import CookieJars
 from ultracrawl.sources import CompiledSource, DataSource, compile_level_selector, compile_source, require
 from ultracrawl.sources.compilation.access import compile_logins, compile_proxies
 from ultracrawl.sources.dialects import read_definitions

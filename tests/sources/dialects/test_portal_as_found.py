@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.crawl.portal_filters.filtering import Filtering
+from ultracrawl.run.portal_filters.filtering import Filtering
 from ultracrawl.sources import DataSource, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 import click
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl import RunningCrawl
+    from ultracrawl.run import RunningCrawl
     from ultracrawl.service.orders import CrawlProgress
 
 PLAIN_INTERVAL = 30.0

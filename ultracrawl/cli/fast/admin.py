@@ -24,8 +24,8 @@ from ultracrawl.cli.look import lint as lint_verb
 from ultracrawl.cli.manage import secret
 from ultracrawl.cli.manage.remove import print_removed
 from ultracrawl.cli.options import confirm, json_option, print_json
-from ultracrawl.crawl.source_data.places import require_idle
-from ultracrawl.crawl.source_data.removing import remove_source
+from ultracrawl.run.source_data.places import require_idle
+from ultracrawl.run.source_data.removing import remove_source
 from ultracrawl.sources.dialects.fast_xml.collection import merge_layers
 from ultracrawl.sources.dialects.fast_xml.forms.masks import unmasked
 from ultracrawl.sources.dialects.fast_xml.reader import KEY_FILE

@@ -19,9 +19,9 @@ from ultracrawl.cli.options import (
     print_json,
 )
 from ultracrawl.cli.terminal import described_reason, described_status, escape_controls, print_line, wrapped
-from ultracrawl.crawl.inspection.candidates import PastVerdict
-from ultracrawl.crawl.inspection.explanation import Explanation, PastExplanation, explain, explain_past
 from ultracrawl.model import Decision
+from ultracrawl.run.inspection.candidates import PastVerdict
+from ultracrawl.run.inspection.explanation import Explanation, PastExplanation, explain, explain_past
 from ultracrawl.sources import DataSource
 
 _REASON_INDENT = " " * 18

@@ -12,11 +12,11 @@ from ultracrawl.cli.look.local_checks import check_locally, check_project_locall
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import config_option, json_option, print_json
 from ultracrawl.cli.terminal import escape_controls, wrapped
-from ultracrawl.crawl.listing.setup import check_listed
-from ultracrawl.crawl.portal_filters.filtering import Filtering
-from ultracrawl.crawl.source_data.left_over import left_over_sources
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.run.listing.setup import check_listed
+from ultracrawl.run.portal_filters.filtering import Filtering
+from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.settings.adhoc import with_adhoc_sources
 from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import locate_project

@@ -10,14 +10,14 @@ from importlib.util import find_spec
 from scrapy.settings import default_settings
 
 from ultracrawl.content.converters.registry import converter_for
-from ultracrawl.crawl.auth.ntlm import ntlm_installed
-from ultracrawl.crawl.reading.language_detection import languages_of
-from ultracrawl.crawl.reading.language_focus import focus_of
-from ultracrawl.crawl.rendering.browser import browser_program
 from ultracrawl.errors import AdvisedError, MissingExtraError, UserError
 from ultracrawl.index.engines import check_engine
 from ultracrawl.index.writing.opening import cache_folder, former_indexes
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
+from ultracrawl.run.auth.ntlm import ntlm_installed
+from ultracrawl.run.reading.language_detection import languages_of
+from ultracrawl.run.reading.language_focus import focus_of
+from ultracrawl.run.rendering.browser import browser_program
 from ultracrawl.settings.ineffective import REPLACEMENTS, replacement_advice
 from ultracrawl.sources import DataSource, PathFinding, Project
 from ultracrawl.sources.compilation.source import compile_focus

@@ -12,8 +12,8 @@ from ultracrawl.cli.options import (
     open_project,
     print_all,
 )
-from ultracrawl.crawl.inspection.forecast import Forecast
-from ultracrawl.crawl.inspection.opening import forecast_of
+from ultracrawl.run.inspection.forecast import Forecast
+from ultracrawl.run.inspection.opening import forecast_of
 
 URLS_SHOWN = 10
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, print_all, project_option
-from ultracrawl.crawl.inspection.opening import queue_of
-from ultracrawl.crawl.inspection.queue_view import DueUrl, QueueView
 from ultracrawl.model.dates import iso
+from ultracrawl.run.inspection.opening import queue_of
+from ultracrawl.run.inspection.queue_view import DueUrl, QueueView
 from ultracrawl.sources import Project
 
 

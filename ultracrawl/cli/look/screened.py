@@ -6,7 +6,7 @@ import click
 
 from ultracrawl.cli.options import SOURCE_NAME, json_option, known_sources, print_json, project_option
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.crawl.logs.candidate_logs import excluded_path, read_excluded
+from ultracrawl.run.logs.candidate_logs import excluded_path, read_excluded
 from ultracrawl.sources import Project
 
 

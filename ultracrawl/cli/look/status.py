@@ -22,8 +22,8 @@ from ultracrawl.cli.options import (
     server_option,
 )
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.crawl.inspection.site_view import SiteView, view_site
-from ultracrawl.crawl.source_data.left_over import left_over_sources
+from ultracrawl.run.inspection.site_view import SiteView, view_site
+from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.service.control import readable_sign
 from ultracrawl.service.schedules.schedule_status import DueBy
 from ultracrawl.service.source_status import source_status, status_json

@@ -10,11 +10,11 @@ import click
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, confirm, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.crawl.source_data.places import require_idle
-from ultracrawl.crawl.source_data.removing import RemovedSource, remove_source
-from ultracrawl.crawl.source_data.renaming import rename_source, unfinished_renames
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.opening import open_index
+from ultracrawl.run.source_data.places import require_idle
+from ultracrawl.run.source_data.removing import RemovedSource, remove_source
+from ultracrawl.run.source_data.renaming import rename_source, unfinished_renames
 from ultracrawl.settings.adhoc import is_adhoc
 from ultracrawl.sources import Project
 from ultracrawl.sources.definition import to_source_name

@@ -7,7 +7,7 @@ import click
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.crawl.inspection.submission import SubmissionCode, submit_url
+from ultracrawl.run.inspection.submission import SubmissionCode, submit_url
 from ultracrawl.sources import Project
 
 

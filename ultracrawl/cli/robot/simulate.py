@@ -11,15 +11,15 @@ import click
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.cli.robot.verb import filtered_source, starts_of_site
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.crawl.inspection.candidates import judge_now
-from ultracrawl.crawl.portal_filters.filtering import Filtering
-from ultracrawl.crawl.transport.host_addresses import addresses_of
 from ultracrawl.errors import UserError
 from ultracrawl.model import Decision
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.program import FilterProgram
 from ultracrawl.rules.filters.resource import Resource, View
 from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.run.inspection.candidates import judge_now
+from ultracrawl.run.portal_filters.filtering import Filtering
+from ultracrawl.run.transport.host_addresses import addresses_of
 from ultracrawl.service.probe_client import ProbeClient, ProbeResponse, probe_client_of
 from ultracrawl.sources import compile_source
 

@@ -13,12 +13,12 @@ from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.crawl.transport.outgoing import CONNECTION
 from ultracrawl.handlers.curl.errors import lost_data, transfer_error
 from ultracrawl.handlers.curl.loop import CurlLoop
 from ultracrawl.handlers.curl.transfer import Limits, Transfer
 from ultracrawl.handlers.curl.wire import Option, bind_options, tls_options
 from ultracrawl.rules.boundary.masks import parse_address
+from ultracrawl.run.transport.outgoing import CONNECTION
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
-from ultracrawl.crawl.visit import visit_of
+from ultracrawl.run.visit import visit_of
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -14,7 +14,7 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from ultracrawl.crawl.download_errors.kinds import AddressRefusedError, ProxyLoginError
+from ultracrawl.run.download_errors.kinds import AddressRefusedError, ProxyLoginError
 
 if TYPE_CHECKING:
     from ultracrawl.handlers.curl.easy import EasyTransfer

@@ -8,16 +8,16 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
-from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import UserError
 from ultracrawl.handlers.download_control import AddressGuard, DownloadSignals, access_of, guard_of
+from ultracrawl.run.transport.libcurl import require_libcurl
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.crawl.transport.outgoing import Send
+    from ultracrawl.run.transport.outgoing import Send
 
 
 class CurlDownloadHandler(BaseDownloadHandler):

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
-from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
-from ultracrawl.crawl.auth.site_headers import CERTIFICATE_KEY
-from ultracrawl.crawl.transport.outgoing import NEW_CONNECTION, needs_new_connection
 from ultracrawl.handlers.curl.easy import EasyTransfer
 from ultracrawl.handlers.curl.wire import (
     Option,
@@ -24,6 +21,9 @@ from ultracrawl.handlers.curl.wire import (
     target_url,
 )
 from ultracrawl.model import StatusCode
+from ultracrawl.run.auth.proxy_selector import TRUSTED_KEY
+from ultracrawl.run.auth.site_headers import CERTIFICATE_KEY
+from ultracrawl.run.transport.outgoing import NEW_CONNECTION, needs_new_connection
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -8,10 +8,10 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
-from ultracrawl.crawl import feature_of
-from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import UserError
 from ultracrawl.handlers.download_control import AddressGuard, DownloadSignals, guard_of
+from ultracrawl.run import feature_of
+from ultracrawl.run.transport.libcurl import require_libcurl
 from ultracrawl.sources.compilation.ftp import FtpAccess
 
 if TYPE_CHECKING:

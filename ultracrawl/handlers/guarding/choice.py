@@ -11,11 +11,11 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from ultracrawl.crawl import context_of
 from ultracrawl.errors import UserError
 from ultracrawl.handlers.download_control import access_of
 from ultracrawl.handlers.guarding.guards import ConnectionGuard, HostNameGuard, ReactorGuard
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
+from ultracrawl.run import context_of
 from ultracrawl.settings.presets import FOREIGN_HANDLERS_SETTING
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from ultracrawl.crawl.auth.chain import AuthChain
-    from ultracrawl.crawl.transport.outgoing import Send
+    from ultracrawl.run.auth.chain import AuthChain
+    from ultracrawl.run.transport.outgoing import Send
     from ultracrawl.sources import DataSource
 
 DECLARED = "ultracrawl_guarded_by"

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.utils.url import add_http_if_no_scheme
 
-from ultracrawl.crawl import feature_of
-from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
-from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
-from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.handlers.guarding.reactor import ConnectionAttempt, guard_reactor
 from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.run import feature_of
+from ultracrawl.run.auth.proxy_selector import TRUSTED_KEY
+from ultracrawl.run.download_errors.kinds import AddressRefusedError
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.transport.host_addresses import HostAddresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.crawl.context import CrawlContext
-    from ultracrawl.crawl.transport.outgoing import Send
     from ultracrawl.handlers.download_control import AddressGuard
     from ultracrawl.model import Decision
+    from ultracrawl.run.context import CrawlContext
+    from ultracrawl.run.transport.outgoing import Send
 
 HOST_NAMES_ONLY_REMARK = (
     "the address guard checks host names only, because {handler} opens its connections itself: a name that changes its "

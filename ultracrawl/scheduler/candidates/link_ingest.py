@@ -6,14 +6,14 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 
-from ultracrawl.crawl import CrawlContext, Visit
-from ultracrawl.crawl.discovery.new_urls import closing_rule
-from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.model.page import Link
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY
 from ultracrawl.rules.urls.canonical import site_of, url_key
+from ultracrawl.run import CrawlContext, Visit
+from ultracrawl.run.discovery.new_urls import closing_rule
+from ultracrawl.run.hooks import Feature
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.scheduler.candidates.off_focus_hops import OffFocusHops
 from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator

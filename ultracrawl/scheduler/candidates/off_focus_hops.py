@@ -9,8 +9,8 @@ from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.boundary.focus import NO_LINKS
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl import CrawlContext
     from ultracrawl.model import UrlRecord
+    from ultracrawl.run import CrawlContext
 
 Requeue = Callable[[int, "UrlRecord", int], None]
 """Queues a URL (key, record, depth) that was visited in this run for another fetch."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable
 
-from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl.cycle import RefreshMode
 from ultracrawl.rules.urls.canonical import site_of, url_key
+from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.scheduler.candidates.seen_urls import SeenUrls
 from ultracrawl.stores import KnownUrl, QueueEntry
 

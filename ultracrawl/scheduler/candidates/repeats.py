@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import site_of, url_key
+from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.stores import QueueEntry
 
 

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from ultracrawl.crawl.inspection.submission import submit_urls
 from ultracrawl.errors import UserError
+from ultracrawl.run.inspection.submission import submit_urls
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Editor, State
 from ultracrawl.service.api.audit import Details

@@ -11,12 +11,12 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from ultracrawl.crawl.inspection.explanation import explain, explain_past
-from ultracrawl.crawl.inspection.opening import forecast_of, queue_of
-from ultracrawl.crawl.source_data.left_over import left_over_sources
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.dates import iso
+from ultracrawl.run.inspection.explanation import explain, explain_past
+from ultracrawl.run.inspection.opening import forecast_of, queue_of
+from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Administrator, Editor, Reader, State
 from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer

@@ -9,10 +9,10 @@ from hashlib import sha256
 from importlib.util import find_spec
 from typing import Protocol
 
-from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import MissingExtraError, UserError, WorkError
 from ultracrawl.index.destinations.http_post import Poster, PostError
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.run.portal_filters.programs import Programs
 from ultracrawl.service.notices.notice import Notice
 from ultracrawl.sources import Project
 from ultracrawl.sources.secrets import SecretReader

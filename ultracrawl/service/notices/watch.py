@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from cryptography.x509 import load_der_x509_certificate
 
-from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.run.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.service.metrics.holdings import last_failed, last_success, read_holdings
 from ultracrawl.service.metrics.machine import free_bytes
 from ultracrawl.service.notices.notice import Notice

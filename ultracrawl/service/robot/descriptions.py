@@ -14,7 +14,6 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from ultracrawl.crawl.removal.expiry import expiry_of
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.opening import open_index
@@ -22,6 +21,7 @@ from ultracrawl.model import AttributeValue, Document
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, fields_of
 from ultracrawl.rules.filters.soif import SoifData, SoifError, read_soif, write_soif
+from ultracrawl.run.removal.expiry import expiry_of
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.sources.dialects.portal_robot.reader import FIELDS
 

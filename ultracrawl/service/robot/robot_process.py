@@ -9,10 +9,10 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from ultracrawl.crawl import RunningCrawl
-from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
+from ultracrawl.run import RunningCrawl
+from ultracrawl.run.portal_filters.filtering import Filtering
 from ultracrawl.service.completion import WriteLine, complete, robot_log_writer
 from ultracrawl.service.control import robot_sign
 from ultracrawl.service.run import WATCH_INTERVAL, CrawlRunner

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 
 from scrapy.crawler import Crawler
 
-from ultracrawl.crawl import RunningCrawl
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import RunReport
+from ultracrawl.run import RunningCrawl
 from ultracrawl.service.completion import complete
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress, Event, EventKind, EventStream
 from ultracrawl.service.run import CrawlRunner, Watcher

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from ultracrawl.crawl.logs.run_log import run_logs
 from ultracrawl.errors import StateError
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.schedules.status import BUSY
+from ultracrawl.run.logs.run_log import run_logs
 from ultracrawl.service.orders import ScheduleState
 from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plan_state import next_launch, schedule_state, still_due

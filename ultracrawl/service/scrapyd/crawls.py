@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from ultracrawl.crawl.logs import job_report
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
+from ultracrawl.run.logs import job_report
 from ultracrawl.service.orders import Clock, CrawlEnd, CrawlOrder, CrawlProgress
 from ultracrawl.service.scrapyd.client import JobPhase, ScrapydClient
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from ultracrawl.crawl import RunningCrawl
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport, UrlOutcome
+from ultracrawl.run import RunningCrawl
 from ultracrawl.service.completion import complete_failed_start
 from ultracrawl.service.orders import CrawlProgress
 from ultracrawl.service.parent_watch import exit_with_parent

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from ultracrawl.crawl import context_of
+from ultracrawl.run import context_of
 from ultracrawl.spiders import SourceSpider
 
 

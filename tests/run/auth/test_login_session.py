@@ -1,0 +1,129 @@
+"""One login in a crawl: when it is carried out, by whom if many notice that it is lost, and when no more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.http import Response
+
+from ultracrawl.errors import WorkError
+from ultracrawl.rules.access.login import Login
+from ultracrawl.run.auth.cookie_jars import CookieJars
+from ultracrawl.run.auth.form_login import MAX_USELESS_LOGINS, LoginSession
+from ultracrawl.run.download_errors.kinds import LoginFailedError
+
+ROOT = "https://a.example"
+
+
+class Guarded:
+    """A site that lets nobody in who has not logged in since it forgot its sessions, and a clock."""
+
+    def __init__(self, **options: Any) -> None:
+        self.inside = self.refuses = False
+        self.logins = 0
+        self.now = 1.0
+        self.problems: list[WorkError] = []
+        page, action = f"{ROOT}/login", f"{ROOT}/enter"
+        login = Login(
+            "l", frozenset({"a.example"}), (("pw", "p"),), page, action=action, autofill=False, **options
+        )
+        jars = CookieJars(lambda host: None, 60.0)
+        self.session = LoginSession(login, {}, jars, self.problems.append, lambda: self.now)
+
+    async def send(self, request: Request) -> Response:
+        await asyncio.sleep(0)
+        if request.url == f"{ROOT}/enter":
+            self.logins += 1
+            self.inside = not self.refuses
+            return Response(request.url, 403 if self.refuses else 200)
+        if self.inside:
+            return Response(request.url)
+        return Response(request.url, 302, {"Location": f"{ROOT}/login?back={request.url}"})
+
+    async def ask(self) -> int:
+        return int((await self.session.fetch(Request(f"{ROOT}/page"), self.send)).status)
+
+
+def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(work())
+
+
+def test_many_requests_wait_for_one_login_and_one_renews_it_for_all() -> None:
+    async def work() -> None:
+        site = Guarded()
+        assert await asyncio.gather(*(site.ask() for _ in range(5))) == [200] * 5
+        assert site.logins == 1
+        site.inside = False
+        assert await asyncio.gather(*(site.ask() for _ in range(5))) == [200] * 5
+        assert site.logins == 2
+
+    run(work)
+
+
+def test_pages_that_always_ask_for_a_login_are_taken_as_they_are_after_a_few() -> None:
+    async def work() -> None:
+        site = Guarded()
+        assert await site.ask() == 200
+
+        async def never(request: Request) -> Response:
+            site.inside = False
+            return await site.send(request)
+
+        for _ in range(MAX_USELESS_LOGINS + 2):
+            await site.session.fetch(Request(f"{ROOT}/login-help"), never)
+        assert site.logins == 1 + MAX_USELESS_LOGINS
+
+    run(work)
+
+
+@pytest.mark.parametrize(
+    ("ttl", "again", "passed", "logins"),
+    [(60.0, True, 59.9, 1), (60.0, True, 60.0, 2), (None, True, 9999.0, 1), (60.0, False, 60.0, 2)],
+)
+def test_fast_220_a_login_is_renewed_when_its_time_is_over(
+    ttl: float | None, again: bool, passed: float, logins: int
+) -> None:
+    async def work() -> None:
+        site = Guarded(ttl=ttl, relogin_if_failed=again)
+        await site.ask()
+        site.now += passed
+        await site.ask()
+        assert site.logins == logins
+
+    run(work)
+
+
+@pytest.mark.parametrize(("again", "passed", "logins"), [(True, 60.0, 2), (True, 59.0, 1), (False, 60.0, 1)])
+def test_fast_223_a_login_that_failed_is_tried_again_if_that_is_wanted(
+    again: bool, passed: float, logins: int
+) -> None:
+    async def work() -> None:
+        site = Guarded(ttl=60.0, relogin_if_failed=again)
+        site.refuses = True
+        for _ in range(2):
+            with pytest.raises(LoginFailedError):
+                await site.ask()
+        site.refuses = False
+        site.now += passed
+        if logins == 2:
+            assert await site.ask() == 200
+        else:
+            with pytest.raises(LoginFailedError):
+                await site.ask()
+        assert (site.logins, len(site.problems)) == (logins, 1)
+
+    run(work)
+
+
+def test_a_login_that_is_not_required_stops_nobody() -> None:
+    async def work() -> None:
+        site = Guarded(required=False)
+        site.refuses = True
+        assert [await site.ask(), await site.ask()] == [302, 302]
+        assert (site.logins, len(site.problems)) == (1, 1)
+
+    run(work)

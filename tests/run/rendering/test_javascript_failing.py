@@ -1,0 +1,140 @@
+"""Pages on which the browser fails: they are opened again, in the same run or in the next one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from support.project import Workspace
+from support.requirement import require
+from support.resource import Reply
+from support.server import Request
+from support.site import Site
+
+from ultracrawl.run.rendering.browser import PROGRAMS, Browser, Rendered, browser_program
+
+pytestmark = pytest.mark.servers
+
+PAGES = 8
+SCRIPT = """fetch('/next?' + location.pathname.slice(2)).then(answer => answer.text()).then(next => {
+  if (next) document.body.insertAdjacentHTML('beforeend', `<a href="${next}">on</a> written`);
+})"""
+
+
+class Killer:
+    """A browser whose processes can be killed, and a chain of pages each of which a script links to the next."""
+
+    def __init__(self, site: Site, directory: Path) -> None:
+        chromium = next(filter(None, map(shutil.which, PROGRAMS)))
+        self.program = directory / "browser"
+        self._pids = directory / "pids"
+        self.program.write_text(f'#!/bin/sh\necho $$ >> "{self._pids}"\nexec {chromium} "$@"\n')
+        self.program.chmod(0o755)
+        self.doomed: dict[int, int] = {}
+        """How often the browser is yet to be killed while it has a page open, by the number of the page."""
+        for number in range(PAGES):
+            site.file(f"/p{number}", f"<p>p {number}</p><script>{SCRIPT}</script>".encode(), "text/html")
+        site.dynamic("/next*", self._next)
+
+    @property
+    def started(self) -> int:
+        return len(self._pids.read_text().split())
+
+    def _next(self, request: Request) -> Reply:
+        number = int(request.path.partition("?")[2].rstrip("="))
+        if self.doomed.get(number, 0):
+            self.doomed[number] -= 1
+            os.kill(int(self._pids.read_text().split()[-1]), signal.SIGKILL)
+        following = f"/p{number + 1}" if number + 1 < PAGES else ""
+        return Reply(200, (("Content-Type", "text/plain"),), following.encode())
+
+
+@pytest.fixture
+def killer(site: Site, url: str, workspace: Workspace) -> Killer:
+    require(any(map(shutil.which, PROGRAMS)), "Chromium", "chromium")
+    made = Killer(site, workspace.directory)
+    workspace.define(
+        f"{url}/p0", javascript={"use": True, "keep_html": True, "browser": str(made.program), "timeout": 60}
+    )
+    return made
+
+
+ALL = [f"/p{number}" for number in range(PAGES)]
+
+
+def test_pages_that_the_browser_died_on_are_opened_again_in_the_run(
+    killer: Killer, workspace: Workspace
+) -> None:
+    killer.doomed = {2: 1, 5: 1}
+    run = workspace.crawl().run
+    assert workspace.indexed() == ALL
+    assert sorted(workspace.search("written")) == ALL[:-1]
+    assert "javascript failed" not in run["rejected_by"]
+    assert killer.started == 3
+
+
+@pytest.mark.parametrize("more", [{}, {"filters": True}], ids=["documents", "filters"])
+def test_a_page_that_could_not_be_opened_is_opened_in_the_next_run_though_it_is_as_it_was(
+    killer: Killer, workspace: Workspace, url: str, more: dict[str, bool]
+) -> None:
+    if more:
+        (workspace.directory / "filter.conf").write_text(
+            "<Filter name=e>\nEnumerate fn=enumerate-urls\n</Filter>\n"
+            "<Filter name=g>\nGenerate fn=extract-html-text\n</Filter>\n"
+        )
+        workspace.define(
+            f"{url}/p0",
+            javascript={"use": True, "keep_html": True, "browser": str(killer.program), "timeout": 60},
+            filters={"file": "filter.conf", "enumeration": "e", "generation": "g"},
+        )
+    killer.doomed = {4: 99}
+    assert workspace.crawl().run["rejected_by"]["javascript failed"] == 1
+    assert workspace.indexed() == ALL[:5]
+    assert "scripts were not run" in workspace.urls()["/p4"]["reason"]
+    assert "scripts were not run" in workspace.command("explain", f"{url}/p4").out
+    workspace.crawl()
+    assert workspace.indexed() == ALL[:5], "the browser died again"
+    assert workspace.urls()["/p4"]["outcome"] == "UNMODIFIED"
+    killer.doomed = {}
+    workspace.crawl()
+    assert workspace.indexed() == ALL
+    assert sorted(workspace.search("written")) == ALL[:-1]
+    assert workspace.urls()["/p4"]["reason"] == ""
+    last = workspace.crawl().run
+    assert last["outcomes"] == {"NOT_MODIFIED": PAGES}
+
+
+def test_a_browser_whose_driver_died_is_started_anew(killer: Killer) -> None:
+    async def opened(browser: Browser) -> Rendered:
+        async def nothing(_: object) -> None:
+            return None
+
+        return await browser.render("http://127.0.0.1/", b"<p>x", {"Content-Type": "text/html"}, nothing, 60)
+
+    async def scenario() -> None:
+        browser = Browser(browser_program(None), "test")
+        others = children()
+        try:
+            await opened(browser)
+            for driver in children() - others:
+                os.kill(driver, signal.SIGKILL)
+            with pytest.raises(RuntimeError, match="the browser"):
+                await opened(browser)
+            assert "x" in (await opened(browser)).html
+        finally:
+            await browser.close()
+
+    asyncio.run(scenario())
+
+
+def children() -> set[int]:
+    """Return the processes that this one has started."""
+    return {
+        int(pid)
+        for task in Path("/proc/self/task").iterdir()
+        for pid in (task / "children").read_text().split()
+    }

@@ -1,0 +1,143 @@
+"""Crawling and indexing at once, or in turn (Ultra Search 6)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from ultracrawl.index import IndexDocument
+from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.destination_queue import Indexer
+from ultracrawl.index.writing.destination_queues import DestinationQueues
+from ultracrawl.index.writing.segments import Committed, Report
+from ultracrawl.run.run_counters import RunCounters
+from ultracrawl.run.writing.writer import EAGER_AFTER, EAGER_SIZE, FIRST_AFTER, IndexWriter
+from ultracrawl.stores import SqliteStore
+
+
+class Waiting:
+    """An indexer that commits when it is told to."""
+
+    def __init__(self) -> None:
+        self.segments: list[Path] = []
+        self._done: list[Report] = []
+
+    @property
+    def busy(self) -> int:
+        return len(self.segments)
+
+    def prepare(self) -> None:
+        pass
+
+    def submit(self, path: Path) -> None:
+        self.segments.append(path)
+
+    def commit(self) -> None:
+        self._done.append(Committed(self.segments.pop(0), 1, 0.0))
+
+    def poll(self) -> list[Report]:
+        done, self._done = self._done, []
+        return done
+
+    def close(self, timeout: float) -> list[Report]:
+        return []
+
+
+@pytest.fixture
+def state() -> Any:
+    store = SqliteStore(":memory:", "s")
+    yield store
+    store.close()
+
+
+def feed(tmp_path: Path, state: SqliteStore, two_phases: bool) -> tuple[IndexWriter, Waiting]:
+    indexer = Waiting()
+    cache = DocumentCache(tmp_path, 3 * EAGER_SIZE)
+    destinations = DestinationQueues.single(tmp_path, cast(Indexer, indexer))
+    return IndexWriter("s", cache, destinations, state, RunCounters("s"), two_phases=two_phases), indexer
+
+
+def add(taking: IndexWriter, number: int, size: int = EAGER_SIZE) -> None:
+    taking.add(number, IndexDocument("s", f"http://x/{number}", "t", "word " * (size // 5)))
+    taking.tick()
+
+
+@pytest.mark.parametrize("two_phases", [False, True])
+def test_ultra_search_5_when_the_cache_is_full_caching_stops_and_indexing_starts(
+    tmp_path: Path, state: SqliteStore, two_phases: bool
+) -> None:
+    taking, indexer = feed(tmp_path, state, two_phases)
+    add(taking, 1)
+    assert indexer.busy == (0 if two_phases else 1), "in two phases the index waits for a full cache"
+    add(taking, 2)
+    add(taking, 3)
+    assert indexer.busy == 1
+    assert taking.congested is two_phases
+    indexer.commit()
+    taking.tick()
+    assert not taking.congested, "ultra_search_7: crawling goes on"
+    taking.close(0)
+
+
+def test_ultra_search_6_when_the_queue_is_empty_indexing_starts_though_the_cache_is_not_full(
+    tmp_path: Path, state: SqliteStore
+) -> None:
+    taking, indexer = feed(tmp_path, state, True)
+    add(taking, 1)
+    taking.drain()
+    assert indexer.busy == 1
+    taking.close(0)
+
+
+def test_what_waits_for_long_is_handed_over_though_it_is_little(tmp_path: Path, state: SqliteStore) -> None:
+    now = [100.0]
+    indexer = Waiting()
+    destinations = DestinationQueues.single(tmp_path, cast(Indexer, indexer))
+    taking = IndexWriter(
+        "s", DocumentCache(tmp_path), destinations, state, RunCounters("s"), clock=lambda: now[0]
+    )
+
+    def is_handed_over(seconds: float) -> bool:
+        now[0] += seconds
+        taking.tick()
+        handed = indexer.busy == 1
+        if handed:
+            indexer.commit()
+            taking.tick()
+        return handed
+
+    assert not is_handed_over(FIRST_AFTER), "nothing waits"
+    add(taking, 1, 1000)
+    assert not is_handed_over(FIRST_AFTER - 0.1)
+    assert is_handed_over(0.1), "the first document of a crawl can soon be found"
+    add(taking, 2, 500)
+    assert not is_handed_over(EAGER_AFTER), "half of what went before"
+    add(taking, 3, 1500)
+    assert is_handed_over(0), "it waits for ten seconds, and is more than what went before"
+    add(taking, 4, EAGER_SIZE // 5)
+    assert not is_handed_over(EAGER_AFTER - 0.1)
+    assert is_handed_over(0.1)
+    add(taking, 5, EAGER_SIZE // 9)
+    assert is_handed_over(EAGER_AFTER), "a tenth of what is worth a commit is enough"
+    taking.close(0)
+
+
+def test_the_more_was_handed_over_the_larger_are_the_segments(tmp_path: Path, state: SqliteStore) -> None:
+    taking, indexer = feed(tmp_path, state, two_phases=False)
+    for number in range(4):
+        add(taking, number)
+        assert indexer.busy == 1, "a quarter of what went before is no more than is worth a commit anyway"
+        indexer.commit()
+    add(taking, 4, int(EAGER_SIZE * 0.9))
+    assert indexer.busy == 0
+    add(taking, 5, int(EAGER_SIZE * 0.2))
+    assert indexer.busy == 1
+    indexer.commit()
+    taking.tick()
+    add(taking, 6)
+    assert indexer.busy == 0, "a quarter of what went before is more now"
+    add(taking, 7, int(EAGER_SIZE * 0.4))
+    assert indexer.busy == 1
+    taking.close(0)

@@ -1,0 +1,133 @@
+"""The requests of one form login: preload page, form, submission. No message contains a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode, urljoin
+
+from scrapy import Request
+from scrapy.http import Response
+
+from ultracrawl.model.status import REDIRECTS
+from ultracrawl.rules.access.login import Form, Login, login_form
+from ultracrawl.rules.urls.canonical import split
+from ultracrawl.run.download_errors.kinds import LoginFailedError
+from ultracrawl.run.transport.headers import header_of
+from ultracrawl.run.transport.outgoing import NEW_CONNECTION, Send
+
+MAX_REDIRECTS = 10
+"""Redirects followed by a request of a login."""
+MAX_BODY_BYTES = 4 << 20
+"""Largest response that is read."""
+
+
+class LoginRequest(Request):
+    """A request whose text omits the query of the URL, which may hold a password."""
+
+    def __str__(self) -> str:
+        return f"<{self.method} {self.url.partition('?')[0]}>"
+
+    __repr__ = __str__
+
+
+class LoginRequests:
+    """Carries out one login. Raises `LoginFailedError`."""
+
+    def __init__(self, login: Login, headers: Mapping[str, str], send: Send) -> None:
+        self._login = login
+        # Responses are read here without decompression.
+        self._headers = {**headers, "Accept-Encoding": "identity"}
+        self._send = send
+
+    async def run(self) -> None:
+        """Fetch the preload page and the form, submit the form and check the response."""
+        login = self._login
+        if login.preload:
+            await self._follow(await self._request(login.preload))
+        form = await self._form()
+        action = login.action or form.action
+        if not login.action and not login.may_receive(action):
+            raise LoginFailedError(
+                "the form is sent to another site than its page; write its URL as `action` if this is intended"
+            )
+        method = login.method or (form.method if login.autofill and login.page else "POST")
+        response = await self._request(action, method, urlencode(form.filled(login.values)))
+        self._check(await self._follow(response, action, form))
+
+    async def _form(self) -> Form:
+        """Return the form to fill in; an empty one if it is not read from a page."""
+        login = self._login
+        if not login.page or not login.autofill:
+            return Form(login.action or "", "POST", ())
+        page = await self._follow(await self._request(login.page))
+        if page.status >= 400:
+            raise LoginFailedError(f"the login page returned status {page.status}")
+        form = login_form(page.body, page.url, getattr(page, "encoding", None))
+        if form is None:
+            raise LoginFailedError(f"30188 no login form given: {login.page}")
+        return form
+
+    async def _request(self, url: str, method: str = "GET", data: str = "") -> Response:
+        headers, body = dict(self._headers), ""
+        if data:
+            # Some servers require it together with the token of the form.
+            headers["Referer"] = self._login.page or url
+        if data and method == "POST":
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            body = data
+        elif data:
+            url = f"{url}{'&' if '?' in url else '?'}{data}"
+        meta = {"download_timeout": self._login.timeout, "download_maxsize": MAX_BODY_BYTES}
+        if data:  # a form must be submitted only once, with GET too
+            meta[NEW_CONNECTION] = True
+        return await self._send_once(LoginRequest(url, method=method, headers=headers, body=body, meta=meta))
+
+    async def _send_once(self, request: Request) -> Response:
+        """Send a request without retries: a server that did not answer may have counted it as an attempt."""
+        try:
+            return await self._send(request)
+        except Exception as error:  # whatever a handler raises
+            raise _no_response(error) from None
+
+    async def _follow(self, response: Response, sent_to: str = "", form: Form | None = None) -> Response:
+        """Follow redirects by GET among the hosts of the login; form data is never sent again."""
+        for _ in range(MAX_REDIRECTS):
+            location = header_of(response, "Location")
+            if response.status not in REDIRECTS or not location:
+                break
+            if sent_to and response.status in {307, 308}:
+                raise LoginFailedError("the server wants the form sent to another URL; name that as `action`")
+            target = urljoin(response.url, location)
+            if split(target).host not in self._login.own_hosts or not target.startswith(
+                ("http://", "https://")
+            ):
+                break
+            if response.url.startswith("https:") and target.startswith("http:"):
+                break
+            response = await self._request(target)
+        else:
+            raise LoginFailedError(f"more than {MAX_REDIRECTS} redirects")
+        if form is not None and form.fields and _repeats_form(response, form):
+            raise LoginFailedError("the server shows the form again")
+        return response
+
+    def _check(self, response: Response) -> None:
+        if response.status >= 400:
+            raise LoginFailedError(f"the server returned status {response.status}")
+        text = self._login.failed_text
+        if text and text in _text(response):
+            raise LoginFailedError("the page after the login contains the text of `failed_text`")
+
+
+def _no_response(error: Exception) -> LoginFailedError:
+    """Return the error without its text, which may contain the URL and thus the password."""
+    return LoginFailedError(f"no response to a login request ({type(error).__name__})")
+
+
+def _repeats_form(response: Response, form: Form) -> bool:
+    again = login_form(response.body, response.url, getattr(response, "encoding", None))
+    return again is not None and again.action == form.action
+
+
+def _text(response: Response) -> str:
+    return response.body.decode(getattr(response, "encoding", None) or "utf-8", "replace")

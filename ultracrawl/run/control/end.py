@@ -1,0 +1,161 @@
+"""Ends a run: carries out deletions, waits for the last index commit and writes the report."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ultracrawl.model import UrlOutcome
+from ultracrawl.model.dates import as_text
+from ultracrawl.rules.candidates.rules import REFRESH_ONLY
+from ultracrawl.rules.recrawl.guard import LossGuard
+from ultracrawl.run.control.limits import RunLimits
+from ultracrawl.run.control.start_chain import report_unreadable_urls
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.removal.deletions import Deletions
+from ultracrawl.run.removal.scope import with_links_left
+from ultracrawl.run.writing.finishing import INDEX_TIMEOUT, finish_writing
+
+if TYPE_CHECKING:
+    from ultracrawl.model import UrlRecord
+    from ultracrawl.run.context import CrawlContext
+
+logger = logging.getLogger(__name__)
+
+_UNFINISHED_KEY = "left"
+"""Key of a stored report: whether the run will be resumed."""
+MAX_HELD_READ = 500
+"""Held-back documents that are read for their common title."""
+MIN_INDEX_TIMEOUT = 60.0
+"""Seconds that the last commit may take even if the time limit of the run is over."""
+
+
+class RunEnd:
+    """Ends a run: carries out deletions, waits for the last index commit and writes the report.
+
+    `recount` is called with the old and new record of a document whose outcome changes, `restarts` returns whether
+    the cycle restarts after this run, and `requested_urls` are the URLs of the command line.
+    """
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        limits: RunLimits,
+        recount: Callable[[UrlRecord, UrlRecord], None],
+        restarts: Callable[[], bool],
+        requested_urls: Iterable[str],
+    ) -> None:
+        self._context = context
+        self._limits = limits
+        self._recount = recount
+        self._restarts = restarts
+        self._requested_urls = tuple(requested_urls)
+
+    async def finish_indexing(self) -> None:
+        """Carry out deletions and wait for the last commit. Raises `WorkError`."""
+        context = self._context
+        context.flush()  # otherwise the store still counts the last visits as queued
+        complete = self._is_complete()
+        while context.documents.settle(complete=complete):
+            await asyncio.sleep(0)
+        context.flush()
+        for notify in context.hooks[Feature.run_ending]:
+            notify(complete=complete)
+        self._delete()
+        if not context.counters.interrupted:
+            context.flush()
+            for update in context.hooks[Feature.after_deletions]:
+                await update()
+        timeout = self._limits.allowance(INDEX_TIMEOUT, MIN_INDEX_TIMEOUT)
+        problem = await finish_writing(context.documents.writer, context.flush, timeout)
+        if problem:
+            context.run.note_problem(problem)
+
+    def write_report(self, started: float) -> None:
+        """Store the report. A run with URLs left in its queue stays unfinished, so that the next crawl resumes it.
+
+        `started` is a monotonic time in seconds. Raises `WorkError`.
+        """
+        context, counters = self._context, self._context.counters
+        now = context.clock()
+        counters.close(as_text(now), time.monotonic() - started)
+        if not counters.interrupted:
+            report_unreadable_urls(context, self._requested_urls)
+        for notify in context.hooks[Feature.run_ended]:
+            notify()
+        if context.run.replay:
+            return
+        run = context.mark
+        if self._limits.refresh_only or counters.rejected_by[REFRESH_ONLY]:
+            run = replace(run, scope=with_links_left(run.scope))
+        finished = 0.0 if self._is_unfinished() and not self._restarts() else now
+        run = replace(
+            run,
+            finished=finished,
+            report=json.dumps({**context.report.as_json(), _UNFINISHED_KEY: not finished}),
+        )
+        context.run.mark = run
+        context.store.end_run(run)
+
+    def _delete(self) -> None:
+        """Remove documents that are marked for removal, unless the deletion guard finds too many."""
+        context = self._context
+        section = context.source.deletion
+        guard = LossGuard(section.percent, section.always)
+        held = self._report_held()
+        deletions = Deletions(context.store, context.documents.writer, self._recount)
+        run = context.mark
+        problem = deletions.apply(
+            guard,
+            started=context.clock() if context.run.replay else run.started,
+            by_definition=context.run.recipe_changed,
+            complete=self._is_complete(),
+            before=0 if context.run.replay else run.deleted,
+            held=held,
+        )
+        if deletions.counted and not context.run.replay:
+            context.flush()
+            context.run.mark = replace(run, deleted=run.deleted + deletions.counted)
+            context.store.end_run(context.mark)
+        if problem:
+            context.run.add_problem(problem)
+            logger.warning(problem)
+
+    def _report_held(self) -> int:
+        """Report the new versions that are held back; returns how many of them this run found."""
+        context = self._context
+        if context.run.replay:
+            return 0
+        counts = context.store.records.count_urls()
+        if not counts.held_back:
+            return 0
+        held = list(islice(context.store.records.held_records(), MAX_HELD_READ))
+        label = Counter(record.cause.subject for record in held if record.outcome is UrlOutcome.HELD_BACK)
+        common = next((f" ({text!r})" for text, _ in label.most_common(1) if text), "")
+        section = context.source.modification
+        limit = LossGuard(section.percent, section.always).limit(counts.documents)
+        problem = (
+            f"{counts.held_back:,} changes are held back: {counts.held_back:,} of {counts.documents:,} documents "
+            f"became alike each other{common}, and the limit is {limit:,}; their former versions stay in the index; "
+            f"`ultracrawl approve-changes {context.source.name}` lets the new ones in"
+        )
+        context.run.add_problem(problem)
+        logger.warning(problem)
+        return context.counters.outcomes[UrlOutcome.HELD_BACK]
+
+    def _is_complete(self) -> bool:
+        context = self._context
+        return not (context.counters.interrupted or context.run.listed_partially or self._is_unfinished())
+
+    def _is_unfinished(self) -> bool:
+        """Whether URLs are queued, other than those of given-up sites, or the listing is not finished."""
+        if self._context.run.is_listing:
+            return True
+        return self._context.store.records.count_urls().queued > self._context.counters.given_up.total()

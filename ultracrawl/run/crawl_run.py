@@ -1,0 +1,80 @@
+"""The port `run` of a crawl: the kind of the run, its problems and how to end it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from ultracrawl.errors import UltracrawlError, UserError, WorkError
+from ultracrawl.run.run_counters import RunCounters
+from ultracrawl.stores import RunMark
+
+logger = logging.getLogger(__name__)
+
+FAILED = "failed"
+"""Close reason of the spider of a crawl that cannot continue."""
+
+
+class CrawlRun:
+    """The port `run` of a crawl.
+
+    The kind of the run is decided when it begins (`run.control.begin`) and does not change afterwards.
+    """
+
+    mark: RunMark
+    """The run as stored."""
+    counters: RunCounters
+    """The counters of the run."""
+
+    def __init__(self, close_soon: Callable[[str], None], *, force: bool, replay: bool) -> None:
+        self._close_soon = close_soon
+        self.force = force
+        """Whether all pages are made into documents again, changed or not."""
+        self.rescan = False
+        """Whether every page is fetched and parsed, changed or not: forced, or the scope of the source changed."""
+        self.narrowed = False
+        """Whether a changed scope admits no URL that it excluded before, so that no page is parsed for it."""
+        self.recipe_changed = False
+        """Whether the definition makes other documents of the same pages than in the previous run."""
+        self.replay = replay
+        """Whether documents are made again from stored responses; no run begins or ends."""
+        self.inspection = False
+        """Whether single pages are inspected and nothing is crawled."""
+        self.is_listing = False
+        """Whether the lister is still running, so that an empty queue is not the end."""
+        self.listed_partially = False
+        """Whether the listing is incomplete, so that nothing can be concluded about URLs that it lacks."""
+        self.failed = False
+        """Whether an error occurred that affects all further URLs."""
+        self.user_error: UserError | None = None
+        """The user's mistake that made the run fail before any URL had an outcome."""
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """One line for each failure that concerns more than one URL."""
+        return self.counters.problems
+
+    def add_problem(self, problem: str) -> None:
+        """Add a failure that concerns more than one URL to the report."""
+        self.counters.add_problem(problem)
+
+    def note_problem(self, problem: WorkError | str) -> None:
+        """Log a failure and add it to the report, unless it is there already; the crawl continues."""
+        if self.counters.add_new_problem(str(problem)):
+            logger.error("%s", problem)
+
+    def fail(self, problem: UltracrawlError | str) -> None:
+        """Report a failure that affects all further URLs, and end the crawl; what is durable stays."""
+        if self.failed:
+            return
+        self.failed = True
+        self.add_problem(str(problem))
+        if isinstance(problem, UserError) and not self.counters.outcomes:
+            self.user_error = problem  # reported at the end, like that of a crawl that cannot begin
+        else:
+            logger.error("%s", problem)
+        self.end_soon(FAILED)
+
+    def end_soon(self, reason: str) -> None:
+        """End the crawl once nothing is in flight; `reason` is the close reason of the spider."""
+        self._close_soon(reason)

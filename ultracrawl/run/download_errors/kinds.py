@@ -1,0 +1,82 @@
+"""Maps exceptions of downloads to outcome, status code and cause (Ultra Search 14.1)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+    UnsupportedURLSchemeError,
+)
+
+from ultracrawl.model import Cause, CauseCode, Decision, StatusCode, UrlOutcome
+from ultracrawl.run.ending import Ending
+
+
+class AddressRefusedError(IgnoreRequest):
+    """The address guard refused all addresses of a request; no connection was made.
+
+    A subclass of `IgnoreRequest`, so that Scrapy does not retry.
+    """
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(decision.reason)
+        self.decision = decision
+        """The decision of the address policy, with the rule that refused."""
+
+
+class ProxyLoginError(DownloadFailedError):
+    """A proxy requires user and password, or refused them (407)."""
+
+
+class LoginFailedError(Exception):
+    """A required form login failed. The message contains no secrets."""
+
+
+class Failure(NamedTuple):
+    """The meaning of a download error for its URL."""
+
+    outcome: UrlOutcome
+    status: int
+    cause: Cause
+    retryable: bool = False
+    """Whether a retry may help."""
+
+    @property
+    def ending(self) -> Ending:
+        """The ending of a visit that is not retried."""
+        return Ending(self.outcome, self.status, self.cause)
+
+
+_NET = UrlOutcome.NETWORK_ERROR
+_KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, CauseCode, bool], ...] = (
+    (DownloadTimeoutError, _NET, StatusCode.READ_TIMEOUT, CauseCode.TIMEOUT, True),
+    (DownloadConnectionRefusedError, _NET, StatusCode.CONNECTION_REFUSED, CauseCode.CONNECTION_REFUSED, True),
+    (CannotResolveHostError, _NET, StatusCode.IO_ERROR, CauseCode.HOST_UNKNOWN, True),
+    (ResponseDataLossError, _NET, StatusCode.BROKEN_STREAM, CauseCode.BODY_BROKEN, True),
+    (LoginFailedError, UrlOutcome.HTTP_ERROR, StatusCode.LOGIN_FAILED, CauseCode.LOGIN_FAILED, False),
+    (ProxyLoginError, _NET, StatusCode.PROXY_LOGIN, CauseCode.PROXY_LOGIN, False),
+    (DownloadFailedError, _NET, StatusCode.BROKEN_STREAM, CauseCode.CONNECTION_BROKEN, True),
+    (DownloadCancelledError, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, CauseCode.TOO_LARGE, False),
+    (UnsupportedURLSchemeError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, CauseCode.SCHEME, False),
+    (AddressRefusedError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, CauseCode.ADDRESS, False),
+    (IgnoreRequest, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, CauseCode.STATED, False),
+    (OSError, _NET, StatusCode.IO_ERROR, CauseCode.IO_ERROR, True),
+)
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Return the failure for an exception; an unknown one is a failure of our own processing."""
+    detail = " ".join(str(error).split())[:300]
+    for kind, outcome, status, code, retryable in _KINDS:
+        if isinstance(error, kind):
+            cause = Cause(code, detail) if code is CauseCode.STATED else Cause(code, detail=detail)
+            return Failure(outcome, status, cause, retryable)
+    cause = Cause(CauseCode.EXCEPTION, type(error).__name__, detail)
+    return Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause)

@@ -1,0 +1,162 @@
+"""Anchor texts: collected page by page, and updated in the index after all pages were read."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ultracrawl.content.anchors import LONGEST, anchor_text, says_more_than
+from ultracrawl.model import UrlOutcome
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.hooks import Feature
+
+if TYPE_CHECKING:
+    from ultracrawl.model.page import Link
+    from ultracrawl.run.context import CrawlContext
+    from ultracrawl.run.visit import Visit
+
+MAX_LINKS_PER_PAGE = 1000
+"""Limit of links per page whose texts count; equal ones count once."""
+GENERATION_SIZE = 25_000
+"""Cached links per generation; two generations take about 15 MB."""
+MAX_CACHED_CHARS = 500
+"""Longest text in characters that is cached: on a site that forgets `</a>`, texts would be whole pages."""
+BATCH = 500
+"""Documents between two flushes."""
+_FRAGMENT_DIRECTIVE = ":~:"
+"""Introduces instructions to browsers in a fragment (`#:~:text=words`), for a whole page or a part of it."""
+_NO_MARK = 0
+"""The mark of a link whose text says nothing about its target."""
+
+_LinkText = str | tuple[str, str]
+"""The text of a link, with the link as written if that has a fragment."""
+
+
+class AnchorTexts(Feature):
+    """Stores the texts of links by target, and sends the index those that it does not have yet.
+
+    Documents get their texts when the segment in which they go to the index is sealed (`IndexWriter`). Changes later
+    in the run are sent at its end (`refresh_documents`), without a request. A page that is unchanged, or could not be
+    read, keeps its stored texts. Texts of a page with readers of its own are not used: others could find the targets by
+    them, and learn what that page says.
+    """
+
+    def __init__(self, context: CrawlContext, *, items_have_readers: bool = False) -> None:
+        """Initialise; `items_have_readers`: items of the source may name their readers."""
+        self._context = context
+        self._items_have_readers = items_have_readers
+        self._young: dict[str, dict[_LinkText, int]] = {}
+        self._old: dict[str, dict[_LinkText, int]] = {}
+        """Marks of recently seen links, by URL and text, in two generations; storing a text costs two look-ups."""
+        self._young_size = 0
+        """Number of links in the younger generation."""
+        self._marks_by_visit: dict[int, bytes] = {}
+        """Marks of the anchor texts of each visit whose links were placed, by key."""
+
+    # ---- texts of links, page by page
+
+    def links_resolved(
+        self, visit: Visit, located: Mapping[str, str], inside: array[int], named: Sequence[Link]
+    ) -> None:
+        """Collect the link texts of a page.
+
+        `located` has URLs by link as written; `inside` has the keys of the accepted links.
+        """
+        marks, own = dict[int, None](), visit.url
+        kept: frozenset[int] | None = None
+        for href, _, text, _ in named:
+            if not text or (url := located.get(href, own)) == own:
+                continue
+            link_text = (href, text) if "#" in href else text
+            cached = self._young.get(url)
+            mark = None if cached is None else cached.get(link_text)
+            if mark is None:
+                kept = frozenset(inside) if kept is None else kept
+                mark = self._mark_of(url, link_text, kept)
+            if mark:
+                marks[mark] = None
+                if len(marks) == MAX_LINKS_PER_PAGE:
+                    break
+        self._marks_by_visit[visit.entry.key] = array("q", marks).tobytes()
+
+    def redirected(self, visit: Visit, target: str, shown: str) -> None:
+        """Store a redirect: texts of links to the redirecting URL count for its target."""
+        self._context.store.links.put_redirect(visit.entry.key, url_key(target))
+
+    def _mark_of(self, url: str, link_text: _LinkText, kept: frozenset[int]) -> int:
+        """Return the mark of a link text that is not in the younger generation; stores the text if it is new."""
+        mark = self._old.get(url, {}).get(link_text)
+        if mark is None:
+            target = url_key(url)
+            if target not in kept:
+                return _NO_MARK
+            mark = self._store_text(url, target, link_text)
+        if sum(map(len, (link_text,) if isinstance(link_text, str) else link_text)) > MAX_CACHED_CHARS:
+            return mark
+        if self._young_size >= GENERATION_SIZE:
+            self._old, self._young, self._young_size = self._young, {}, 0
+        self._young.setdefault(url, {})[link_text] = mark
+        self._young_size += 1
+        return mark
+
+    def _store_text(self, url: str, target: int, link_text: _LinkText) -> int:
+        """Store the text of a link unless it says nothing about its target; returns its mark."""
+        href, text = ("", link_text) if isinstance(link_text, str) else link_text
+        text = anchor_text(text)
+        fragment = href.partition("#")[2][:LONGEST].partition(_FRAGMENT_DIRECTIVE)[0]
+        if not text or (fragment and not says_more_than(text, fragment, url)):
+            return _NO_MARK
+        return self._context.store.links.note_anchor(target, text, fragment)
+
+    def visit_ended(self, visit: Visit) -> None:
+        """Store the anchor texts of a page that was read; other pages keep theirs."""
+        outcome, key = visit.outcome, visit.entry.key
+        if visit.deferred:
+            return
+        marks = self._marks_by_visit.pop(key, None)
+        if visit.revived and marks is None:  # the run was killed meanwhile
+            return
+        if outcome is None or outcome.transient or visit.from_store:
+            return
+        links = self._context.store.links
+        known = visit.record.last_fetched > 0
+        own_readers = visit.page.own_readers
+        if own_readers is None and self._items_have_readers and outcome.unchanged:
+            marks = None  # it was dropped before its item named them
+        if marks is not None:
+            links.put_page_anchors(key, b"" if own_readers else marks)
+        elif known and not (outcome.unchanged or outcome is UrlOutcome.ROBOTS or visit.fetch.status == 304):
+            links.put_page_anchors(key, b"")
+        if known and outcome is not UrlOutcome.REDIRECTED:
+            links.put_redirect(key, 0)
+
+    # ---- texts into documents
+
+    async def after_deletions(self) -> None:
+        """Update the anchor texts of documents in the index, except in a re-index from stored responses."""
+        if not self._context.run.replay:
+            self.refresh_documents()
+
+    def refresh_documents(self) -> None:
+        """Update the documents in the index whose anchor texts have changed. Raises `WorkError`.
+
+        Called at the end of a run. Documents in the open segment get theirs when it is sealed.
+        """
+        context, links = self._context, self._context.store.links
+        context.flush()
+        links.sweep_anchors()
+        context.store.flush()
+        last = None
+        while keys := links.documents_due(last, BATCH):
+            last = keys[-1]
+            for key, texts in links.changed_texts(
+                [key for key in keys if not context.documents.writer.is_in_open_segment(key)]
+            ).items():
+                record = context.store.records.get_record(key)
+                if record is not None and record.searchable:
+                    context.documents.writer.replace_anchors(key, record.shown_url, texts, record.depth)
+                else:
+                    links.note_document_removed(key)
+            context.flush()
+            context.documents.writer.tick()

@@ -1,0 +1,73 @@
+"""Fills indexes that are new to a source with all its documents (FAST 5.10)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ultracrawl.errors import UltracrawlError
+from ultracrawl.index.opening import open_index
+from ultracrawl.index.writing.opening import open_destinations
+from ultracrawl.run.hooks import Feature
+
+if TYPE_CHECKING:
+    from ultracrawl.run.context import CrawlContext
+    from ultracrawl.run.writing.writer import IndexWriter
+
+logger = logging.getLogger(__name__)
+
+
+class Filling(Feature):
+    """Finds the indexes that were added to a source after documents were indexed, and has every page indexed again.
+
+    A crawl then fetches all pages in full; a re-index fills the indexes from stored responses. Documents that such an
+    index has of the source, and the document table has not, are removed. Created before the run begins, because it
+    sets `run.force`.
+    """
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self.destinations = open_destinations(context.project, context.source)
+        """All destinations of the source."""
+        self._new = self.destinations.unfilled()
+        self._has_documents = bool(self._new) and context.store.records.count_urls().documents > 0
+        if self._has_documents and not context.run.replay:
+            names = ", ".join(f"`{destination.index}`" for destination in self._new)
+            logger.warning("%s: every page is fetched again to fill the index %s", context.source.name, names)
+            context.store.documents.remake_documents()
+            context.run.force = True
+
+    def begin(self, writer: IndexWriter, *, resumed: bool) -> None:
+        """Remove unknown documents from new indexes; called when the writer is open and the run has begun.
+
+        A resumed run does not repeat what it did before the interruption: then the next run fills the indexes.
+        """
+        for destination in self._new:
+            writer.remove_unknown(self._unknown_urls(destination.index))
+        writer.sync()
+        if not self._has_documents or not (resumed or self._context.run.replay):
+            self.destinations.mark_filled()
+        self.destinations.mark_former_unfilled()
+
+    def run_ended(self) -> None:
+        """Mark the indexes as filled after a successful re-index."""
+        if self._context.run.replay and self._new and not self._context.report.failed:
+            self.destinations.mark_filled()
+
+    def _unknown_urls(self, index: str) -> Iterator[str]:
+        """Yield the display URLs of the source that an index has and the document table has not."""
+        context = self._context
+        urls: set[str] = set()
+        with suppress(
+            UltracrawlError
+        ):  # an unreadable index cannot be written either, which is reported then
+            engine = open_index(context.project, index)
+            try:
+                urls = {url for _, url in engine.urls(context.source.name)}
+            finally:
+                engine.close()
+        if urls:
+            urls -= {record.shown_url for record in context.store.records.all_records() if record.searchable}
+        return iter(sorted(urls))

@@ -1,0 +1,110 @@
+"""The decisions on a URL after the boundary, as far as they are known without a request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
+from ultracrawl.model.dates import as_text
+from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.rules.boundary.masks import parse_address
+from ultracrawl.rules.urls.canonical import host_of
+from ultracrawl.run.auth.stages import access_stages
+from ultracrawl.run.portal_filters.filtering import Filtering
+from ultracrawl.run.transport.host_addresses import addresses_of, seed_addresses
+from ultracrawl.sources import CompiledSource, DataSource
+from ultracrawl.stores import StoredRobots
+
+_INDEXED = frozenset(
+    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
+)
+
+
+def later_stages(
+    source: DataSource,
+    rules: CompiledSource,
+    url: str,
+    record: UrlRecord | None,
+    robots: StoredRobots | None,
+    *,
+    dns: bool = False,
+) -> Iterator[Decision]:
+    """Yield the decisions of filters, address guard, access, robots.txt and the last visit.
+
+    With `dns` the host is resolved. Raises `UserError` if the filters cannot be used.
+    """
+    host = host_of(url)
+    address = host.strip("[]") if parse_address(host) else next(iter(addresses_of(host)), "") if dns else ""
+    yield from filter_stages(source, url, record.depth if record is not None else 0, address)
+    yield from _addresses(source, rules, host, dns=dns)
+    yield from access_stages(source, rules, url)
+    yield _robots(rules, url, record, robots)
+    if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:
+        yield _last_visit(record)
+
+
+def _addresses(source: DataSource, rules: CompiledSource, host: str, *, dns: bool) -> Iterator[Decision]:
+    addresses: Iterable[str] = ()
+    policy = rules.addresses
+    if parse_address(host):
+        addresses = (host.strip("[]"),)
+    elif dns:
+        networks = [str(network) for network in source.boundary.networks]
+        policy = AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks)
+        addresses = addresses_of(host)
+        if not addresses:
+            yield Decision(False, "address", "address unknown", f"{host} has no address")
+    yield from map(policy.check, addresses)
+
+
+def _robots(
+    rules: CompiledSource, url: str, record: UrlRecord | None, stored: StoredRobots | None
+) -> Decision:
+    policy = rules.robots
+    if not policy.obey:
+        return Decision(True, "robots", "robots.obey", "robots.txt is not obeyed")
+    if stored is not None:
+        decision = policy.judge_response(
+            stored.status or None, stored.body, error=stored.error, timed_out=stored.timed_out
+        ).allowed(url)
+        return replace(decision, reason=f"{decision.reason}; it was read {as_text(stored.asked)}")
+    if record is not None and record.outcome is UrlOutcome.ROBOTS:
+        return Decision(False, "robots", "robots.txt", f"at the last visit: {record.reason}")
+    return Decision(True, "robots", "robots.txt", "not read yet; it is read before the first fetch")
+
+
+def _last_visit(record: UrlRecord) -> Decision:
+    status = f"{record.status_code} {status_text(record.status_code)}"
+    if record.outcome in _INDEXED:
+        return Decision(True, "answer", record.outcome.value, f"the last response was indexed: {status}")
+    return Decision(True, "answer", record.outcome.value, record.reason or status, index=False)
+
+
+FILTERS = "filters"
+"""The stage of filter decisions."""
+_PASSES = "MetaData allows it; Data is evaluated after the fetch"
+
+
+def filter_stages(source: DataSource, url: str, depth: int, address: str = "") -> Iterator[Decision]:
+    """Yield the decision of each filter of a source, if it has filters. Raises `UserError`."""
+    if source.filters.file is None:
+        return
+    filtering = Filtering(source.filters, time.time)
+    filtering.start()
+    views = filtering.judge(url, depth, address)
+    filtering.release()
+    section = source.filters
+    if views.denied:
+        yield Decision(False, FILTERS, views.cause.subject, f"both deny it: {views.cause}")
+        return
+    if views.enumeration is None:
+        yield Decision(True, FILTERS, section.enumeration, "denies it, so its links are not followed")
+    else:
+        yield Decision(True, FILTERS, section.enumeration, _PASSES)
+    if views.generation is None:
+        reason = f"denies it, so it gets no description: {views.cause}"
+        yield Decision(True, FILTERS, section.generation, reason, index=False)
+    else:
+        yield Decision(True, FILTERS, section.generation, _PASSES)

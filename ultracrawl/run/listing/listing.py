@@ -1,0 +1,341 @@
+"""Lists a source: queues the entries of its lister that are new or changed, and removes what is no longer listed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ultracrawl.agents.entry_texts import content_key, pack_entry, unpack_entry
+from ultracrawl.agents.port import Batch, Complete, Entry, Listed, Lister, Partial
+from ultracrawl.errors import UltracrawlError
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model.record_changes import without_validators
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.urls.shown import is_display_url
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.listing.answers import stored_validators
+from ultracrawl.run.listing.call_threads import CallThreads
+from ultracrawl.run.listing.deletions import ListedDeletions
+from ultracrawl.run.listing.fetching import FAILED
+from ultracrawl.sources.kinds import kind_schemes
+from ultracrawl.stores import Retained, Store
+from ultracrawl.stores.opening import open_lists
+
+if TYPE_CHECKING:
+    from ultracrawl.run.context import CrawlContext
+    from ultracrawl.run.visit import Visit
+
+logger = logging.getLogger(__name__)
+
+MAX_QUEUED = 20_000
+"""Queue length from which listing pauses."""
+CAPACITY_POLL_INTERVAL = 0.2
+"""Seconds between checks whether listing can go on."""
+CLOSE_TIMEOUT = 30.0
+"""Seconds that a lister has to return when the crawl ends."""
+
+
+class SourceListing(Feature):
+    """Lists the source of a crawl, batch by batch, while documents are fetched.
+
+    A batch is committed together with the lister's cursor, so that a crawl that was killed resumes behind it.
+    """
+
+    def __init__(
+        self, context: CrawlContext, make_lister: Callable[[], Lister], lost: Callable[[], bool]
+    ) -> None:
+        """Initialise; `lost` returns whether an index lost documents, so that all are fetched."""
+        self._context = context
+        self._make = make_lister
+        self._lost = lost
+        self._lister: Lister | None = None
+        self._threads = CallThreads("lister")
+        self._task: asyncio.Task[None] | None = None
+        self._notes = ListingNotes(context)
+        self._deletions = ListedDeletions(context)
+        self._shown_url = partial(_shown_url, schemes=kind_schemes(context.source.type))
+
+    # ---- start
+
+    def queue_opened(self) -> None:
+        """Start the listing, or resume it."""
+        run = self._context.run
+        if run.failed or run.replay:
+            return
+        self._notes.begin(fresh=self._fetches_everything)
+        run.is_listing = True
+        self._task = asyncio.ensure_future(self._run())
+
+    @property
+    def _fetches_everything(self) -> bool:
+        run = self._context.run
+        return run.force or run.rescan or self._lost()
+
+    # ---- listing
+
+    async def _run(self) -> None:
+        run = self._context.run
+        try:
+            await self._list_source()
+        except UltracrawlError as error:
+            run.fail(error)
+        except Exception as error:  # code of a plug-in may raise anything
+            logger.warning("The source cannot be listed", exc_info=error)
+            run.fail(f"the source cannot be listed: {type(error).__name__}: {error}")
+        finally:
+            run.is_listing = False
+            self._context.queue.listing_changed()
+
+    async def _list_source(self) -> None:
+        call, state = self._threads.call, self._notes.state
+        self._lister = lister = await call(self._make)
+        lists = await call(lister.value_lists)
+        if lists:
+            open_lists(self._context.project).replace(lists)
+        if state.whole:
+            await call(lister.resume_queued, state.since)
+            return
+        if state.since and not state.cursor:
+            await call(lister.confirm, state.since)
+        steps = await call(lister.list_entries, state.since, state.cursor)
+        while True:
+            await self._wait_for_capacity()
+            listed = await self._next_batch(steps)
+            if isinstance(listed, Batch):
+                await self._process_batch(listed)
+                continue
+            self._end_listing(listed)
+            return
+
+    async def _next_batch(self, steps: Any) -> Listed:
+        if isinstance(steps, AsyncIterator):
+            listed = await anext(steps, None)
+        else:
+            listed = await self._threads.call(next, steps, None)
+        return Partial("the lister ended without Complete or Partial") if listed is None else listed
+
+    def _end_listing(self, end: Complete | Partial) -> None:
+        if remark := self._deletions.report():
+            self._context.counters.add_remark(remark)
+        if isinstance(end, Partial):
+            self._context.run.listed_partially = True
+            self._context.run.add_problem(_problem_of(end))
+            return
+        if end.changes_only:
+            self._queue_failed()
+        self._notes.note(whole=True, changes_only=end.changes_only, token=end.token)
+        self._context.flush()
+
+    async def _wait_for_capacity(self) -> None:
+        """Wait while the index is behind or the queue is long."""
+        context = self._context
+        while context.documents.congested or context.store.queue.number_waiting() > MAX_QUEUED:
+            await asyncio.sleep(CAPACITY_POLL_INTERVAL)
+
+    async def _process_batch(self, batch: Batch) -> None:
+        """Queue the new and changed entries of a batch, record the others as unchanged, and commit."""
+        entries = await self._deletions.apply(batch.entries)
+        records = self._context.store.records.get_records(list(entries))
+        self._deletions.cancel(records)
+        fresh = {known.key for known in self._context.store.visits.note_met(list(records))}
+        vouched, fetches_all = Counter[UrlOutcome](), self._fetches_everything
+        for key, (url, entry) in entries.items():
+            record = records.get(key)
+            if record is not None and key not in fresh:
+                continue
+            if record is not None and not fetches_all and is_vouched_for(self._context, key, record, entry):
+                vouched[vouched_outcome(record)] += 1
+                continue
+            self._queue_entry(key, url, entry, record)
+        self._context.counters.count_unchanged(vouched)
+        self._notes.note(cursor=batch.cursor)
+        self._context.flush()
+        self._context.queue.listing_changed()
+        assert self._lister is not None
+        await self._threads.call(self._lister.received, batch)
+
+    def _queue_entry(self, key: int, url: str, entry: Entry, record: UrlRecord | None) -> None:
+        shown = self._shown_url(entry.display_url, url)
+        if record is not None and record.display_url != shown:
+            if record.searchable:
+                self._context.documents.writer.delete(key, record.shown_url)
+            changed = replace(without_validators(record), display_url=shown, indexed=False, submitted=False)
+            self._context.store.records.amend_record(key, changed)
+        elif record is not None and has_new_metadata(self._context.store, key, entry):
+            self._context.store.records.amend_record(key, replace(record, etag="", last_modified=""))
+        self._context.queue.queue_listed(key, url, shown, known=record is not None)
+        self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
+
+    def _queue_failed(self) -> None:
+        """Queue documents that failed before: a listing of changes does not name them again."""
+        store = self._context.store
+        for outcome in FAILED:
+            for record in list(store.records.all_records(outcome)):
+                key = url_key(record.url)
+                if store.visits.note_met((key,)):
+                    self._context.queue.queue_listed(key, record.url, record.display_url, known=True)
+
+    # ---- removal
+
+    def visit_ended(self, visit: Visit) -> None:
+        """Remove a document that the listing named as deleted after it had queued it."""
+        self._deletions.remove_again(visit.entry.key)
+
+    def cycle_ended(self) -> int:
+        """Mark documents that a complete listing did not name as leaving; returns their number."""
+        state, store = self._notes.state, self._context.store
+        if not state.whole or state.changes_only or self._context.run.replay:
+            return 0
+        store.flush()
+        unseen = store.visits.unseen_urls(1)
+        records = store.records.get_records([url.key for url in unseen if url.has_document])
+        self._deletions.remove(records.values())
+        forgotten = [url.key for url in unseen if not url.has_document]
+        if forgotten:
+            store.drop_urls(forgotten)
+            self._context.queue.forget_urls(forgotten)
+        return len(records)
+
+    # ---- end
+
+    def run_ending(self, *, complete: bool) -> None:
+        """After a complete run, note that the next listing starts from the token of this one."""
+        if complete and self._notes.state.whole and not self._context.run.failed:
+            self._notes.note(done=True)
+
+    async def stop(self) -> None:
+        """Stop the listing; committed batches stay."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=CLOSE_TIMEOUT)
+            self._context.run.is_listing = True  # it is resumed by the next start
+
+    async def close(self) -> None:
+        """Confirm to the lister that its documents are in the index, and close it."""
+        if self._lister is None:
+            return
+        try:
+            async with asyncio.timeout(CLOSE_TIMEOUT):
+                if self._notes.state.done and not self._context.run.failed:
+                    await self._threads.call(self._lister.confirm, self._notes.state.token)
+                await self._threads.call(self._lister.close)
+        except TimeoutError:
+            self._context.run.note_problem(
+                "the lister did not return in time; its resources may not be released"
+            )
+        except Exception as error:  # code of a plug-in may raise anything
+            self._context.run.note_problem(f"the lister cannot be closed: {type(error).__name__}: {error}")
+        self._threads.close()
+
+
+def _problem_of(end: Partial) -> str:
+    state = "stopped at a mistake" if end.mistake else "is partial"
+    return f"the listing of the source {state}: {end.reason}; no document counts as deleted"
+
+
+def _shown_url(display_url: str, url: str, *, schemes: frozenset[str]) -> str:
+    """Return the display URL for a record; empty if it is the access URL, or cannot be shown."""
+    return display_url if display_url != url and is_display_url(display_url, schemes) else ""
+
+
+async def lister_credential(
+    listing: SourceListing, host: str, realm: str, url: str
+) -> tuple[str, str] | None:
+    """Return the lister's user and password for a server that requires them; an error of the lister fails the run."""
+    if listing._lister is None:
+        return None
+    try:
+        call = listing._threads.call(listing._lister.credential_for, host, realm, url)
+        credential: tuple[str, str] | None = await call
+    except UltracrawlError as error:
+        listing._context.run.fail(error)
+        return None
+    except Exception as error:  # code of a plug-in may raise anything
+        listing._context.run.fail(f"the lister has no password: {type(error).__name__}: {error}")
+        return None
+    return credential
+
+
+@dataclass(frozen=True, slots=True)
+class ListingState:
+    """The progress of a run's listing; stored as JSON, so field names are fixed."""
+
+    scope: str
+    """Digests of scope and recipe of the definition; after a change everything is listed."""
+    since: str = ""
+    cursor: str = ""
+    whole: bool = False
+    """The listing has reached its end."""
+    changes_only: bool = False
+    token: str = ""
+    done: bool = False
+    """The run ended well: the next listing starts from the token."""
+
+
+class ListingNotes:
+    """The state of the listing of a crawl; changes become durable with the next flush."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self.state = ListingState(f"{context.rules.scope}.{context.rules.recipe}")
+
+    def begin(self, *, fresh: bool) -> None:
+        """Resume an interrupted listing, or start from the token of the last good one, or from nothing if `fresh`."""
+        stored = ((run, ListingState(**json.loads(text))) for run, text in self._context.store.listings())
+        for run, state in stored:
+            if run == self._context.mark.number:
+                self.state = state
+                return
+            if state.done:
+                restart = fresh or state.scope != self.state.scope
+                self.state = replace(self.state, since="" if restart else state.token)
+                return
+
+    def note(self, **changes: Any) -> None:
+        """Change fields of the state."""
+        self.state = replace(self.state, **changes)
+        self._context.store.note_listing(self._context.mark.number, json.dumps(asdict(self.state)))
+
+
+_INDEXED = frozenset(
+    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
+)
+
+
+def is_vouched_for(context: CrawlContext, key: int, record: UrlRecord, entry: Entry) -> bool:
+    """Return whether a document is unchanged since its recorded visit, and the outcome of that visit still holds."""
+    if not entry.validators or stored_validators(entry, context.rules.recipe) != record.etag:
+        return False
+    if record.outcome is UrlOutcome.DUPLICATE:
+        return _stays_copy(context, key, record, entry)
+    left_out = record.outcome is UrlOutcome.NOT_INDEXED and record.removal is None
+    return left_out or (record.outcome in _INDEXED and record.retained)
+
+
+def _stays_copy(context: CrawlContext, key: int, record: UrlRecord, entry: Entry) -> bool:
+    """Return whether a known duplicate needs no visit; its entry is kept in case it takes the place of the other."""
+    if not context.documents.remains_duplicate(record):
+        return False
+    documents = context.store.documents
+    if documents.retained_document(Retained.LISTED, key) is None:  # it was the indexed one before
+        documents.retain_document(Retained.LISTED, key, pack_entry(entry))
+    return True
+
+
+def vouched_outcome(record: UrlRecord) -> UrlOutcome:
+    """Return the outcome that is counted for a document that is not visited."""
+    return UrlOutcome.DUPLICATE if record.outcome is UrlOutcome.DUPLICATE else UrlOutcome.NOT_MODIFIED
+
+
+def has_new_metadata(store: Store, key: int, entry: Entry) -> bool:
+    """Return whether a lister's metadata of a document on a web server has changed since it was last read."""
+    if entry.validators or entry.body is not None:
+        return False
+    before = store.documents.retained_document(Retained.LISTED, key)
+    return before is not None and content_key(unpack_entry(before)) != content_key(entry)

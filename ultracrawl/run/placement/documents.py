@@ -1,0 +1,193 @@
+"""The port `documents`: decides which URL stands for a document, by display URL, content and approval."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
+
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
+from ultracrawl.model.cause import truncation_cause
+from ultracrawl.rules.recrawl.change import classify
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.urls.shown import is_display_url
+from ultracrawl.run.ending import Ending
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.placement.changes import AlikeChanges, Answer
+from ultracrawl.run.placement.display_urls import DisplayUrls
+from ultracrawl.run.placement.duplicates import Duplicates
+from ultracrawl.run.placement.holders import needs_approval
+from ultracrawl.run.placement.new_versions import NewVersion, pack_version, unpack_version
+from ultracrawl.run.placement.pending import PendingDocuments
+from ultracrawl.run.placement.succession import same_content
+from ultracrawl.run.ports import HeldBack, Placed, Placement, Refused, Retained
+from ultracrawl.sources.kinds import kind_schemes
+from ultracrawl.stores import Retained as Retain
+
+if TYPE_CHECKING:
+    from ultracrawl.index import IndexDocument
+    from ultracrawl.model import UrlRecord
+    from ultracrawl.run.context import CrawlContext
+    from ultracrawl.run.visit import Visit
+    from ultracrawl.run.writing.writer import IndexWriter
+
+
+_WITH_TEXT = ("application/", "message/")
+"""Beginnings of media types of documents that usually have text; images have none, and pages often have none."""
+_XHTML = "application/xhtml+xml"
+
+
+class Documents:
+    """The port `documents` of a crawl (`DocumentPort`)."""
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        writer: IndexWriter,
+        pending: PendingDocuments,
+        display_urls: DisplayUrls,
+        duplicates: Duplicates,
+        changes: AlikeChanges,
+    ) -> None:
+        self.writer = writer
+        self._context = context
+        self._pending = pending
+        self._display_urls = display_urls
+        self._duplicates = duplicates
+        self._schemes = kind_schemes(context.source.type)
+        self._changes = changes
+
+    def propose(self, visit: Visit, document: IndexDocument) -> Placement:
+        """Decide which URL stands for a document, and end its visit accordingly.
+
+        A display URL that hits must not link to ends as 1010, a second document with the same display URL as 956, one
+        with equal content as 909. In the crawling mode `examine` a document is retained, with status 952. A new version
+        of a document may have to wait, or be held back.
+        """
+        self._note_readers(visit, document)
+        if not is_display_url(document.url, self._schemes):
+            cause = Cause(CauseCode.STATED, repr(document.url))
+            ending = Ending(UrlOutcome.FAILED, StatusCode.BAD_DISPLAY_URL, cause)
+            self._context.endings.end_visit(visit, ending)
+            return Refused("", cause)
+        return (
+            self._refuse_duplicate(visit, document.acl)
+            or self._keep_back(visit, document)
+            or self._place(visit, document)
+        )
+
+    def _note_readers(self, visit: Visit, document: IndexDocument) -> None:
+        visit.note_readers(own=set(document.acl) != set(self._context.source.acl))
+
+    def _keep_back(self, visit: Visit, document: IndexDocument) -> HeldBack | None:
+        """Retain a new version that may make many documents alike, or is one of them."""
+        if needs_approval(self._context.source, visit):
+            return None
+        answer, label = self._changes.judge(visit, document)
+        if answer is Answer.DEFER:
+            self._retain(Retain.DEFERRED, visit, document)
+            self._context.endings.defer_visit(visit)
+        elif answer is Answer.HOLD:
+            self._hold(visit, document, label)
+        return None if answer is Answer.PLACE else HeldBack(visit.url, decided=answer is Answer.HOLD)
+
+    def _hold(self, visit: Visit, document: IndexDocument, label: str) -> None:
+        self._retain(Retain.CHANGE, visit, document)
+        self._context.store.documents.release_document(Retain.DEFERRED, visit.entry.key)
+        cause = Cause(CauseCode.ALIKE, label)
+        self._context.endings.end_visit(visit, Ending(UrlOutcome.HELD_BACK, StatusCode.OK, cause))
+
+    def _retain(self, purpose: Retain, visit: Visit, document: IndexDocument) -> None:
+        key = visit.entry.key
+        data = pack_version(NewVersion.of(visit), key, document)
+        self._context.store.documents.retain_document(purpose, key, data)
+
+    def settle(self, *, complete: bool | None = None) -> int:
+        """Decide about some of the documents that wait for others to become alike, and return their number."""
+        if complete is not None:
+            self._changes.end_waiting(complete=complete)
+        waiting = list(self._changes.ready())
+        for key, label in waiting:
+            self._settle_one(key, label)
+        return len(waiting)
+
+    def _settle_one(self, key: int, label: str) -> None:
+        state = self._context.store
+        record, data = state.records.get_record(key), state.documents.retained_document(Retain.DEFERRED, key)
+        self._changes.forget(key)
+        found = unpack_version(data) if data else None
+        if record is None or record.removed or found is None:
+            return
+        version, document = found
+        visit = version.visit(key, record)
+        self._note_readers(visit, document)
+        if label:
+            self._hold(visit, document, label)
+        elif holder := self._duplicates.find_again(visit):
+            self._duplicates.refuse(visit, holder)
+        elif self._refuse_duplicate(visit, None) is None:
+            self._place(visit, document)
+
+    def _refuse_duplicate(self, visit: Visit, readers: Collection[str] | None) -> Refused | None:
+        """End the visit of a duplicate; `readers` are those of its item, None if they have been compared."""
+        holder = self._display_urls.holder(visit)
+        if holder is not None:
+            cause = Cause(CauseCode.SAME_DISPLAY_URL, holder.url, visit.display_url)
+            ending = Ending(UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, cause)
+            self._context.endings.end_visit(visit, ending)
+            return Refused(holder.url, cause)
+        holder_of_content = self._duplicates.find_contested(visit, readers)
+        if holder_of_content is None:
+            return None
+        self._duplicates.refuse(visit, holder_of_content)
+        return Refused(holder_of_content.url, same_content(holder_of_content))
+
+    def _remark_on(self, visit: Visit, document: IndexDocument) -> Cause:
+        """Return the remark on an indexed document: that it is truncated, or has no text; count the latter."""
+        media_type = visit.fetch.media_type
+        usually_has_text = media_type.startswith(_WITH_TEXT) and media_type != _XHTML
+        if visit.fetch.truncated or document.text.strip() or not usually_has_text:
+            return truncation_cause(visit.fetch.truncated)
+        self._context.counters.count_without_text()
+        return Cause(CauseCode.NO_TEXT)
+
+    def _place(self, visit: Visit, document: IndexDocument) -> Placement:
+        endings, key = self._context.endings, visit.entry.key
+        for complete in self._context.hooks[Feature.document_made]:
+            document = complete(visit, document)
+        if needs_approval(self._context.source, visit):
+            self._pending.keep(key, document)
+            self._duplicates.displace(visit)
+            ending = Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, self._remark_on(visit, document))
+            endings.end_visit(visit, ending)
+            return Retained(visit.url)
+        leaving = self._duplicates.wait_for_place(visit, document)
+        if leaving is not None:
+            return Retained(visit.url, leaving.url)
+        self.writer.add(key, document)
+        self._duplicates.displace(visit)
+        outcome = classify(visit.record, visit.checksum, force=True)
+        if classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED:
+            self._context.counters.count_indexed_again()
+        endings.end_visit(visit, Ending(outcome, StatusCode.OK, self._remark_on(visit, document)))
+        return Placed(visit.url, outcome)
+
+    def remove(self, leaving: Iterable[UrlRecord]) -> None:
+        """Have documents leave the index when the run ends, for the reasons in their records.
+
+        All are marked before duplicates of them are fetched, so that no leaving document takes the place of another.
+        """
+        marked = list(leaving)
+        for record in marked:
+            self._context.store.records.amend_record(url_key(record.url), record)
+        for record in marked:
+            for on_leaving in self._context.hooks[Feature.document_leaving]:
+                on_leaving(record)
+
+    def remains_duplicate(self, record: UrlRecord) -> bool:
+        """Return whether a known duplicate still has a better document in the index."""
+        return self._duplicates.remains_duplicate(record)
+
+    @property
+    def congested(self) -> bool:
+        """Whether crawling has to wait for the index."""
+        return self.writer.congested

@@ -1,0 +1,138 @@
+"""Replaces one document by another of the same content: at once, when the first one leaves, or after it is gone."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.index.values import pack_document
+from ultracrawl.model import Cause, CauseCode, RemovalReason, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model.record_changes import without_validators
+from ultracrawl.rules.boundary.expressions import compile_pattern
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.ending import Ending
+from ultracrawl.stores import Retained
+
+if TYPE_CHECKING:
+    from ultracrawl.index import IndexDocument
+    from ultracrawl.run.context import CrawlContext
+    from ultracrawl.run.placement.holders import ContentHolders
+    from ultracrawl.run.visit import Visit
+
+logger = logging.getLogger(__name__)
+
+
+class Succession:
+    """Demotes worse documents, retains those that wait for a place, and fetches a duplicate if no other is indexed."""
+
+    def __init__(self, context: CrawlContext, holders: ContentHolders) -> None:
+        self._context = context
+        self._holders = holders
+        self._max_listed = context.source.duplicates.listed
+        always = context.source.duplicates.always_listed
+        self._always_listed = compile_pattern(always) if always else None
+        self._refused: dict[bytes, set[int]] = {}
+        """By content, the keys of indexed documents that this run refused as its duplicates.
+
+        Their records keep the fingerprint of the version in the index until it is removed.
+        """
+
+    def is_listed(self, url: str, others: list[UrlRecord]) -> bool:
+        """Return whether a duplicate is remembered, given the other records of its content."""
+        remembered = sum(not other.searchable and other.url != url for other in others)
+        if remembered < self._max_listed:
+            return True
+        return self._always_listed is not None and self._always_listed.fullmatch(url) is not None
+
+    def displace(self, visit: Visit) -> None:
+        """Demote worse documents of a content; called when a visit has taken their place."""
+        for record in self._holders.others_of_visit(visit):
+            if self._holders.is_current(record) and not record.removal:
+                self._demote(record, visit)
+            elif record.outcome is UrlOutcome.DUPLICATE and not record.removal:
+                self._amend(replace(record, cause=same_content(visit.record)))
+
+    def wait_for_place(self, visit: Visit, document: IndexDocument) -> UrlRecord | None:
+        """Retain a document whose content is in the index under a URL that is to leave, and end its visit.
+
+        Returns the record of that URL; None if there is none, and nothing was done.
+        """
+        others = self._holders.others_of_visit(visit)
+        leaving = next((other for other in others if other.searchable and other.removal), None)
+        if leaving is None or visit.record.searchable:
+            return None  # a document that is in the index changes there; its former version must not stay
+        key = visit.entry.key
+        self._context.store.documents.retain_document(Retained.REPLACEMENT, key, pack_document(key, document))
+        self._holders.waiting.add(key)
+        self.displace(visit)
+        cause = Cause(CauseCode.REPLACES, leaving.url)
+        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, cause)
+        self._context.endings.end_visit(visit, ending)
+        return leaving
+
+    def note_refused(self, visit: Visit) -> None:
+        """Remember a visit that is refused as a duplicate, while the index still has another content of it."""
+        if visit.record.searchable and visit.record.fingerprint != visit.page.fingerprint:
+            self._refused.setdefault(visit.page.fingerprint, set()).add(visit.entry.key)
+
+    def forget_waiting(self, key: int) -> None:
+        """Release a document that waited for a place."""
+        if key in self._holders.waiting:
+            self._holders.waiting.discard(key)
+            self._context.store.documents.release_document(Retained.REPLACEMENT, key)
+
+    def recount(self, before: UrlRecord, after: UrlRecord) -> None:
+        """Replace the outcome of a URL that the report counted for its visit in this run."""
+        if before.last_fetched >= self._holders.since:
+            self._context.endings.recount(before, after)
+
+    def elect_successor(self, left: UrlRecord) -> None:
+        """Fetch the best known duplicate, unless a document with the content is in the index or being fetched."""
+        others = self._holders.others_of_record(left)
+        ready = [other for other in others if not other.removal]
+        refused = self._context.store.records.get_records(list(self._refused.get(left.fingerprint, ())))
+        ready += [record for record in refused.values() if record.leaves_for(RemovalReason.DUPLICATE)]
+        ready = [other for other in ready if not other.failed_runs and other.url != left.url]
+        if self._holders.best(others) is not None or any(not other.checksum for other in ready):
+            return
+        if self._context.rules.listed and any(url_key(other.url) in self._context.visits for other in ready):
+            return  # its visit finds that the place is free; another one would have no entry of the listing
+        best = min(ready, key=self._holders.rank_of_record, default=None)
+        if best is None:
+            return
+        logger.info("%s replaces %s", best.url, left.url)
+        chosen = without_validators(best)
+        self._context.store.records.amend_record(url_key(best.url), chosen)
+        self._context.queue.requeue(chosen)
+
+    def _demote(self, record: UrlRecord, winner: Visit) -> None:
+        context, key = self._context, url_key(record.url)
+        if record.searchable:
+            context.documents.writer.delete(key, record.shown_url)
+        if record.pending:
+            context.store.documents.release_document(Retained.APPROVAL, key)
+        self.forget_waiting(key)
+        logger.info("30083 duplicate document ignored: %s has the content of %s", record.url, winner.url)
+        demoted = replace(
+            record,
+            outcome=UrlOutcome.DUPLICATE,
+            status_code=StatusCode.DUPLICATE_DETECTED,
+            cause=same_content(winner.record),
+            indexed=False,
+            submitted=False,
+            pending=False,
+        )
+        if not self.is_listed(record.url, self._holders.others_of_visit(winner)):
+            demoted = replace(demoted, fingerprint=b"", etag="", last_modified="")
+        self._amend(demoted)
+        self.recount(record, demoted)
+
+    def _amend(self, record: UrlRecord) -> None:
+        self._context.store.records.amend_record(url_key(record.url), record)
+        self._context.queue.update_record(record)
+
+
+def same_content(holder: UrlRecord) -> Cause:
+    """Return the cause of a duplicate of `holder`."""
+    return Cause(CauseCode.SAME_CONTENT, holder.url)

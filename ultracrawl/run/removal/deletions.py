@@ -1,0 +1,211 @@
+"""The last step of a run: deletes the documents marked for removal, unless they are suspiciously many."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ultracrawl.index.values import unpack_document
+from ultracrawl.model import RemovalReason, UrlOutcome, UrlRecord
+from ultracrawl.model.record_changes import approved, without_document
+from ultracrawl.rules.duplicates.likeness import resemble
+from ultracrawl.rules.recrawl.guard import LossGuard
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.writing.writer import IndexWriter
+from ultracrawl.stores import Retained, Store
+
+logger = logging.getLogger(__name__)
+
+MAX_OTHER_TEXTS = 50
+"""Texts of redirect targets that are compared with each other."""
+_OUTSIDE, _UNKNOWN = RemovalReason.SCOPE, RemovalReason.UNKNOWN
+
+
+class Deletions:
+    """Deletes the documents whose records are marked for removal (`UrlRecord.removal`).
+
+    Documents are marked one by one as their visits end, and deleted together here, so that a server fault that affects
+    many is noticed before it does harm. If a document with the same content waits (`Retained.REPLACEMENT`), it is
+    added in the same step.
+    """
+
+    def __init__(
+        self,
+        state: Store,
+        writer: IndexWriter,
+        on_succession: Callable[[UrlRecord, UrlRecord], None] | None = None,
+    ) -> None:
+        self._state = state
+        self._writer = writer
+        self._on_succession = on_succession
+        self.counted = 0
+        """Documents that `apply` removed and the guard counted."""
+
+    def candidates(self) -> list[UrlRecord]:
+        """Return the records that are marked for removal."""
+        self._state.flush()
+        return list(self._state.records.records_to_remove())
+
+    def apply(
+        self,
+        guard: LossGuard,
+        *,
+        started: float,
+        by_definition: bool = False,
+        complete: bool = True,
+        before: int = 0,
+        held: int = 0,
+    ) -> str:
+        """Delete all documents marked for removal, or none if the guard finds them too many.
+
+        Returns the problem for the report, empty if they were deleted. The guard compares their number with the number
+        of documents when the run `started` (epoch seconds). `before` documents were deleted in earlier parts of the
+        run and count as well. `by_definition`: pages are no longer indexed because the definition changed, and do not
+        count for the guard. Documents outside the scope are always deleted; in a run that is not `complete` only those
+        with a successor. `held` new versions of documents are held back: what else that server took away is suspect.
+        """
+        leaving = self.candidates()
+        self._release_idle()
+        outside = [record for record in leaving if record.leaves_for(_OUTSIDE)]
+        excluded = outside if complete else list(filter(self._has_successor, outside))
+        self.carry_out(excluded)
+        leaving = [record for record in leaving if not record.leaves_for(_OUTSIDE)]
+        if not leaving:
+            return ""
+        counted = self._counted_by_guard(leaving, by_definition=by_definition)
+        indexed = before + self._documents_before(leaving, started)
+        if not counted or guard.allows(len(counted) + before + held, indexed):
+            self.counted = len(counted)
+            self.carry_out(leaving)
+            return ""
+        reasons = Counter(record.removal.reason for record in counted if record.removal is not None)
+        summary = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
+        earlier = f"{before:,} were deleted earlier in this run, " if before else ""
+        earlier += f"{held:,} changes are held back, " if held else ""
+        return (
+            f"no document was deleted: {len(counted):,} of {indexed:,} would be deleted at once ({summary}), "
+            f"{earlier}and the limit is {guard.limit(indexed):,}; "
+            f"`ultracrawl approve-deletions {leaving[0].source}` deletes them"
+        )
+
+    def _documents_before(self, leaving: Iterable[UrlRecord], started: float) -> int:
+        """Return the number of documents before the run; after a loss of the store, the present number."""
+        if any(record.leaves_for(_UNKNOWN) for record in leaving):
+            return self._state.records.count_urls().documents
+        return self._state.documents.documents_before(started)
+
+    def carry_out(self, leaving: Iterable[UrlRecord]) -> int:
+        """Delete documents from the index; returns how many. A display URL that another document uses now is kept."""
+        number, outside = 0, []
+        for record in leaving:
+            key = url_key(record.url)
+            if not self._is_replaced(record):
+                self._writer.delete(key, record.shown_url)
+                number += 1
+            self._state.records.amend_record(key, without_document(record))
+            self._index_successor(record)
+            if record.leaves_for(_OUTSIDE, _UNKNOWN):
+                outside.append(key)
+        if outside:
+            self._writer.sync()
+            self._state.drop_urls(outside)
+        return number
+
+    def discard(self, leaving: Iterable[UrlRecord]) -> int:
+        """Cancel the removal of documents until a visit marks them again; returns how many."""
+        kept = [record for record in leaving if not record.leaves_for(_OUTSIDE)]
+        for record in kept:
+            self._state.records.amend_record(url_key(record.url), replace(record, removal=None))
+        self._release_idle()
+        return len(kept)
+
+    # ---- successors
+
+    def _duplicates_of(self, record: UrlRecord) -> list[UrlRecord]:
+        same = self._state.records.with_fingerprint(record.fingerprint)
+        return [other for other in same if other.url != record.url]
+
+    def _index_successor(self, left: UrlRecord) -> None:
+        """Index the document that waited to replace a deleted one, unless another already has its content."""
+        duplicates = self._duplicates_of(left)
+        taken = any(duplicate.retained for duplicate in duplicates)
+        for duplicate in duplicates:
+            key = url_key(duplicate.url)
+            data = self._state.documents.retained_document(Retained.REPLACEMENT, key)
+            document = unpack_document(data) if data else None
+            if document is None:
+                continue
+            self._state.documents.release_document(Retained.REPLACEMENT, key)
+            if not taken:
+                taken = True
+                self._writer.add(key, document)
+                successor = approved(duplicate)
+                self._state.records.amend_record(key, successor)
+                if self._on_succession is not None:
+                    self._on_succession(duplicate, successor)
+                logger.info("%s replaces %s", duplicate.url, left.url)
+
+    def _has_successor(self, record: UrlRecord) -> bool:
+        return any(
+            (duplicate.searchable and not duplicate.removal)
+            or self._state.documents.retained_document(Retained.REPLACEMENT, url_key(duplicate.url))
+            for duplicate in self._duplicates_of(record)
+        )
+
+    def _release_idle(self) -> None:
+        """Release waiting documents whose predecessor stays in the index after all."""
+        for key in self._state.documents.retained_keys(Retained.REPLACEMENT):
+            record = self._state.records.get_record(key)
+            if record is None or not any(duplicate.removal for duplicate in self._duplicates_of(record)):
+                self._state.documents.release_document(Retained.REPLACEMENT, key)
+
+    def _counted_by_guard(self, leaving: list[UrlRecord], *, by_definition: bool) -> list[UrlRecord]:
+        """Return the records that the guard counts.
+
+        Not counted: pages that redirect, each to a document of its own and not to one of many log-in pages, documents
+        with a successor, and those that
+        filters deny by their URL, which is a decision of the definition and not of a server.
+        """
+        moved: set[int] = set()
+        others: list[bytes] = []
+        counted = []
+        for record in leaving:
+            target = self._redirect_target(record)
+            if by_definition and record.outcome is UrlOutcome.NOT_INDEXED:
+                continue
+            if record.leaves_for(RemovalReason.FILTERS):
+                continue
+            if target and target not in moved and not self._leads_to_wall(record, target, others):
+                moved.add(target)
+            elif not self._has_successor(record):
+                counted.append(record)
+        return counted
+
+    def _leads_to_wall(self, record: UrlRecord, target: int, others: list[bytes]) -> bool:
+        """Return whether the target of a redirect has another text than the page had, and one like earlier `others`."""
+        led_to = self._state.records.get_record(target)
+        before, now = record.sketch, led_to.sketch if led_to is not None else b""
+        if not (before and now) or resemble(before, now):
+            return False
+        if any(resemble(now, other) for other in others):
+            return True
+        others[MAX_OTHER_TEXTS:] = [now]
+        return False
+
+    def _redirect_target(self, record: UrlRecord) -> int:
+        """Return the key of the document that a page redirects to, 0 if there is none."""
+        if not record.redirects_to:
+            return 0
+        key = url_key(record.redirects_to)
+        target = self._state.records.get_record(key)
+        return key if target is not None and target.retained else 0
+
+    def _is_replaced(self, record: UrlRecord) -> bool:
+        shown = record.shown_url
+        others = self._state.records.with_display_url(shown)
+        if record.display_url:
+            own = self._state.records.get_record(url_key(shown))
+            others = [*others, *([own] if own is not None and own.shown_url == shown else [])]
+        return any(other.url != record.url and other.retained for other in others)

@@ -1,0 +1,138 @@
+"""Chooses the pages of a source that are opened in a browser, and uses the result."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.content.reader import PageHeaders, PageReader
+from ultracrawl.model import Cause, CauseCode, LinkKind, Page
+from ultracrawl.model.page import Link
+from ultracrawl.rules.boundary.matcher import UriTable
+from ultracrawl.rules.boundary.rules import Action, UriRule
+from ultracrawl.run.reading.document_converter import note_truncation
+from ultracrawl.run.rendering.browser import Browser, Rendered, browser_program
+from ultracrawl.run.transport.headers import header_of
+from ultracrawl.run.visit import Step, Visit
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from ultracrawl.run.context import CrawlContext
+    from ultracrawl.run.rendering.page_parts import PartFetcher
+
+logger = logging.getLogger(__name__)
+
+PAGES = frozenset({"text/html", "application/xhtml+xml"})
+MAX_ATTEMPTS = 2
+"""Attempts to open a page if the browser fails or the page takes too long."""
+_PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
+
+
+ReadLargePage = Callable[["Visit", bytes, str, PageHeaders, "PageReader"], Awaitable["Page | None"]]
+"""Reads a page in another process; returns None if it exceeds its limits, which ends its visit."""
+
+
+class PageRenderer:
+    """Runs the scripts of pages. A page itself is not requested again; its parts come from a `PartFetcher`."""
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        parts: PartFetcher,
+        read_large_page: ReadLargePage,
+        within: Callable[[Visit, Step], AbstractContextManager[None]],
+    ) -> None:
+        """Initialise; `within` times a step of a visit."""
+        self._context = context
+        self._parts = parts
+        self._read_large_page = read_large_page
+        self._within = within
+        self._section = context.source.javascript
+        self.on = self._section.use
+        rules = [UriRule(pattern.kind, pattern.text, Action.INCLUDE) for pattern in self._section.urls]
+        self._pages = UriTable(rules, context.rules.url_policy.without_rewriting)
+        self._places = asyncio.Semaphore(self._section.pages)
+        self._browser: Browser | None = None
+        if self.on:
+            self._browser = Browser(browser_program(self._section.browser), context.source.user_agent)
+
+    def takes(self, visit: Visit, body: bytes) -> bool:
+        """Return whether a page is opened in the browser: it has scripts, and a rule applies to it."""
+        if not self.on or visit.fetch.media_type not in PAGES or b"<script" not in body.lower():
+            return False
+        return self._pages.empty or self._pages.find(visit.url) is not None
+
+    async def page(self, visit: Visit, response: Response, page: Page) -> Page:
+        """Return a page after its scripts; the original page if they fail."""
+        rendered = await self.rendered(visit, response)
+        if rendered is None:
+            return page
+        made = await self._read(visit, response, rendered)
+        return page if made is None else self._merge(page, made, rendered)
+
+    async def rendered(self, visit: Visit, response: Response) -> Rendered | None:
+        """Return a page after its scripts in the browser.
+
+        None if that fails or the result is too large: the original page is used, and the next run opens it again
+        whatever its validators say.
+        """
+        why = ""
+        for _ in range(MAX_ATTEMPTS):
+            try:
+                with self._within(visit, Step.BROWSER):
+                    rendered = await self._open_page(visit.url, response)
+            except TimeoutError:
+                why = f"it took longer than {self._section.timeout:g} seconds"
+            except (RuntimeError, OSError) as error:
+                why = str(error)
+            else:
+                if len(rendered.html) <= self._context.source.limits.max_size:
+                    return rendered
+                why = "the rendered page is larger than limits.max_size"
+                break
+        cause = Cause(CauseCode.UNRENDERED, detail=why)
+        visit.page = visit.page._replace(unrendered=cause)
+        logger.warning("%s: %s", visit.url, cause)
+        self._context.counters.count_excluded_later("javascript failed")
+        return None
+
+    async def _open_page(self, url: str, response: Response) -> Rendered:
+        assert self._browser is not None
+        headers = {name: value for name in _PAGE_HEADERS if (value := header_of(response, name))}
+        fetch = self._parts.for_page()
+        async with self._places:
+            return await self._browser.render(url, response.body, headers, fetch, self._section.timeout)
+
+    async def _read(self, visit: Visit, response: Response, rendered: Rendered) -> Page | None:
+        html, reader = rendered.html.encode("utf-8", "replace"), self._context.rules.reader
+        head = PageHeaders("text/html; charset=utf-8")
+        if reader.is_large(html, "text/html"):
+            made = await self._read_large_page(visit, html, response.url, head, reader)
+        else:
+            made = reader.read(html, response.url, "text/html", head)
+        if made is not None:
+            note_truncation(self._context, visit, made)
+        return made
+
+    def _merge(self, page: Page, made: Page, rendered: Rendered) -> Page:
+        links = (*made.links, *(Link(url, LinkKind.SCRIPT_TEXT) for url in rendered.targets))
+        if not self._section.keep_html:
+            return replace(page, links=links)
+        # A script cannot lift the restrictions of the server.
+        robots = replace(
+            made.robots,
+            index=made.robots.index and page.robots.index,
+            follow=made.robots.follow and page.robots.follow,
+            others=tuple(dict.fromkeys((*page.robots.others, *made.robots.others))),
+        )
+        return replace(made, links=links, robots=robots, charset=page.charset)
+
+    async def close(self) -> None:
+        """Close the browser."""
+        if self._browser is not None:
+            await self._browser.close()

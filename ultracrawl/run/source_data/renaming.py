@@ -1,0 +1,117 @@
+"""Gives a source another name: its store, its documents in indexes, and all else that is stored of it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ultracrawl.errors import UserError
+from ultracrawl.run.source_data.documents import rename_documents
+from ultracrawl.run.source_data.places import rename_places, require_idle
+from ultracrawl.settings.adhoc import forget_adhoc_source
+from ultracrawl.sources import Project
+from ultracrawl.stores.control_channel import state_errors
+from ultracrawl.stores.opening import named_stores, open_state, state_exists, state_file
+from ultracrawl.stores.port.engine import NamedStoreEngine
+from ultracrawl.system.files import replace_file
+
+_JOURNAL = ".renamed"
+"""Suffix of the file beside a store that says which name a source is being given."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenamedSource:
+    """What was renamed."""
+
+    source: str
+    name: str
+    """The new name."""
+    documents: int
+    """Documents that have it in the indexes."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON object of `ultracrawl rename --json`."""
+        return asdict(self)
+
+
+def rename_source(project: Project, source: str, new: str) -> RenamedSource:
+    """Give a source another name, which no source with stored data has; nothing is fetched again.
+
+    What is to be done is written down first: after a kill, the next rename, removal or crawl of one of the two names
+    finishes it. Raises `UserError` while the source is being crawled or a service keeps it, if it was never crawled,
+    and if the new name is taken; `WorkError` if an index does not take its documents.
+    """
+    finished = [finish_rename(project, name) for name in (source, new)]
+    for done in finished:
+        if done is not None and (done.source, done.name) == (source, new):
+            return done
+    require_idle(project, source)
+    stores = _stores(project)
+    if not state_exists(project, source):
+        raise UserError(f"{source!r} was never crawled, so there is nothing to rename")
+    with stores.lock_source(project.state.path, new):
+        if state_exists(project, new):
+            raise UserError(
+                f"{new!r} has been crawled itself; remove one of the two: `ultracrawl remove {source}` or "
+                f"`ultracrawl remove {new}`"
+            )
+        return _rename(project, stores, source, new)
+
+
+def finish_rename(project: Project, name: str) -> RenamedSource | None:
+    """Finish an interrupted rename from or to a name; None if there is none. Raises as `rename_source` does."""
+    for source, new in unfinished_renames(project):
+        if name in (source, new):
+            stores = _stores(project)
+            with stores.lock_source(project.state.path, new):
+                return _rename(project, stores, source, new)
+    return None
+
+
+def unfinished_renames(project: Project) -> list[tuple[str, str]]:
+    """Return the old and the new name of each rename that was interrupted. Raises `StateError`, `UserError`."""
+    file = state_file(project, "")
+    journals = () if file is None else sorted(file.parent.glob(f"*{_JOURNAL}"))
+    return [_names(journal) for journal in journals]
+
+
+def _rename(project: Project, stores: NamedStoreEngine, source: str, new: str) -> RenamedSource:
+    """Do what is left to be done; every step may be repeated. The lock of the new name is held."""
+    folder, documents = project.state.path, 0
+    journal = _journal(project, source)
+    if state_exists(project, source):
+        with closing(open_state(project, source)) as state:
+            with state_errors(journal):
+                replace_file(journal, json.dumps({"source": source, "new": new}).encode())
+            documents = rename_documents(project, source, new, state)
+        with stores.lock_source(folder, source):
+            rename_places(project, source, new)
+            stores.rename_store(folder, source, new)
+    forget_adhoc_source(project, source, "" if new in project.known_sources else new)
+    with state_errors(journal):
+        journal.unlink(missing_ok=True)
+    return RenamedSource(source, new, documents)
+
+
+def _stores(project: Project) -> NamedStoreEngine:
+    stores = named_stores(project)
+    if stores is None or state_file(project, "") is None:
+        raise UserError(f"the store engine `{project.state.engine}` cannot rename sources")
+    return stores
+
+
+def _journal(project: Project, source: str) -> Path:
+    file = state_file(project, source)
+    assert file is not None
+    return file.with_name(file.name + _JOURNAL)
+
+
+def _names(journal: Path) -> tuple[str, str]:
+    """Return the two names of a journal; it is written in one step."""
+    with state_errors(journal):
+        match json.loads(journal.read_bytes()):
+            case {"source": str(source), "new": str(new)}:
+                return source, new
+    raise UserError(f"{journal} cannot be read; delete it")

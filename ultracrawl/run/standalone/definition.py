@@ -1,0 +1,107 @@
+"""The definition that `ULTRACRAWL_*` settings describe in a project without definitions; mistakes end the crawl."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, ref
+
+from scrapy import signals
+from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.utils.spider import DefaultSpider
+
+from ultracrawl.errors import UltracrawlError
+from ultracrawl.run.control.refusal import REFUSED, close_as_failed
+from ultracrawl.settings.locations import ENVIRONMENT, data_folder
+from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
+from ultracrawl.sources.loading.settings_loader import SETTINGS, load_settings
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StandaloneDefinition:
+    """A source with the name of the spider, and the project around it, as described by settings."""
+
+    project: Project
+    """Where data are stored; relative paths are relative to `ULTRACRAWL_DATA`."""
+    source: DataSource
+    rules: CompiledSource
+
+
+_known: WeakKeyDictionary[Crawler, StandaloneDefinition] = WeakKeyDictionary()
+_refused: WeakKeyDictionary[Crawler, str] = WeakKeyDictionary()
+
+
+def definition_of(crawler: Crawler) -> StandaloneDefinition:
+    """Return the definition in the `ULTRACRAWL_*` settings of a crawler; they are read once.
+
+    If there are mistakes, raises `NotConfigured` and ends the crawl before its first request: each mistake is logged
+    on one line, and `scrapy crawl` exits with code 1.
+    """
+    known = _known.get(crawler)
+    if known is None:
+        try:
+            known = _known[crawler] = _read(crawler)
+        except UltracrawlError as error:
+            refuse(crawler, str(error))
+            raise NotConfigured("its settings have mistakes") from error
+    return known
+
+
+def _read(crawler: Crawler) -> StandaloneDefinition:
+    spider = crawler.spider or crawler.spidercls
+    settings = {name: crawler.settings.get(name) for name in SETTINGS}
+    if (
+        crawler.spidercls is DefaultSpider
+    ):  # used by `scrapy fetch` and the like, which follow redirects anywhere
+        settings["ULTRACRAWL_BOUNDARY"] = None
+    urls = [url for url in getattr(spider, "start_urls", None) or () if isinstance(url, str)]
+    loaded = load_settings(settings, spider.name, urls, data_folder(crawler.settings) or Path())
+    for finding in loaded.findings:
+        if not finding.fatal:
+            logger.warning("%s", finding)
+    project = require(loaded)
+    (source,) = project.sources.values()
+    return StandaloneDefinition(project, source, compile_source(source, project))
+
+
+def require_data_folder(crawler: Crawler) -> Path:
+    """Return the folder of state and index. Raises `NotConfigured` if none is set."""
+    folder = data_folder(crawler.settings)
+    if folder is None:
+        raise NotConfigured(f"{ENVIRONMENT} is not set: it names the folder of state and index")
+    return folder
+
+
+def open_with_spider(crawler: Crawler, open_it: Callable[[], None]) -> None:
+    """Call a function when the spider is opened; if it fails, the crawl ends as one that could not begin."""
+    crawler_ref = ref(crawler)  # signal receivers must not keep the crawler alive
+
+    def opened() -> None:
+        try:
+            open_it()
+        except UltracrawlError as error:
+            running = crawler_ref()
+            assert running is not None
+            refuse(running, str(error))
+            raise CloseSpider(REFUSED) from error
+
+    crawler.signals.connect(opened, signals.spider_opened, weak=False)
+
+
+def refuse(crawler: Crawler, problem: str) -> None:
+    """End a crawl before its first request: its problem is logged line by line, without a traceback, and once.
+
+    The crawler is left without a spider, which gives `scrapy crawl` exit code 1.
+    """
+    if _refused.setdefault(crawler, problem) is problem:
+        for line in problem.splitlines():
+            logger.error("%s: not crawled: %s", crawler.spidercls.name, line)
+        close_as_failed(crawler)

@@ -1,0 +1,214 @@
+"""One URL on its way through the crawl, from the frontier to its outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from ultracrawl.run.results import NOT_FETCHED, NOT_READ, FetchResult, PageResult
+from ultracrawl.stores import QueueEntry, StoredSitemap
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from ultracrawl.model import AttributeValue, UrlOutcome, UrlRecord
+    from ultracrawl.run.ending import Ending
+
+META_KEY = "ultracrawl_visit"
+"""Key of the visit in `Request.meta`."""
+VIEWS_KEY = "ultracrawl_views"
+"""Key in `Request.meta` of what the filters of the source know of the URL."""
+HANDLED_KEY = "ultracrawl_handled"
+"""Key in `Request.meta` that marks a response as handled: later components ignore it."""
+STEP_TIMEOUT_FACTOR = 10
+"""A step of a visit may take this many times the time limit of a request."""
+
+
+class Step(StrEnum):
+    """A step of a visit; the values are parts of stored causes and of the report."""
+
+    DOWNLOAD = "its download"
+    PROCESSING = "the processing of its answer"
+    CONVERSION = "its conversion"
+    BROWSER = "the browser"
+
+
+@dataclass(slots=True)
+class SitemapJob:
+    """A sitemap that this run has read or will read."""
+
+    sites: set[str] | None
+    """Sites whose pages it may list, None for any. Their known pages wait until it is read."""
+    level: int = 0
+    """Number of sitemap indexes above it."""
+    tentative: bool = False
+    """Its URL is a guess, such as the usual place; nothing is recorded unless a sitemap is there."""
+    pending: bool = False
+    reread: bool = False
+    """It was read before another site was added to `sites`."""
+    stored: StoredSitemap | None = field(default=None, repr=False)
+    """Its content, once it was read."""
+
+    def child(self) -> SitemapJob:
+        """Return the job of a sitemap listed in this index; it may list pages of the same sites."""
+        return SitemapJob(None if self.sites is None else set(self.sites), self.level + 1)
+
+
+@dataclass(slots=True, eq=False)
+class Visit:
+    """A URL between its removal from the frontier and its outcome.
+
+    `entry` is its queue entry and `record` what was known before. `fetch`, `page` and `ending` are values that are
+    replaced as a whole. Components change a visit only by its methods.
+    """
+
+    entry: QueueEntry
+    record: UrlRecord
+    shorter_depth: int | None = None
+    """A crawl depth below that of the queue entry, if a shorter path was found while it waited."""
+    rescan: bool = False
+    """Whether the page is fetched and parsed even if it is unchanged."""
+    without_request: bool = False
+    """Whether its document arrived without a request, so that it occupies no place of a request at its site."""
+    deferred: bool = False
+    """Whether it ended without an outcome, because the run has still to decide about its document."""
+    revived: bool = False
+    """Whether it continues a deferred visit: no request, and response and links were dealt with before."""
+    from_store: bool = False
+    """Whether its response comes from the store, and no request is sent."""
+    sitemap: SitemapJob | None = None
+    """Set if the URL is read as a sitemap instead of a page."""
+    attempts: int = 0
+    """Number of failed requests that were retried."""
+    answering: bool = False
+    """Whether the response to its request has begun."""
+    fetch: FetchResult = NOT_FETCHED
+    checksum: bytes = b""
+    """Checksum of the document, or of the body until there is one; the next visit compares with it."""
+    page: PageResult = NOT_READ
+    links: bytes = b""
+    """Keys of its admitted links, as stored."""
+    deferred_links: Callable[[], None] | None = None
+    """Queues its links when the visit ends, unless it is a duplicate."""
+    search_attributes: Mapping[str, list[AttributeValue]] | None = None
+    """Search attributes of an item that has no field for them."""
+    ending: Ending | None = None
+    """The recorded ending; None until it ends."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the visit has ended."""
+        return self.ending is not None
+
+    @property
+    def outcome(self) -> UrlOutcome | None:
+        """The outcome; None until the visit ends, and for a tentative or deferred one, of which none is recorded."""
+        ending = self.ending
+        return None if ending is None or self.tentative or self.deferred else ending.outcome
+
+    @property
+    def requested(self) -> bool:
+        """Whether a request is made for the visit."""
+        return not self.without_request and (self.ending is None or self.ending.requested)
+
+    @property
+    def tentative(self) -> bool:
+        """Whether the URL is a guess of which nothing is recorded unless a sitemap is there."""
+        return self.sitemap is not None and self.sitemap.tentative
+
+    @property
+    def depth(self) -> int:
+        """Crawl depth on the shortest known path from a seed."""
+        return self.entry.depth if self.shorter_depth is None else min(self.shorter_depth, self.entry.depth)
+
+    @property
+    def url(self) -> str:
+        """The access URL."""
+        return self.entry.url
+
+    @property
+    def display_url(self) -> str:
+        """The display URL."""
+        return self.entry.display_url or self.entry.url
+
+    # ---- results
+
+    def note_answer_begun(self) -> None:
+        """Record that the response to its request has begun."""
+        self.answering = True
+
+    def note_answer(self, fetch: FetchResult) -> None:
+        """Set the result of the request."""
+        self.fetch = fetch
+
+    def note_error(self, error: str) -> None:
+        """Set the network error with which the request failed; empty if it was no network error."""
+        self.fetch = self.fetch._replace(error=error)
+
+    def note_checksum(self, checksum: bytes) -> None:
+        """Set the checksum."""
+        self.checksum = checksum
+
+    def note_search_attributes(self, values: Mapping[str, list[AttributeValue]]) -> None:
+        """Set the search attributes of an item that has no field for them."""
+        self.search_attributes = values
+
+    def note_media_type(self, media_type: str) -> None:
+        """Set the detected media type of the response."""
+        self.fetch = self.fetch._replace(media_type=media_type)
+
+    def note_truncated(self, truncated: str) -> None:
+        """Add what was left unread of the body; a stored response may already name what its first reading omitted."""
+        if truncated:
+            reasons = dict.fromkeys(filter(None, (self.fetch.truncated, truncated)))
+            self.fetch = self.fetch._replace(truncated="; ".join(reasons))
+
+    def drop_validators(self) -> None:
+        """Make the next visit unconditional, because more than the content decides about the page."""
+        self.fetch = self.fetch._replace(etag="", last_modified="")
+
+    def note_readers(self, *, own: bool) -> None:
+        """Set whether the document of the visit has other readers than its source."""
+        self.page = self.page._replace(own_readers=own)
+
+    def note_shorter_depth(self, depth: int) -> None:
+        """Set a crawl depth that was found while the page was fetched."""
+        self.shorter_depth = depth if self.shorter_depth is None else min(self.shorter_depth, depth)
+
+    def note_links(self, keys: bytes) -> None:
+        """Set the keys of the admitted links."""
+        self.links = keys
+
+    def defer_links(self, follow: Callable[[], None]) -> None:
+        """Queue links by `follow` only when the visit ends, and not as a duplicate."""
+        self.deferred_links = follow
+
+    def note_permissions(self, *, hides_text: bool, expires: bool) -> None:
+        """Set the restrictions that the page states."""
+        if hides_text or expires:
+            self.page = self.page._replace(hides_text=hides_text, expires=expires)
+
+    # ---- changes while in flight
+
+    def count_attempt(self) -> None:
+        """Prepare for a retry of the request, which failed."""
+        self.attempts += 1
+        self.answering = False
+        self.fetch = self.fetch._replace(status=0, size=0, error="")
+        self.deferred_links = None
+
+    def replace_record(self, record: UrlRecord) -> None:
+        """Continue with a record that was changed meanwhile."""
+        self.record = record
+
+    def replace_display_url(self, url: str) -> None:
+        """Set the display URL; empty means the access URL."""
+        self.entry = self.entry._replace(display_url=url)
+
+
+def visit_of(request: Request) -> Visit | None:
+    """Return the visit of a request; None for robots.txt and for requests of foreign code."""
+    visit: Visit | None = request.meta.get(META_KEY)
+    return visit

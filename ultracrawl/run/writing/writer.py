@@ -1,0 +1,247 @@
+"""Writes documents to the indexes: durable cache, index processes, commits recorded in the document table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
+from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.run.run_counters import RunCounters
+from ultracrawl.run.writing.commits import Commits, SegmentKeys, name_of
+from ultracrawl.stores import LinkTexts, Store
+
+if TYPE_CHECKING:
+    from ultracrawl.index.writing.destination_queues import DestinationQueues
+    from ultracrawl.run.writing.pauses import Pauses
+
+EAGER_SIZE = 2_500_000
+"""Bytes that are worth a commit while the index process is idle.
+
+Smaller commits cost more than they save: each writes its terms anew, and the earlier a document is sent, the likelier
+other pages add anchor texts to it later.
+"""
+EAGER_SHARE = 1 / 4
+"""Share of the bytes sent so far that is worth a commit: a long crawl has few segments, which cost less than many, and
+the last one, which is indexed after the crawl, is at most a fifth of all."""
+EAGER_AFTER = 10.0
+"""Seconds after which a tenth of that, or as much as was sent before, is worth a commit, too: a slow crawl is soon
+searchable, and sends larger and larger segments."""
+FIRST_AFTER = 5.0
+"""Seconds after which whatever waits is worth the first commit of a crawl."""
+MAX_WAITING_SEGMENTS = 2
+"""Segments that may wait for the primary index before crawling waits, too."""
+ANCHOR_BATCH = 500
+"""Documents whose anchor texts are looked up per query."""
+_POLL_SECONDS = 0.02
+"""Seconds between checks of the index processes while a crawl ends."""
+
+
+class IndexWriter:
+    """Stores changes in the durable cache, and has them indexed while the crawl goes on.
+
+    A cache segment is sealed and handed over when it is full, when the indexes are idle and enough waits (less if it
+    waits for long), when its first change is `every` seconds old, or by `drain`. With `two_phases` (Ultra Search 6) it
+    is sealed only when full or that old, and crawling stops meanwhile. Each segment goes to all indexes of the source
+    (`DestinationQueues`); a paused or failing one delays neither the crawl nor the others. With `anchors`, documents
+    get the anchor texts that are known when their segment is sealed.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        cache: DocumentCache,
+        destinations: DestinationQueues,
+        state: Store,
+        counters: RunCounters,
+        *,
+        every: float | None = None,
+        two_phases: bool = False,
+        backlog: int | None = None,
+        pauses: Pauses | None = None,
+        anchors: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._source = source
+        self._cache = cache
+        self._destinations = destinations
+        self._state = state
+        self._every = every
+        self._two_phases = two_phases
+        self._backlog = backlog
+        self._pauses = pauses
+        self._links = state.links if anchors else None
+        self._clock = clock
+        self._since = 0.0
+        """When the first change of the open segment was added."""
+        self._sealed_bytes = 0
+        """Bytes of the segments that were sealed so far."""
+        self._segments = SegmentKeys(cache)
+        self.commits = Commits(source, cache, destinations, state, counters, self._segments)
+        """Handles the reports of the indexes."""
+
+    def recover(self) -> frozenset[int]:
+        """Hand over the segments that an earlier run left in the cache; returns the keys of their changes."""
+        self._apply_pauses()
+        for problem in self._destinations.salvage():
+            self.commits.note_problem(problem)
+            if self._links is not None:
+                self._links.invalidate_submitted_texts()
+        self._destinations.recover(self._cache)
+        self.commits.recovered = frozenset(path.name for path in self._destinations.primary.waiting)
+        waiting: dict[int, str] = {}
+        for path in self._destinations.primary.waiting:
+            urls = self._segments.urls_of(path)
+            self._segments.add_sealed(path, urls)
+            waiting.update(urls)
+        self.adopt_documents({key: url for key, url in waiting.items() if url})
+        return frozenset(waiting)
+
+    def adopt_documents(self, documents: Mapping[int, str]) -> None:
+        """Handle documents that the store does not know because the crawler was killed: they are fetched again."""
+        unrecorded = self._state.documents.adopt_unrecorded(documents)
+        self.commits.fetched_again = frozenset((*unrecorded.known, *unrecorded.unknown))
+        if self._links is not None:
+            for key in unrecorded.known:
+                self._links.submitted_without_texts(key)
+        for key in unrecorded.unknown:
+            self._delete(key, documents[key])
+
+    def add(self, key: int, document: IndexDocument) -> None:
+        """Add a new or changed document. Raises `IndexStoreError` if the cache cannot be written."""
+        if self._links is not None:
+            self._links.submitted_without_texts(key)
+            if document.anchors or document.section_anchors:
+                document = replace(document, anchors=(), section_anchors=())
+        self.append(key, document)
+        self._segments.open[key] = document.url
+
+    def delete(self, key: int, url: str) -> None:
+        """Delete a document."""
+        if self._links is not None:
+            self._links.note_document_removed(key)
+        self._delete(key, url)
+
+    def _delete(self, key: int, url: str) -> None:
+        self.append(key, Deletion(self._source, url))
+        self._segments.open[key] = ""
+
+    def remove_unknown(self, urls: Iterable[str]) -> None:
+        """Delete documents that the document table does not have."""
+        for url in urls:
+            self.append(0, Deletion(self._source, url))
+
+    def replace_anchors(self, key: int, url: str, texts: LinkTexts, depth: int) -> None:
+        """Replace anchor texts and depth of a document that is in the index, or on its way there."""
+        self.append(key, NewAnchors(self._source, url, *texts, depth))
+
+    def append(self, key: int, change: Change) -> None:
+        """Add a change, of any source; with key 0 the document table does not change."""
+        if not self._cache.size:
+            for destination in self._destinations.all:
+                destination.prepare()
+            self._since = self._clock()
+        self._cache.append(key, change)
+
+    def is_in_open_segment(self, key: int) -> bool:
+        """Return whether a document is in the open segment, and gets its anchor texts when that is sealed."""
+        return bool(self._segments.open.get(key))
+
+    def _add_anchor_texts(self) -> None:
+        """Add the anchor texts known by now to the documents in the open segment."""
+        keys = [key for key, url in self._segments.open.items() if url]
+        if self._links is None or not keys:
+            return
+        self._cache.sync()
+        self._state.flush()
+        for at in range(0, len(keys), ANCHOR_BATCH):
+            batch = keys[at : at + ANCHOR_BATCH]
+            texts = self._links.anchor_texts(batch)
+            for key in batch:
+                if key in texts:
+                    self._cache.append(key, NewAnchors(self._source, self._segments.open[key], *texts[key]))
+                self._links.submitted_with_texts(key, texts.get(key, LinkTexts()))
+
+    @property
+    def congested(self) -> bool:
+        """Whether crawling has to wait: too many segments wait for the index, or crawling and indexing alternate."""
+        return self._destinations.primary.in_progress > (0 if self._two_phases else MAX_WAITING_SEGMENTS)
+
+    @property
+    def busy(self) -> bool:
+        """Whether changes are on their way to an index that is not paused."""
+        return self._cache.size > 0 or self._destinations.is_busy
+
+    def sync(self) -> None:
+        """Make the cache durable; must precede the flush of the store."""
+        self._cache.sync()
+
+    def tick(self) -> None:
+        """Hand over the open segment if it is due, and handle reports; called a few times a second."""
+        self._apply_pauses()
+        self.collect()
+        if self._cache.size >= self._cache.limit or self._is_commit_worthwhile or self._is_overdue:
+            self.drain()
+
+    @property
+    def _is_commit_worthwhile(self) -> bool:
+        """Whether enough waits for indexes that are idle."""
+        size, sent = self._cache.size, self._sealed_bytes
+        if self._two_phases or not size or size < min(EAGER_SIZE / 10, sent):
+            return False
+        has_waited = self._clock() - self._since >= (EAGER_AFTER if sent else FIRST_AFTER)
+        return (has_waited or size >= max(EAGER_SIZE, EAGER_SHARE * sent)) and self._destinations.is_idle
+
+    @property
+    def _is_overdue(self) -> bool:
+        waits = self._every and self._cache.size and self._clock() - self._since >= self._every
+        return bool(waits) and any(destination.is_active for destination in self._destinations.all)
+
+    def _apply_pauses(self) -> None:
+        if self._pauses is not None:
+            self._pauses.apply(self._destinations.all, self._clock())
+
+    def drain(self) -> None:
+        """Seal the open segment and hand it over; its records are made durable first."""
+        self._add_anchor_texts()
+        self._sealed_bytes += self._cache.size
+        path = self._cache.seal()
+        if path is not None:
+            self._state.flush()
+            self._segments.seal(path)
+            self._destinations.deliver(path)
+            self._check_backlog()
+
+    def _check_backlog(self) -> None:
+        """Raise `IndexStoreError` if too much waits for the primary index; other indexes are given up instead."""
+        for destination in self._destinations.all:
+            if self._backlog is None or destination.is_active or destination.size <= self._backlog:
+                continue
+            full = f"{destination.size / 1e6:,.0f} MB wait for {name_of(destination)}, more than `feeding.backlog`"
+            if destination is self._destinations.primary:
+                raise IndexStoreError(f"{full}; resume it (`ultracrawl feeding resume`), or raise the limit")
+            self._destinations.abandon(destination)
+            self.commits.note_problem(f"{full}: these changes are discarded, and the next run fills it again")
+
+    def collect(self) -> None:
+        """Handle the reports of the indexes."""
+        self.commits.collect()
+
+    def retry(self) -> None:
+        """Retry failed indexes now."""
+        for destination in self._destinations.all:
+            destination.retry()
+
+    def close(self, timeout: float) -> None:
+        """Stop the index processes after their current work, in `timeout` seconds at most."""
+        deadline = time.monotonic() + timeout
+        while self._destinations.is_busy and time.monotonic() < deadline:
+            self.collect()
+            time.sleep(_POLL_SECONDS)
+        for destination in self._destinations.all:
+            for report in destination.close(max(0.5, deadline - time.monotonic())):
+                self.commits.handle_report(destination, report)
+        self._cache.close()
