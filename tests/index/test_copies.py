@@ -9,7 +9,7 @@ import pytest
 
 from ultracrawl.index import Hit, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.hits.copies import MIN_WORDS
-from ultracrawl.index.hits.reranking import RERANK_LIMIT
+from ultracrawl.index.hits.ties import RERANK_LIMIT
 
 WORDS = [f"heron{number}" for number in range(2 * MIN_WORDS)]
 BODY = " ".join(WORDS)

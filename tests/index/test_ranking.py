@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -15,7 +15,8 @@ from support.memory_index import MemoryIndex
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engine import RankingWeights
 from ultracrawl.index.hits.matching import Matcher
-from ultracrawl.index.hits.reranking import MAX_MATCHES, RERANK_LIMIT, Reranker
+from ultracrawl.index.hits.reranking import MAX_MATCHES, Reranker
+from ultracrawl.index.hits.ties import RERANK_LIMIT
 from ultracrawl.index.query.parser import parse_query
 from ultracrawl.index.query.scoring import SAME_LANGUAGE_FACTOR, idf
 from ultracrawl.index.query.tree import AllOf, Word
@@ -128,6 +129,32 @@ def test_what_is_like_another_document_or_only_counted_is_not_read_to_be_ordered
     both = AllOf((Word("heron"), Word("egret")))
     ranking = Reranker(both, query, MemoryIndex({}), Matcher(both))
     assert list(ranking.rerank(found, read)) == found
+
+
+@pytest.mark.parametrize("added", [list, lambda pages: pages[::-1]], ids=["in order", "reversed"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        SearchQuery("heron"),
+        SearchQuery("heron one two three"),
+        SearchQuery("", source="s"),
+        SearchQuery("heron", sort="Size"),
+        SearchQuery("heron", sort="-Title"),
+        SearchQuery("heron", sort="-LastModifiedDate"),
+    ],
+    ids=lambda query: query.sort or query.text or query.source,
+)
+def test_equal_matches_are_in_the_order_of_their_urls_however_they_were_added(
+    engine: IndexEngine, query: SearchQuery, added: Callable[[list[IndexDocument]], list[IndexDocument]]
+) -> None:
+    pages = [replace(PLAIN, url=f"/{name}", attributes={"Title": ["Plain"]}) for name in "abcdef"]
+    pages.insert(3, replace(pages[3], source="another"))
+    for page in added(pages):
+        engine.apply([page])
+    wanted = [(page.url, page.source) for page in pages if page.source == "s" or not query.source]
+    assert [(hit.url, hit.source) for hit in engine.search(query).hits] == wanted
+    second = engine.search(replace(query, offset=2, limit=3)).hits
+    assert [(hit.url, hit.source) for hit in second] == wanted[2:5]
 
 
 def test_the_language_of_who_asks_counts_as_much_for_many_words_as_for_one(engine: IndexEngine) -> None:

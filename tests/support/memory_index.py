@@ -23,6 +23,7 @@ from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import Reranker
+from ultracrawl.index.hits.ties import with_ordered_values
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import facet_key, most_frequent
@@ -112,7 +113,11 @@ class MemoryIndex:
         rows.sort(key=lambda row: (-row[0], row[1].document.source, row[1].document.url))
         matcher, total = Matcher(node), len(rows)
         ranked: Iterable[tuple[float, _Entry]] = (
-            _sorted(rows, attribute.name, descending) if attribute else rows
+            with_ordered_values(
+                _sorted(rows, attribute.name, descending), attribute, lambda entry: entry.document
+            )
+            if attribute
+            else rows
         )
         if not attribute:
             ranked = Reranker(node, query, self, matcher).rerank(rows, lambda entry: entry.document)

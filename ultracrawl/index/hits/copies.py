@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from ultracrawl.index.engine import IndexDocument, SearchQuery
-from ultracrawl.index.hits.reranking import RERANK_LIMIT
+from ultracrawl.index.hits.ties import RERANK_LIMIT
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.text import address_words
 

@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeVar
 from ultracrawl.index.engine import IndexDocument, RankingWeights, SearchQuery
 from ultracrawl.index.hits.matching import Matcher, Span, bits_of
 from ultracrawl.index.hits.names import NameFinder
+from ultracrawl.index.hits.ties import RERANK_LIMIT, rounded_score, url_and_source, with_ordered_ties
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.languages import LanguagePreference
@@ -31,8 +32,6 @@ from ultracrawl.index.words.stemming import language_of
 from ultracrawl.index.words.text import address_words
 from ultracrawl.model.dates import as_utc
 
-RERANK_LIMIT = 50
-"""Number of best matches that are reranked."""
 MAX_TEXTS = 1000
 """Section titles, and anchor texts, of a document that are considered."""
 MAX_MATCHES = 600
@@ -75,6 +74,8 @@ _ROUNDED_UP = 1 + _ROUNDING
 
 Place = TypeVar("Place")
 Leaf = tree.Word | tree.Prefix
+Name = tuple[str, ...]
+"""URL and source of a document; empty with a bound that is not its score."""
 Concept = tuple[tuple[Leaf, float], ...]
 """Alternative words, such as a word and its synonyms, each with its share: what it counts of the concept."""
 
@@ -137,61 +138,65 @@ class Reranker:
     def rerank(
         self, matches: Sequence[tuple[float, Place]], read: Callable[[Place], IndexDocument]
     ) -> Iterator[tuple[float, Place]]:
-        """Yield the matches with new scores, in their new order.
+        """Yield the matches with new scores, in their new order, equal ones by URL.
 
         Those behind the first `RERANK_LIMIT` stay behind. `read` returns the document of a match. Pinned documents stay
         first. A document is read, and its text searched, only as long as it may be the next one.
         """
         if not self._total:
-            yield from matches
+            yield from with_ordered_ties(matches, read)
             return
         pinned = [match for match in matches if match[0] >= PINNED_SCORE]
         others = matches[len(pinned) :]
-        waiting = [
-            (-inf, number, self._falling_bounds(score, partial(read, place)))
+        waiting: list[tuple[float, Name, int, Iterator[tuple[float, Name]]]] = [
+            (-inf, (), number, self._falling_bounds(score, partial(read, place)))
             for number, (score, place) in enumerate(others[:RERANK_LIMIT])
         ]
         yield from pinned
         least = 0.0
         while waiting:
-            negative, number, bounds = waiting[0]  # the highest bound, of equal ones that of the first match
+            negative, _, number, bounds = waiting[0]  # the highest bound; of equal ones, scores come last
             lower = next(bounds, None)
             if lower is None:  # the bound was the score itself, and no other match can have a higher one
                 heappop(waiting)
                 least = -negative
                 yield least, others[number][1]
             else:
-                heapreplace(waiting, (-lower, number, bounds))
+                heapreplace(waiting, (-rounded_score(lower[0]), lower[1], number, bounds))
         yield from ((min(score, least), place) for score, place in others[RERANK_LIMIT:])
 
-    def _falling_bounds(self, score: float, read: Callable[[], IndexDocument]) -> Iterator[float]:
-        """Yield upper bounds of the new score of a document, each costs more to compute; the last is the score itself.
+    def _falling_bounds(
+        self, score: float, read: Callable[[], IndexDocument]
+    ) -> Iterator[tuple[float, Name]]:
+        """Yield upper bounds of the new score of a document, each costs more to compute.
+
+        The last one, with the name of the document, is the score itself.
 
         The more concepts a query has, the less the engine's score counts: for a single word it says best how important
         the word is to a document, for many words their proximity does. For a name what a place is called counts more.
         """
         if score <= 0:
-            yield score
+            yield score, url_and_source(read())
             return
         exponent = 1 / (len(self._idfs) + bool(self._finder))
         if not self._boosts:
             largest = self._languages.largest_factor
             fresh = 1.0 + self._weights.freshness
-            yield largest * (score / largest) ** exponent * self._most_relevant * fresh * _ROUNDED_UP
+            yield largest * (score / largest) ** exponent * self._most_relevant * fresh * _ROUNDED_UP, ()
         document = read()
         tag = str(next(iter(document.attributes.get("Language", ())), "")).strip().lower()
         language = language_of(tag)
         factor = boost_of(document.url, self._boosts) * self._languages.factor(document, tag)
         if not factor:
-            yield score
+            yield score, url_and_source(document)
             return
         engine_score: float = (score / factor) ** exponent
         depth, fresh = self._depth_factor(document), self._freshness_factor(document)
         names = self._score_names(document, language)
         relevance = self._relevance(names, [_MAX_TEXT_FREQUENCY] * len(self._idfs), 1.0)
-        yield factor * engine_score * relevance * depth * fresh * _ROUNDED_UP
+        yield factor * engine_score * relevance * depth * fresh * _ROUNDED_UP, ()
         relevance = self._relevance(names, *self._score_text(document.text[:STORED_TEXT_LIMIT], language))
-        yield factor * engine_score * relevance * depth * fresh
+        yield factor * engine_score * relevance * depth * fresh, url_and_source(document)
 
     def _relevance(self, names: _NameScores, in_text: Sequence[float], passage: float) -> float:
         """Return how well a document with these names answers the query; see `_score_text` for the others."""

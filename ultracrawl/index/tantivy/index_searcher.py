@@ -15,7 +15,8 @@ from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
-from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
+from ultracrawl.index.hits.reranking import Reranker
+from ultracrawl.index.hits.ties import RERANK_LIMIT, with_ordered_values
 from ultracrawl.index.query.facets import (
     most_frequent,
     source_counts,
@@ -83,8 +84,11 @@ class IndexSearcher:
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
         matcher = Matcher(node, self._compiler.languages, self._kept.folded)
-        if query.sort:  # tantivy returns sort values in place of scores
-            ranked: Iterable[tuple[float, DocAddress]] = ((0.0, address) for _, address in found.hits)
+        if attribute:  # tantivy returns sort values in place of scores
+            unscored = [(0.0, address) for _, address in found.hits]
+            ranked: Iterable[tuple[float, DocAddress]] = with_ordered_values(
+                unscored, attribute, self._document
+            )
         else:
             ranked = Reranker(node, query, self, matcher).rerank(found.hits, self._document)
         shown, folded = shown_matches(query, ranked, self._document)

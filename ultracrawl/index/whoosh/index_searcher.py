@@ -20,7 +20,8 @@ from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
 from ultracrawl.index.hits.matching import Matcher
-from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
+from ultracrawl.index.hits.reranking import Reranker
+from ultracrawl.index.hits.ties import RERANK_LIMIT, with_ordered_values
 from ultracrawl.index.query.boosts import Boosts
 from ultracrawl.index.query.facets import (
     facet_key,
@@ -89,7 +90,7 @@ class IndexSearcher:
             matches = (
                 (score, (segment, n)) for segment, scores in found.items() for n, score in scores.items()
             )
-            ranked: Iterable[Ranked] = _sorted(list(matches), *order)
+            ranked: Iterable[Ranked] = with_ordered_values(_sorted(list(matches), *order), order[0], read)
         else:
             ranked = Reranker(node, query, self, matcher).rerank(_best(found, wanted + RERANK_LIMIT), read)
         shown, folded = shown_matches(query, ranked, read)
