@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from crawl import test_fast_crawled as crawled
 from fast_tables import page
+from run import test_fast_crawled as crawled
 from sources.dialects import test_fast_compiled as compiled
 
 from ultracrawl.sources.dialects.fast_xml.notices import Code
