@@ -132,7 +132,7 @@ def test_another_version_another_file_and_another_place_of_data_have_them_read_a
     monkeypatch.setenv("ULTRACRAWL_DATA", str(tmp_path / "data"))
     for _ in range(2):
         found, _ = find_searchable_project(str(folder / "ultracrawl.yaml"))
-        assert found.indexes["default"] == ("tantivy", tmp_path / "data" / "var" / "index")
+        assert found.indexes["default"].path == tmp_path / "data" / "var" / "index"
     assert len(reads) == 4
 
 
@@ -210,9 +210,10 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
     find_searchable_project(str(folder))
     kept = json.loads((folder / FILE).read_text())["project"]
     assert (FORMAT, kept) == (
-        6,
+        7,
         {
-            "indexes": {"default": ["whoosh", str(folder / "var" / "index")]},
+            "indexes": {"default": ["whoosh", str(folder / "var" / "index"), {}, {}, "index"]},
+            "key_file": None,
             "destinations": {},
             "attributes": {
                 **dict.fromkeys(

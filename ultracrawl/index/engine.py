@@ -16,6 +16,7 @@ from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import SearchAttribute
 from ultracrawl.system.compiled_core import core_state, core_version
 
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 NO_WORDS = '""'
 """A query without words: only pinned documents match."""
 MAX_SECTIONS = 3
@@ -378,9 +379,13 @@ class OpenEngine(Protocol):
     It is called by crawls, commands and the index process, each time an index is read or written.
     """
 
-    def __call__(self, *, path: Path, attributes: Mapping[str, SearchAttribute]) -> IndexEngine:
+    def __call__(
+        self, *, path: Path, attributes: Mapping[str, SearchAttribute], options: Mapping[str, Json] = ...
+    ) -> IndexEngine:
         """Open the index in the folder `path`, which need not exist; `attributes` are search attributes by name.
 
-        Nothing is written before the first change. Raises `MissingExtraError` or another `UserError` if the engine is
-        not available.
+        `options` are those of the definition, with secrets in plain text. They are passed only if there are any, so an
+        engine that has none needs no such parameter. An engine on a server may ignore the folder. Nothing is written
+        or requested before the first use. Raises `MissingExtraError` if the engine is not available, another
+        `UserError` if an option is wrong; the message contains no secret.
         """

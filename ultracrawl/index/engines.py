@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import cast
 
-from ultracrawl.index.engine import IndexEngine, OpenEngine
+from ultracrawl.errors import AdvisedError, UserError
+from ultracrawl.index.engine import IndexEngine, Json, OpenEngine
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.system.plugins import ENGINES
 
@@ -15,33 +18,65 @@ _WHOOSH = "ultracrawl.index.whoosh:WhooshIndex"
 """The default engine: known without an import to be available, and to store its index in the configured folder."""
 
 
+class EngineOptionsError(AdvisedError, UserError):
+    """Options were given to an engine that has none."""
+
+
 @dataclass(frozen=True, slots=True)
 class IndexConfig:
-    """Engine, folder and search attributes of an index: all that another process needs to open it."""
+    """Engine, folder, search attributes and options of an index: all that another process needs to open it."""
 
     engine: str
     path: Path
     attributes: tuple[SearchAttribute, ...] = ()
+    options: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    """The options of the engine that are not secret."""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Its secret options, in plain text."""
+
+    @property
+    def has_options(self) -> bool:
+        """Whether the engine gets options."""
+        return bool(self.options or self.secrets)
 
     def to_json(self) -> str:
-        """Return the configuration as one line of JSON."""
+        """Return the configuration as one line of JSON, which is visible in process lists: without the options."""
         attributes = [{"name": attribute.name, "type": attribute.type.value} for attribute in self.attributes]
-        return json.dumps({"engine": self.engine, "path": str(self.path), "attributes": attributes})
+        visible = {"engine": self.engine, "path": str(self.path), "attributes": attributes}
+        return json.dumps(visible | ({"has_options": True} if self.has_options else {}))
+
+    def options_to_json(self) -> str:
+        """Return the options as one line of JSON, with secrets in plain text."""
+        return json.dumps([self.options, self.secrets])
+
+    def shared_name(self) -> str:
+        """Return a text that is the same for all crawls that may share an index process; it depends on no secret."""
+        return self.to_json() + (json.dumps(self.options, sort_keys=True) if self.options else "")
 
     @classmethod
-    def from_json(cls, text: str) -> IndexConfig:
-        """Parse such a line; raises ValueError for anything else."""
-        match json.loads(text):
-            case {"engine": str(engine), "path": str(path), "attributes": list(rows)}:
+    def from_json(cls, text: str, options: str | bytes = "[{}, {}]") -> IndexConfig:
+        """Parse the lines of `to_json` and `options_to_json`; raises ValueError for anything else."""
+        match json.loads(text), json.loads(options):
+            case {"engine": str(engine), "path": str(path), "attributes": list(rows)}, [
+                dict(plain),
+                dict(secret),
+            ]:
                 attributes = tuple(SearchAttribute(row["name"], AttributeType(row["type"])) for row in rows)
-                return cls(engine, Path(path), attributes)
+                return cls(engine, Path(path), attributes, plain, secret)
         raise ValueError("not the configuration of an index")
 
 
 def open_index(config: IndexConfig) -> IndexEngine:
-    """Open the index; the first change creates it. Raises `UserError` if its engine is not available."""
+    """Open the index; the first change creates it.
+
+    Raises `UserError` if its engine is not available, or does not take these options.
+    """
     attributes = {attribute.name: attribute for attribute in config.attributes}
-    return _opener(config.engine)(path=config.path, attributes=attributes)
+    opener = _opener(config.engine)
+    if not config.has_options:
+        return opener(path=config.path, attributes=attributes)
+    _require_options(config.engine, opener)
+    return opener(path=config.path, attributes=attributes, options={**config.options, **config.secrets})
 
 
 def is_new(config: IndexConfig) -> bool:
@@ -49,10 +84,21 @@ def is_new(config: IndexConfig) -> bool:
     return ENGINES.find(config.engine).reference == _WHOOSH and not config.path.exists()
 
 
-def check_engine(engine: str) -> None:
+def check_engine(engine: str, *, has_options: bool = False) -> None:
     """Raise the `UserError` that opening an index of this engine would raise."""
-    if ENGINES.find(engine).reference != _WHOOSH:
+    if has_options:
+        _require_options(engine, _opener(engine))
+    elif ENGINES.find(engine).reference != _WHOOSH:
         _opener(engine)
+
+
+def _require_options(engine: str, opener: OpenEngine) -> None:
+    """Raise an error unless an engine takes options."""
+    parameters = signature(opener).parameters.values()
+    if not any(one.name == "options" or one.kind is Parameter.VAR_KEYWORD for one in parameters):
+        raise EngineOptionsError(
+            f"the index engine {engine!r} has no options", "remove `options` and `secrets`"
+        )
 
 
 def _opener(engine: str) -> OpenEngine:

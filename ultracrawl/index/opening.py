@@ -5,12 +5,13 @@ from __future__ import annotations
 from ultracrawl.index.engine import IndexEngine, RankingWeights
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
-from ultracrawl.index.searchable_project import MOST_STARTS, SearchableProject, SearchOptions
+from ultracrawl.index.searchable_project import MOST_STARTS, IndexPlace, SearchableProject, SearchOptions
 from ultracrawl.rules.attributes.boosts import Boosts
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.kinds import hit_codes
 from ultracrawl.sources.reading.locations import track_file
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+from ultracrawl.sources.sections.project import FurtherIndex, IndexSection
 from ultracrawl.stores.boost_store import BoostStore
 
 
@@ -29,9 +30,9 @@ def searchable_project(project: Project) -> SearchableProject:
 def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProject:
     search = project.search
     files = {} if search.synonyms is None else {"": search.synonyms}
-    own = {PROJECT_INDEX: (project.index.engine, project.index.path)}
+    further = {name: _place(index, f"indexes.{name}") for name, index in project.indexes.items()}
     return SearchableProject(
-        indexes={**own, **{name: (index.engine, index.path) for name, index in project.indexes.items()}},
+        indexes={PROJECT_INDEX: _place(project.index, "index"), **further},
         destinations={name: section.type for name, section in project.destinations.items()},
         attributes={name: attribute.type for name, attribute in project.schema_attributes.items()},
         readable=_readable(project),
@@ -51,7 +52,13 @@ def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProje
             search.fold_copies,
         ),
         load_project=lambda: project,
+        key_file=project.key_file,
     )
+
+
+def _place(section: IndexSection | FurtherIndex, option: str) -> IndexPlace:
+    secrets = {name: secret.get_secret_value() for name, secret in section.secrets.items()}
+    return IndexPlace(section.engine, section.path, section.options, secrets, option)
 
 
 def _readable(project: Project) -> dict[str, tuple[str, ...]]:

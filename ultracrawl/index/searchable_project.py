@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.engine import RankingWeights
+from ultracrawl.index.engine import Json, RankingWeights
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
@@ -35,11 +35,32 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexPlace:
+    """Engine, folder and options of an index."""
+
+    engine: str
+    path: Path
+    options: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Its secret options as the definition has them: references to variables and files, or encrypted."""
+    option: str = ""
+    """Where the definition has them, for messages: `index`, `indexes.NAME`."""
+
+    def read_secrets(self, key_file: Path | None) -> dict[str, str]:
+        """Return the secret options in plain text. Raises `UserError`."""
+        if not self.secrets:
+            return {}
+        from ultracrawl.sources.secrets import read_secrets  # noqa: PLC0415 - slow, and few indexes have any
+
+        return read_secrets(self.secrets, f"{self.option}.secrets", key_file)
+
+
+@dataclass(frozen=True, slots=True)
 class SearchableProject:
     """The indexes, attributes, groups and search options of a project."""
 
-    indexes: Mapping[str, tuple[str, Path]]
-    """Engine and folder of each index by name; the first one is the index of the project."""
+    indexes: Mapping[str, IndexPlace]
+    """The indexes by name; the first one is the index of the project."""
     destinations: Mapping[str, str]
     """The types of destinations that cannot be searched, by name."""
     attributes: Mapping[str, AttributeType]
@@ -60,6 +81,8 @@ class SearchableProject:
     search: SearchOptions
     load_project: Callable[[], Project] = field(compare=False, repr=False)
     """Returns the complete project."""
+    key_file: Path | None = None
+    """The key for encrypted secrets."""
     is_limited: bool = False
     """Whether only some of its sources exist for searches, as by `limited_to`."""
 
@@ -77,7 +100,9 @@ class SearchableProject:
             )
         if name not in self.indexes:
             raise UserError(f"there is no index {name!r}; the indexes are {', '.join(self.indexes)}")
-        return IndexConfig(*self.indexes[name], tuple(self.schema.values()))
+        place = self.indexes[name]
+        secrets = place.read_secrets(self.key_file)
+        return IndexConfig(place.engine, place.path, tuple(self.schema.values()), place.options, secrets)
 
     def main_index(self) -> str:
         """Return the name of the index that is searched by default.
@@ -135,7 +160,11 @@ class SearchableProject:
     def to_json(self) -> dict[str, Any]:
         """Return everything except `load_project` as JSON values."""
         return {
-            "indexes": {name: [engine, str(path)] for name, (engine, path) in self.indexes.items()},
+            "indexes": {
+                name: [place.engine, str(place.path), place.options, place.secrets, place.option]
+                for name, place in self.indexes.items()
+            },
+            "key_file": self.key_file and str(self.key_file),
             "destinations": self.destinations,
             "attributes": self.attributes,
             "readable": self.readable,
@@ -156,7 +185,10 @@ class SearchableProject:
     def from_json(cls, values: Mapping[str, Any], load_project: Callable[[], Project]) -> Self:
         """Return the project from the result of `to_json`."""
         return cls(
-            {name: (engine, Path(path)) for name, (engine, path) in values["indexes"].items()},
+            {
+                name: IndexPlace(engine, Path(path), *rest)
+                for name, (engine, path, *rest) in values["indexes"].items()
+            },
             values["destinations"],
             {name: AttributeType(kind) for name, kind in values["attributes"].items()},
             {name: tuple(indexes) for name, indexes in values["readable"].items()},
@@ -174,4 +206,5 @@ class SearchableProject:
                 values["fold_copies"],
             ),
             load_project,
+            values["key_file"] and Path(values["key_file"]),
         )

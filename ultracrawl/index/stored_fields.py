@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.values import Json, attributes_to_json, extras_to_json
+from ultracrawl.index.engine import IndexDocument, Json
+from ultracrawl.index.values import attributes_to_json, extras_to_json
 from ultracrawl.index.words.analysis import replace_surrogates
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc

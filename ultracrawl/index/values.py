@@ -9,12 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from ultracrawl.index.engine import Change, Deletion, IndexDocument, NewAnchors
+from ultracrawl.index.engine import Change, Deletion, IndexDocument, Json, NewAnchors
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.model.page import Section
-
-Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 
 def attributes_to_json(attributes: Mapping[str, Sequence[AttributeValue]]) -> dict[str, Json]:

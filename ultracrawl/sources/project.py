@@ -125,7 +125,8 @@ class DefinitionHead(Section):
         return {
             **{name: section.resolve_paths(base, instead_of) for name, section in sections.items()},
             "indexes": {
-                name: section.resolve_paths(base, instead_of) for name, section in self.indexes.items()
+                name: section.named(name).resolve_paths(base, instead_of)
+                for name, section in self.indexes.items()
             },
             "destinations": {
                 name: section.resolve_paths(base, instead_of) for name, section in self.destinations.items()

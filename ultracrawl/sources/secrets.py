@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,6 +44,18 @@ def is_clear_text(secret: SecretStr) -> bool:
     """Whether the definition itself contains the secret, in clear text."""
     text = secret.get_secret_value()
     return not (text.startswith((FILE, MARK)) or _VARIABLE.fullmatch(text))
+
+
+def read_secrets(secrets: Mapping[str, SecretStr | str], place: str, key_file: Path | None) -> dict[str, str]:
+    """Return the texts of the secrets in a group of options, as this process finds them.
+
+    `place` is the path of the group. Raises `UserError`, see `SecretReader.read`.
+    """
+    reader = SecretReader(os.environ, key_file)
+    return {
+        name: reader.read(SecretStr(one) if isinstance(one, str) else one, f"{place}.{name}")
+        for name, one in secrets.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import find_kind, source_model
 from ultracrawl.sources.project import DefinitionHead, Project
 from ultracrawl.sources.reading.tree import Data
+from ultracrawl.sources.sections.project import FurtherIndex
 
 _STORAGE_SECTIONS = ("index", "state", "cache", "documents", "logs")
 
@@ -42,9 +43,7 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
         if written:
             head[name] = written
     if project.indexes:
-        head["indexes"] = {
-            name: {"engine": index.engine, "path": str(index.path)} for name, index in project.indexes.items()
-        }
+        head["indexes"] = {name: _index(index) for name, index in project.indexes.items()}
     for name in ("destinations", "key_file", "attributes", "lists", "schedules", "profiles"):
         if value := getattr(project, name):
             head[name] = as_data(value)
@@ -52,6 +51,12 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
         if section := changed_options(getattr(project, name), getattr(defaults, name)):
             head[name] = section
     return head
+
+
+def _index(index: FurtherIndex) -> dict[str, Data]:
+    usual = FurtherIndex(path=index.path)
+    place: dict[str, Data] = {"engine": index.engine, "path": str(index.path)}
+    return place | changed_options(index, usual, skip=place)
 
 
 def _source(source: DataSource, folder: Path, base: Path | None) -> dict[str, Data]:

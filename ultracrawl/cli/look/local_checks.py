@@ -22,6 +22,7 @@ from ultracrawl.settings.ineffective import REPLACEMENTS, replacement_advice
 from ultracrawl.sources import DataSource, PathFinding, Project
 from ultracrawl.sources.compilation.source import compile_focus
 from ultracrawl.sources.kinds import find_kind, watched_sources
+from ultracrawl.sources.sections.project import FurtherIndex, IndexSection
 from ultracrawl.spiders.loader import base_class
 
 _SETTINGS = frozenset(name for name in dir(default_settings) if name.isupper()) | REPLACEMENTS.keys()
@@ -43,10 +44,12 @@ def check_locally(project: Project, source: DataSource) -> Iterator[PathFinding]
 
 def check_project_locally(project: Project) -> Iterator[tuple[str, str, str]]:
     """Yield option, problem and advice for what the options of a project lack on this machine."""
-    further = {f"indexes.{name}.engine": index.engine for name, index in project.indexes.items()}
-    for option, engine in {"index.engine": project.index.engine, **further}.items():
-        for found in _failures(partial(check_engine, engine)):
-            yield option, *found
+    further = {f"indexes.{name}": index for name, index in project.indexes.items()}
+    indexes: dict[str, IndexSection | FurtherIndex] = {"index": project.index, **further}
+    for option, index in indexes.items():
+        has_options = bool(index.options or index.secrets)
+        for found in _failures(partial(check_engine, index.engine, has_options=has_options)):
+            yield f"{option}.engine", *found
     for name, channel in project.notices.to.items():
         if channel.url is not None and find_spec("apprise") is None:
             error = MissingExtraError("a notice by Apprise", "notices")

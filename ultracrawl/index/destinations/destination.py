@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.engine import Change, IndexEngine
-from ultracrawl.index.values import Json
+from ultracrawl.index.engine import Change, IndexEngine, Json
 
 CLOSE_RECLAIM_SECONDS = 20.0
 """Seconds that closing an index may spend on freeing space, apart from the current step."""

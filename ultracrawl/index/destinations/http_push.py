@@ -13,8 +13,7 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.destinations.destination import Batch, Destination
 from ultracrawl.index.destinations.http_post import Poster, PostError, Response
 from ultracrawl.index.destinations.json_lines import change_lines
-from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.values import Json
+from ultracrawl.index.engine import IndexDocument, Json
 from ultracrawl.rules.access.credentials import basic_answer
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 

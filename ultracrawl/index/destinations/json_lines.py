@@ -11,8 +11,8 @@ from pathlib import Path
 from ultracrawl.errors import WorkError
 from ultracrawl.index.changes import last_changes
 from ultracrawl.index.destinations.destination import Batch, Destination
-from ultracrawl.index.engine import Change, Deletion, IndexDocument, NewAnchors
-from ultracrawl.index.values import Json, attributes_to_json, extras_to_json
+from ultracrawl.index.engine import Change, Deletion, IndexDocument, Json, NewAnchors
+from ultracrawl.index.values import attributes_to_json, extras_to_json
 from ultracrawl.system.files import end_of_last_line, sync_to_disk, write_all
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from ultracrawl.index.destinations.destination import Destination, OpenDestination
-from ultracrawl.index.values import Json
+from ultracrawl.index.engine import Json
 from ultracrawl.system.plugins import DESTINATIONS
 
 
@@ -21,13 +21,27 @@ class DestinationConfig:
     options: Mapping[str, Json] = field(default_factory=dict, repr=False)
     """The options of its type, with secrets in plain text."""
 
+    @property
+    def has_options(self) -> bool:
+        """Whether the type gets options."""
+        return bool(self.options)
+
     def to_json(self) -> str:
         """Return name and type as one line of JSON, which is visible in process lists; the options may be secret."""
-        return json.dumps({"destination": self.name, "type": self.type})
+        visible: dict[str, Json] = {"destination": self.name, "type": self.type}
+        return json.dumps(visible | ({"has_options": True} if self.has_options else {}))
 
-    def secrets_to_json(self) -> str:
+    def options_to_json(self) -> str:
         """Return the options as one line of JSON."""
         return json.dumps(self.options)
+
+    @classmethod
+    def from_json(cls, text: str, options: str | bytes = "{}") -> DestinationConfig:
+        """Parse the lines of `to_json` and `options_to_json`; raises ValueError for anything else."""
+        match json.loads(text), json.loads(options):
+            case {"destination": str(name), "type": str(kind)}, dict(given):
+                return cls(name, kind, given)
+        raise ValueError("not the configuration of a destination")
 
 
 def open_destination(config: DestinationConfig) -> Destination:

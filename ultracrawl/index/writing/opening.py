@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from ultracrawl.index.writing.destination_queues import DestinationQueues, queue
 from ultracrawl.index.writing.pause_switch import PauseSwitch
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.secrets import SecretReader
+from ultracrawl.sources.secrets import read_secrets
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 _prestarted: dict[str, IndexProcess] = {}
@@ -40,16 +39,14 @@ def pause_switch(project: Project, source: str) -> PauseSwitch:
 
 def destination_config(project: Project, name: str) -> DestinationConfig:
     """Return the configuration of a destination that is no index. Raises `UserError` if a secret cannot be read."""
-    section = project.destinations[name]
+    section, place, key_file = project.destinations[name], f"destinations.{name}", project.key_file
     if "options" in section.own_options:
-        return DestinationConfig(name, section.type, section.options)
+        secrets = read_secrets(section.secrets, f"{place}.secrets", key_file)
+        return DestinationConfig(name, section.type, {**section.options, **secrets})
     options = section.model_dump(mode="json", include=set(section.own_options - {"headers", "password"}))
-    reader, place = SecretReader(os.environ, project.key_file), f"destinations.{name}"
-    options["headers"] = {
-        header: reader.read(value, f"{place}.headers.{header}") for header, value in section.headers.items()
-    }
+    options["headers"] = read_secrets(section.headers, f"{place}.headers", key_file)
     if section.password is not None:
-        options["password"] = reader.read(section.password, f"{place}.password")
+        options |= read_secrets({"password": section.password}, place, key_file)
     return DestinationConfig(name, section.type, options)
 
 
@@ -92,8 +89,8 @@ def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
         open_destination(settings).close()
         return IndexProcess(settings)
     config = index_config(project, name)
-    check_engine(config.engine)
-    return _prestarted.pop(config.to_json(), None) or IndexProcess(config)
+    check_engine(config.engine, has_options=config.has_options)
+    return _prestarted.pop(config.shared_name(), None) or IndexProcess(config)
 
 
 def prestart_indexer(project: Project, source: DataSource) -> None:
@@ -106,5 +103,5 @@ def prestart_indexer(project: Project, source: DataSource) -> None:
         return
     with suppress(UltracrawlError):
         config = index_config(project, name)
-        _prestarted[config.to_json()] = process = IndexProcess(config)
+        _prestarted[config.shared_name()] = process = IndexProcess(config)
         process.prepare()

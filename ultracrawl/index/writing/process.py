@@ -84,15 +84,15 @@ class IndexProcess:
         ending); the worker then runs without an address.
         """
         self._received = b""
-        config = self._config.to_json()
-        if isinstance(self._config, DestinationConfig):
-            self._worker = StartedWorker(config)
-            self._worker.send_line(self._config.secrets_to_json().encode())
-        elif (joined := connect_to_owner(config)) is not None:
+        visible = self._config.to_json()
+        shared = self._config.shared_name() if isinstance(self._config, IndexConfig) else ""
+        if shared and (joined := connect_to_owner(shared)) is not None:
             self._worker = JoinedWorker(joined)
         else:
-            alone = json.dumps({**json.loads(config), "alone": True})
-            self._worker = StartedWorker(alone if is_taken else config)
+            alone = json.dumps({**json.loads(visible), "alone": True})
+            self._worker = StartedWorker(alone if is_taken else visible)
+            if self._config.has_options:
+                self._worker.send_line(self._config.options_to_json().encode())
         for path in self._waiting:
             self._send(path)
 

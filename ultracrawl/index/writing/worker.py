@@ -1,7 +1,7 @@
 """The index process: `python -m ultracrawl.index.writing.worker CONFIG`.
 
-CONFIG is the configuration of an index or of another destination; the options of a destination, which may contain
-secrets, are the first line of standard input as JSON. It then reads the path of one sealed segment a line, as JSON, and
+CONFIG is the configuration of an index or of another destination; its options, which may contain secrets, are the first
+line of standard input as JSON, if it has any. It then reads the path of one sealed segment a line, as JSON, and
 replies to each with one line of JSON. Further crawls that feed the same index connect to its socket (`sharing`) and do
 the same. It ends after the current commit when standard input is closed, which also happens when the crawler is killed,
 and all other crawls have gone.
@@ -43,11 +43,17 @@ def main(config: str) -> int:
     remarks = _WarningCollector()
     logging.getLogger("ultracrawl").addHandler(remarks)
     settings, first = json.loads(config), CrawlConnection(sys.stdin.fileno(), sys.stdout.fileno())
-    try:
-        listener = None if {"destination", "alone"} & settings.keys() else claim_index(config)
-    except AddressTakenError:
-        return OWNED_ELSEWHERE_EXIT_CODE
-    destination = _open(settings, config, first)
+    options = [_first_line(first)] if "has_options" in settings else []
+    if "destination" in settings:
+        listener = None
+        destination = open_destination(DestinationConfig.from_json(config, *options))
+    else:
+        index = IndexConfig.from_json(config, *options)
+        try:
+            listener = None if "alone" in settings else claim_index(index.shared_name())
+        except AddressTakenError:
+            return OWNED_ELSEWHERE_EXIT_CODE
+        destination = EngineDestination(open_index(index))
     freeze_loaded_objects()
     connections = CrawlConnections(first, listener)
     for order in connections.requests(IDLE_SECONDS):
@@ -64,15 +70,14 @@ def main(config: str) -> int:
     return 0
 
 
-def _open(settings: dict[str, str], config: str, first: CrawlConnection) -> Destination:
-    if "destination" not in settings:
-        return EngineDestination(open_index(IndexConfig.from_json(config)))
+def _first_line(connection: CrawlConnection) -> bytes:
+    """Return the first line that a crawl sends; ends the process if the crawl is gone before."""
     line = None
-    while line is None and first.read_some():
-        line = first.next_line()
-    return open_destination(
-        DestinationConfig(settings["destination"], settings["type"], json.loads(line or b"{}"))
-    )
+    while line is None and connection.read_some():
+        line = connection.next_line()
+    if line is None:
+        sys.exit(0)
+    return line
 
 
 class _WarningCollector(logging.Handler):

@@ -106,7 +106,26 @@ class StorageSection(Section):
         return self.model_copy(update={"path": base / inner})
 
 
-class IndexSection(StorageSection):
+class PluginOptions(Section):
+    """Options that a plug-in defines."""
+
+    options: Mapping[str, JsonValue] = Field(
+        default={}, repr=False, examples=[{"url": "https://search.example.com:9200"}]
+    )
+    """The options of an engine or a type from a plug-in."""
+    secrets: Mapping[Annotated[str, Field(min_length=1)], Secret] = Field(
+        default={}, repr=False, examples=[{"password": "${SEARCH_PASSWORD}"}]
+    )
+    """Those of its options that are secret: `${NAME}` of the environment, `file:PATH`, encrypted, or as they are."""
+
+    @model_validator(mode="after")
+    def _are_disjoint(self) -> Self:
+        if twice := sorted(self.options.keys() & self.secrets.keys()):
+            raise mistake(f"`{twice[0]}` stands in `options` and in `secrets`", "remove one of them")
+        return self
+
+
+class IndexSection(StorageSection, PluginOptions):
     """The full-text index, one for all sources of a project."""
 
     engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["whoosh"])
@@ -125,16 +144,20 @@ class IndexSection(StorageSection):
     """Index the anchor texts of links to a document from other pages of its source. Their words count double."""
 
 
-class FurtherIndex(StorageSection):
+class FurtherIndex(StorageSection, PluginOptions):
     """An additional index that sources name in `feeding`; may be written as just its path."""
 
     engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["tantivy"])
     """The index engine. `tantivy` needs the extra of this name."""
-    path: Path = Field(examples=["var/archive"])
-    """Folder of the index."""
+    path: Path = Field(default=Path("var/indexes"), examples=["var/archive"])
+    """Folder of the index. Default: one of its name in `var/indexes`."""
+
+    def named(self, name: str) -> Self:
+        """Return the section of the index with this name: its folder is known."""
+        return self if "path" in self.model_fields_set else self.model_copy(update={"path": self.path / name})
 
 
-class DestinationSection(Section):
+class DestinationSection(PluginOptions):
     """A destination of documents other than an index; the valid options depend on its type."""
 
     type: Annotated[str, PluginName(DESTINATIONS)] = Field(examples=["http"])
@@ -166,9 +189,6 @@ class DestinationSection(Section):
     )
     """Private networks that may be connected to. Other private, loopback and link-local addresses are refused."""
 
-    options: Mapping[str, JsonValue] = Field(default={}, examples=[{"queue": "documents"}])
-    """The options of a type from a plug-in."""
-
     @model_validator(mode="after")
     def _has_place(self) -> DestinationSection:
         needed = {"jsonl": "path", "http": "url"}.get(self.type)
@@ -184,8 +204,8 @@ class DestinationSection(Section):
         if self.type == "jsonl":
             return frozenset({"path"})
         if self.type == "http":
-            return frozenset(type(self).model_fields) - {"type", "path", "options"}
-        return frozenset({"options"})
+            return frozenset(type(self).model_fields) - {"type", "path", "options", "secrets"}
+        return frozenset({"options", "secrets"})
 
     def resolve_paths(self, base: Path, instead_of: Path) -> Self:
         """Return the section with its file below `base`, like `StorageSection.resolve_paths`."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.destinations import Batch, Destination
-from ultracrawl.index.values import Json
+from ultracrawl.index.engine import Json
 
 
 class Listing(Destination):
