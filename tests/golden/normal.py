@@ -6,7 +6,6 @@ Left out or named, because it differs though the behaviour is the same:
   that may hold a port): by name;
 * scores and ranks of adaptive refreshing, which hold the time since a page was seen (the order they make is kept);
 * moments: `NOW` for each that is later than a day before the tests began, and durations;
-* the link depth that documents have, which is that of their record when they were made;
 * which module of the program logs something;
 * what curl says of a broken connection, which changes with its version;
 * the version of the program, and of its compiled core, if there is one; `Accept` and `Accept-Encoding` of requests,
@@ -20,7 +19,7 @@ Left out or named, because it differs though the behaviour is the same:
 * blanks and line ends in documents that libraries convert: a newer one may set them elsewhere.
 
 After a kill, a page that had been stored already is modified or unmodified and not new, and its path from the start
-may be another one: `after_kill` makes both equal.
+may be another one: `after_kill` makes both equal, and `without_depth` what documents say of that path.
 """
 
 from __future__ import annotations
@@ -133,7 +132,6 @@ class Names:
     def document(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a document of the index."""
         kept = self.value(document)
-        kept.pop("depth", None)
         if not {"text/html", "text/plain"} & set(kept["attributes"].get("Mimetype", ())):
             kept["text"] = " ".join(kept.get("text", "").split())
         if "Metadata" in kept["attributes"]:
@@ -196,3 +194,11 @@ def after_kill(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         kept["status_code"] = _STATUS_AS_NEW.get(row.get("status_code", 0), row.get("status_code", 0))
         made.append(kept)
     return sorted(made, key=lambda row: row["url"])
+
+
+def without_depth(documents: dict[str, Any]) -> dict[str, Any]:
+    """Return documents by URL without their link depth, which may be another one after a kill."""
+    return {
+        url: [_less(one, frozenset({"depth"})) for one in (made if isinstance(made, list) else [made])]
+        for url, made in documents.items()
+    }

@@ -30,8 +30,6 @@ class Pair:
     """Further commands after each run, whose output belongs to the trace."""
     files: Words = ()
     """Files that runs write and that belong to the trace; they are removed after each run."""
-    ordered: bool = True
-    """Whether the requests to each host always come in the same order; between hosts none is kept."""
 
 
 PAIRS: dict[str, Pair] = {}
@@ -45,14 +43,13 @@ def pair(
     code: int = 0,
     then: tuple[Words, ...] = (),
     files: Words = (),
-    ordered: bool = True,
 ) -> Callable[[Build], Build]:
     """Register a function that builds a pair; it gives the pair its name."""
 
     def register(build: Build) -> Build:
         name = build.__name__
         assert name not in PAIRS, f"two pairs are called {name}"
-        PAIRS[name] = Pair(name, build, config, kill_at, look, code, then, files, ordered)
+        PAIRS[name] = Pair(name, build, config, kill_at, look, code, then, files)
         return build
 
     return register

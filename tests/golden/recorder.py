@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from golden.normal import Names, after_kill
+from golden.normal import Names, after_kill, without_depth
 from golden.pair import Pair
+from golden.searches import searched
 from golden.stage import Stage, stage
 
 HOW_MUCH = frozenset({"segments", "bytes"})
@@ -26,7 +27,9 @@ def runs(pair: Pair, directory: Path, engine: str = "") -> dict[str, Any]:
             change()
             trace[f"run {number}"] = _run(pair, on, first=False)
         _tell_changes(trace)
-        trace["look back"] = _explained(pair, Names(on), on)
+        names = Names(on)
+        trace["look back"] = _explained(pair, names, on)
+        trace["searches"] = searched(names, on)
         return trace
 
 
@@ -38,7 +41,7 @@ def killed(pair: Pair, directory: Path) -> dict[str, Any]:
         ended = on.command("crawl")
         assert ended.code == pair.code, ended.err
         records, documents = _left(Names(on), on)
-        return {"urls": after_kill(records), "documents": documents}
+        return {"urls": after_kill(records), "documents": without_depth(documents)}
 
 
 def killed_between(pair: Pair, directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -54,7 +57,7 @@ def killed_between(pair: Pair, directory: Path) -> tuple[dict[str, Any], dict[st
             on.command("crawl")
             (changes[0] if isinstance(changes, list) else changes)()
             if name == "killed":
-                on.crawl_killed(1)
+                assert on.crawl_killed(1), "the crawl had no request"
             ended = on.command("crawl")
             assert ended.code in (0, 1), ended.err
             left.append(_left(Names(on), on)[1])
@@ -78,7 +81,10 @@ def documents_of_runs(pair: Pair, directory: Path, number: int) -> list[dict[str
 
 def undisturbed(trace: dict[str, Any]) -> dict[str, Any]:
     """Return what the first run of a trace left, as `killed` has it."""
-    return {"urls": after_kill(trace["run 1"]["urls"]), "documents": trace["run 1"]["documents"]}
+    return {
+        "urls": after_kill(trace["run 1"]["urls"]),
+        "documents": without_depth(trace["run 1"]["documents"]),
+    }
 
 
 def looks(pair: Pair, directory: Path) -> dict[str, Any]:
@@ -135,7 +141,7 @@ def _run(pair: Pair, on: Stage, *, first: bool) -> dict[str, Any]:
         "code": ended.code,
         "said": said + [f"(stderr) {line}" for line in names.said(ended.err)],
         "report": names.value(report),
-        "requests": asked if pair.ordered else sorted(asked),
+        "requests": asked,
         **{name: _heard(names, lines) for name, lines in on.heard.items()},
         "urls": records,
         "documents": documents,

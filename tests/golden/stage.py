@@ -112,6 +112,8 @@ class Stage:
         self.heard: dict[str, list[str]] = {}
         """What other servers than the site heard, by their names; it is emptied after each run."""
         self.workspace = Workspace(directory)
+        self.config = config or "ultracrawl.yaml"
+        """The name of the definition file."""
         self._config = ("-c", config) if config else ()
 
     def file(self, name: str, content: str | bytes) -> Path:
