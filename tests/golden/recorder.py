@@ -64,6 +64,43 @@ def killed_between(pair: Pair, directory: Path) -> tuple[dict[str, Any], dict[st
     return left[0], left[1]
 
 
+def killed_waiting(pair: Pair, directory: Path) -> dict[str, Any]:
+    """Crawl, kill the crawl while it waits for its next run, change the site and crawl again; return what there is."""
+    with stage(directory, pair.config) as on:
+        on.waits = True
+        changes = pair.build(on)
+        on.crawl_killed_waiting()
+        for words in pair.then:
+            on.command(*words)
+        (changes[0] if isinstance(changes, list) else changes)()
+        return _second(on)
+
+
+def killed_indexing(pair: Pair, directory: Path) -> dict[str, Any]:
+    """Crawl, change the site, crawl and kill before anything is indexed, and crawl on; return what there is."""
+    with stage(directory, pair.config) as on:
+        changes = pair.build(on)
+        on.command("crawl")
+        (changes[0] if isinstance(changes, list) else changes)()
+        on.crawl_killed_indexing()
+        return {"documents": _second(on)["documents"]}
+
+
+def _second(on: Stage) -> dict[str, Any]:
+    ended = on.command("crawl")
+    assert ended.code in (0, 1), ended.err
+    records, documents = _left(Names(on), on)
+    return {"urls": records, "documents": documents}
+
+
+def second(trace: dict[str, Any]) -> dict[str, Any]:
+    """Return what the second run of a trace left."""
+    documents = trace["run 1"]["documents"] | trace["run 2"]["documents"]
+    gone = trace["run 2"].get("documents gone", ())
+    kept = {url: documents[url] for url in sorted(documents) if url not in gone}
+    return {"urls": trace["run 2"]["urls"], "documents": kept}
+
+
 def documents_of_runs(pair: Pair, directory: Path, number: int) -> list[dict[str, Any]]:
     """Crawl, change the site as for the second run, and crawl on; return the documents after each run from that one."""
     with stage(directory, pair.config) as on:

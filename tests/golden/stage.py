@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import html
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,8 @@ from support.project import Ended, Workspace, kill_group
 from support.resource import Reply
 from support.site import Request, Site
 from support.until import until
+
+from ultracrawl.index.locking import LOCKS
 
 HOSTS = {"127.0.0.1": "site", "127.0.0.2": "second", "127.0.0.3": "third"}
 """The addresses that the site is served on, all with one port, and the names that traces have for them."""
@@ -102,6 +105,8 @@ class Stage:
     def __init__(self, directory: Path, site: GoldenSite, port: int, config: str, engine: str = "") -> None:
         self.site = site
         self.engine = engine
+        self.waits = False
+        """Whether definitions that are written say when the next run is due: in a day."""
         self.port = port
         self.url, self.second, self.third = (f"http://{host}:{port}" for host in HOSTS)
         self.directory = directory
@@ -130,8 +135,11 @@ class Stage:
     def define_source(self, source: Mapping[str, Any], top: Mapping[str, Any] | None = None) -> None:
         """Write a definition with one source `site`, for the engine of the stage if it has one."""
         engine = {"index": {"engine": self.engine}} if self.engine else {}
+        made = (
+            {**source, "refresh": {"interval": "24 h", **source.get("refresh", {})}} if self.waits else source
+        )
         self.file(
-            "ultracrawl.yaml", yaml.safe_dump({**engine, **(top or {}), "sources": {"site": dict(source)}})
+            "ultracrawl.yaml", yaml.safe_dump({**engine, **(top or {}), "sources": {"site": dict(made)}})
         )
 
     def source(self, **options: Any) -> dict[str, Any]:
@@ -160,6 +168,36 @@ class Stage:
         kill_group(process)
         self.site.go_on()
         return hit
+
+    def crawl_killed_waiting(self) -> None:
+        """Crawl until the run has ended and the next one is waited for, and kill."""
+        process = self.workspace.start("crawl", "--continuous", *self._config)
+        until(lambda: process.poll() is not None or self._status("last_run", "finished"))
+        waits = process.poll() is None
+        kill_group(process)
+        assert waits, "the crawl did not wait for a next run"
+
+    def crawl_killed_indexing(self) -> None:
+        """Crawl until nothing is left to fetch, and kill before anything of it is in an index, which must exist."""
+        with ExitStack() as locks:
+            for folder in {lock.parent for name in LOCKS for lock in self.directory.rglob(name)}:
+                for name in LOCKS:
+                    fcntl.flock(locks.enter_context((folder / name).open("ab")), fcntl.LOCK_EX)
+            process = self.workspace.start("crawl", *self._config)
+            until(lambda: process.poll() is not None or self._status("state") == "finishing")
+            hit = process.poll() is None
+            kill_group(process)
+        assert hit, "the crawl did not wait for the index"
+
+    def _status(self, *names: str) -> Any:
+        """Return what `status` says of the source that is behind the others; None if it says nothing of that."""
+        found = []
+        for source in self.command("status", "--json").json["sources"]:
+            value = source
+            for name in names:
+                value = (value or {}).get(name)
+            found.append(value)
+        return min(found, key=bool)
 
 
 @contextmanager

@@ -25,6 +25,9 @@ ENGINE_INDEPENDENT = ("code", "requests", "urls", "documents", "documents gone")
 for file in sorted(Path(__file__).with_name("pairs").glob("[a-z]*.py")):
     import_module(f"golden.pairs.{file.stem}")
 
+NEVER_DUE = {"several_sources", *(name for name in PAIRS if name.startswith("robot_"))}
+"""Pairs whose next run is never due by itself."""
+
 every_pair = pytest.mark.parametrize("name", PAIRS)
 
 
@@ -49,6 +52,17 @@ def test_runs_in_which_nothing_changes_leave_every_document_as_it_is(name: str, 
 @pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.kill_at])
 def test_a_kill_in_a_later_run_leaves_the_documents_of_an_undisturbed_one(name: str, tmp_path: Path) -> None:
     assert_same(*recorder.killed_between(PAIRS[name], tmp_path))
+
+
+@pytest.mark.parametrize("name", [name for name in PAIRS if name not in NEVER_DUE])
+def test_a_kill_between_two_runs_changes_nothing(name: str, tmp_path: Path) -> None:
+    assert_same(recorder.second(stored(name)), recorder.killed_waiting(PAIRS[name], tmp_path))
+
+
+@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if not pair.kill_at])
+def test_a_kill_before_anything_is_indexed(name: str, tmp_path: Path) -> None:
+    wanted = recorder.second(stored(name))["documents"]
+    assert_same({"documents": wanted}, recorder.killed_indexing(PAIRS[name], tmp_path))
 
 
 @pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if not pair.config])
