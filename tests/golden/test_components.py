@@ -1,0 +1,24 @@
+"""Every component does alone, without a definition, what its trace says; and so do all of them together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from golden.alone import COMPONENTS, alone
+from golden.stored import TRACES, check
+
+pytestmark = pytest.mark.servers
+
+TOGETHER = "together"
+
+
+@pytest.mark.parametrize("name", [*COMPONENTS, TOGETHER])
+def test_alone(name: str, tmp_path: Path) -> None:
+    names = list(COMPONENTS) if name == TOGETHER else [name]
+    check(f"alone/{name}", alone(names, tmp_path))
+
+
+def test_no_trace_is_left_over() -> None:
+    assert sorted(path.stem for path in TRACES.glob("alone/*.json")) == sorted([*COMPONENTS, TOGETHER])
