@@ -101,8 +101,8 @@ def test_a_crawl_is_steered_while_its_file_is_no_yaml(
     (state,) = workspace.directory.glob("var/state/one.sqlite")
 
     def phase() -> Phase | None:
-        sign = crawl_status(state)
-        return sign.phase if sign else None
+        status = crawl_status(state)
+        return status.phase if status else None
 
     until(lambda: phase() is Phase.PAUSING, started[0])
     assert workspace.command("resume", "one").code == 0
@@ -129,7 +129,7 @@ def test_a_collection_is_suspended_while_its_file_is_no_xml(
     xml.write_text("<CrawlerConfig><DomainSpecification")
     suspending = workspace.start("admin", "suspend", "handbook", "-c", "collections.xml")
     (state,) = workspace.directory.glob("var/state/handbook.sqlite")
-    until(lambda: (sign := crawl_status(state)) and sign.phase is Phase.PAUSING, started[0])
+    until(lambda: (status := crawl_status(state)) and status.phase is Phase.PAUSING, started[0])
     answer.set()
     assert suspending.communicate(timeout=40)[0] == "handbook: paused\n"
     assert workspace.command("admin", "resume", "handbook", "-c", "collections.xml").code == 0

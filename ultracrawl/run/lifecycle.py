@@ -62,13 +62,13 @@ class CrawlLifecycle:
         self.features = CrawlFeatures(crawler, project, source, self._close_soon)
         self.context = self.features.context
         features = self.features
-        asked: tuple[str, ...] = getattr(crawler.spidercls, "asked", ())
+        given_urls: tuple[str, ...] = getattr(crawler.spidercls, "given_urls", ())
         self._end = RunEnd(
             self.context,
             features.limits,
             features.duplicates.recount,
             lambda: features.verdict.restarts,
-            asked,
+            given_urls,
         )
         self._ticking = create_looping_call(self._tick)
         # Checked here, so that no crawl begins with a store that cannot be used.

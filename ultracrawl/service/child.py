@@ -49,7 +49,7 @@ def _crawl(where: str | None, sources: Iterable[str], *, force: bool) -> list[Ru
     settings = {"LOG_LEVEL": "ERROR"}
     if where is not None and "://" in where:
         project, source = project_of_urls((where,))
-        return run_sources(project, [source], force=force, settings=settings, asked=(where,))
+        return run_sources(project, [source], force=force, settings=settings, given_urls=(where,))
     project, _ = find_project(where)
     chosen, refused = Catalog(project).select_for_crawl(sources)
     return [*run_sources(project, chosen, force=force, settings=settings), *refused]

@@ -45,20 +45,20 @@ class SteerResult:
 
 
 def running_crawl(project: Project, source: str) -> CrawlStatus | None:
-    """Return the sign of the crawl of a source, in any process; None if the source is not being crawled."""
+    """Return the status of the crawl of a source, in any process; None if the source is not being crawled."""
     file = state_file(project, source)
     return crawl_status(file) if file is not None else None
 
 
-def readable_sign(project: Project, source: str) -> CrawlStatus | None:
-    """Return the sign of the crawl of a source; None also if it belongs to another user and cannot be read."""
+def readable_status(project: Project, source: str) -> CrawlStatus | None:
+    """Return the status of the crawl of a source; None also if it belongs to another user and cannot be read."""
     with suppress(StateError):
         return running_crawl(project, source)
     return None
 
 
-def robot_sign(project: Project, source: str) -> CrawlStatus | None:
-    """Return the sign of the robot process of a source, also between runs; None if none is running."""
+def robot_process_status(project: Project, source: str) -> CrawlStatus | None:
+    """Return the status of the robot process of a source, also between runs; None if none is running."""
     file = robot_file(project, source)
     return crawl_status(file) if file is not None else None
 
@@ -75,20 +75,20 @@ def steer(
 
     Raises `UserError` if the source is not being crawled.
     """
-    sign, file = running_crawl(project, source), state_file(project, source)
-    if sign is None or file is None:
+    status, file = running_crawl(project, source), state_file(project, source)
+    if status is None or file is None:
         raise UserError(f"the source {source!r} is not being crawled, so there is nothing to {command.value}")
-    if sign.phase in _TARGET_PHASES[command]:
+    if status.phase in _TARGET_PHASES[command]:
         note = "was paused already" if command is Command.PAUSE else "is not paused"
-        return SteerResult(source, command, True, sign.phase.value, note)
-    if sign.phase is Phase.FINISHING or (sign.phase is Phase.STOPPING and command is not Command.STOP):
-        return SteerResult(source, command, False, sign.phase.value, "is ending already")
-    leave_order(file, sign, command)
+        return SteerResult(source, command, True, status.phase.value, note)
+    if status.phase is Phase.FINISHING or (status.phase is Phase.STOPPING and command is not Command.STOP):
+        return SteerResult(source, command, False, status.phase.value, "is ending already")
+    leave_order(file, status, command)
     if not timeout:
         return SteerResult(
-            source, command, True, sign.phase.value, f"{command.value} requested", waited=False
+            source, command, True, status.phase.value, f"{command.value} requested", waited=False
         )
-    return _wait(project, source, command, sign, timeout, sleep)
+    return _wait(project, source, command, status, timeout, sleep)
 
 
 def _wait(
@@ -100,22 +100,22 @@ def _wait(
     sleep: Callable[[float], None],
 ) -> SteerResult:
     deadline = time.monotonic() + timeout
-    sign: CrawlStatus | None = first
+    status: CrawlStatus | None = first
     while time.monotonic() < deadline:
-        sign = running_crawl(project, source)
-        if sign is None or sign.crawl != first.crawl:
+        status = running_crawl(project, source)
+        if status is None or status.crawl != first.crawl:
             return _ended(project, source, command)
-        if sign.phase in _TARGET_PHASES[command]:
-            return SteerResult(source, command, True, sign.phase.value, _DONE[command])
-        if command is not Command.STOP and sign.phase in _ENDING:
+        if status.phase in _TARGET_PHASES[command]:
+            return SteerResult(source, command, True, status.phase.value, _DONE[command])
+        if command is not Command.STOP and status.phase in _ENDING:
             return SteerResult(
-                source, command, False, sign.phase.value, "is ending, and takes no more commands"
+                source, command, False, status.phase.value, "is ending, and takes no more commands"
             )
         sleep(POLL_INTERVAL)
-    assert sign is not None
-    waiting = f", {sign.in_flight} requests are in flight" if sign.in_flight else ""
+    assert status is not None
+    waiting = f", {status.in_flight} requests are in flight" if status.in_flight else ""
     note = f"{command.value} not carried out within {timeout:g} s{waiting}; it will be as soon as possible"
-    return SteerResult(source, command, False, sign.phase.value, note)
+    return SteerResult(source, command, False, status.phase.value, note)
 
 
 def _ended(project: Project, source: str, command: Command) -> SteerResult:

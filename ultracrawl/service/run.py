@@ -42,7 +42,7 @@ def run_sources(
     force: bool = False,
     settings: dict[str, Any] | None = None,
     watcher: Watcher | None = None,
-    asked: tuple[str, ...] = (),
+    given_urls: tuple[str, ...] = (),
 ) -> list[RunReport]:
     """Crawl the sources in order and return the reports of those that were started.
 
@@ -50,7 +50,7 @@ def run_sources(
     second ends it at once. A crawl stopped from another process ends like after the first, but the next source follows.
     If one of several sources cannot start (unreadable secret, state in use), its report has the reason and the others
     are crawled; a single source raises its `WorkError` or `UserError`.
-    Each of the `asked` URLs that cannot be read is a problem of its run. Can be called once per process, because
+    Each of the `given_urls` that cannot be read is a problem of its run. Can be called once per process, because
     Twisted's reactor cannot be started again.
     """
     pending, reports = list(sources), list[RunReport]()
@@ -64,7 +64,7 @@ def run_sources(
         while pending:
             source = pending.pop(0)
             try:
-                crawl = await runner.crawl(source, asked=asked)
+                crawl = await runner.crawl(source, given_urls=given_urls)
             except UltracrawlError as error:
                 if is_single:
                     raise

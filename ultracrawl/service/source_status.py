@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ultracrawl.model.dates import as_text
-from ultracrawl.service.control import readable_sign
+from ultracrawl.service.control import readable_status
 from ultracrawl.service.destinations import DestinationStatus, destination_status
 from ultracrawl.service.metrics.holdings import Holdings, failure_after, read_holdings
 from ultracrawl.service.schedules.schedule_status import due_of, runner_of, waits_for_slot
@@ -78,7 +78,7 @@ def _destinations(project: Project, source: DataSource) -> list[DestinationStatu
 
 def _live(project: Project, row: dict[str, Any], *, waits: bool) -> dict[str, Any]:
     """Set the state of a source that is being crawled to the phase of its crawl; one that waits for a slot waits."""
-    sign = readable_sign(project, row["source"])
-    if sign is None:
+    status = readable_status(project, row["source"])
+    if status is None:
         return {**row, "state": "waiting" if waits else row["state"], "pid": None}
-    return {**row, "state": sign.phase.value, "pid": sign.pid}
+    return {**row, "state": status.phase.value, "pid": status.pid}

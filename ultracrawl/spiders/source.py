@@ -51,7 +51,7 @@ class SourceSpider(Spider):
     """The filters, if the process shares them between several crawls of the source."""
     restarts: ClassVar[int] = 0
     """Consecutive restarts of the cycle before this crawl that a filter function requested."""
-    asked: ClassVar[tuple[str, ...]] = ()
+    given_urls: ClassVar[tuple[str, ...]] = ()
     """URLs given on the command line; each that cannot be read is a problem of the run."""
 
     own_start: ClassVar[Callable[..., Any]]

@@ -60,8 +60,8 @@ class Life:
         files = list(self.files.workspace.directory.glob("**/robot.sqlite"))
         if not files:
             return None  # it runs, and has not got as far as its first crawl
-        sign = crawl_status(*files)
-        return sign.phase if sign else None
+        found = crawl_status(*files)
+        return found.phase if found else None
 
     def becomes(self, state: str, seconds: float = 40.0) -> None:
         deadline = time.monotonic() + seconds
@@ -194,7 +194,7 @@ def test_portal_robot_133_a_robot_may_end_before_it_is_seen_to_obey(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     project = Project(sources={}, base=tmp_path)
-    monkeypatch.setattr(robot_control, "robot_sign", lambda *_: CrawlStatus("robot", 1))
+    monkeypatch.setattr(robot_control, "robot_process_status", lambda *_: CrawlStatus("robot", 1))
     monkeypatch.setattr(robot_control, "robot_file", lambda *_: tmp_path / "robot")
     monkeypatch.setattr(robot_control, "running_crawl", lambda *_: None)
 

@@ -59,14 +59,14 @@ def test_an_unchanged_state_is_counted_once(
 def test_one_that_is_crawled_is_counted_a_twentieth_of_the_time(
     api: Api, workspace: InProcessWorkspace, reading: SlowReading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(holdings, "readable_sign", lambda *_: "somebody crawls it")
+    monkeypatch.setattr(holdings, "readable_status", lambda *_: "somebody crawls it")
     reader, file = HoldingsReader(reading.clock), api.project.state.path / "site.sqlite"
     for second in range(61):
         file.touch()
         assert reader.holdings_of(api.project, "site").numbers["indexed"] == 3
         reading.now = 1001.0 + second
     assert reading.reads == 3
-    monkeypatch.setattr(holdings, "readable_sign", lambda *_: None)
+    monkeypatch.setattr(holdings, "readable_status", lambda *_: None)
     file.touch()
     reader.holdings_of(api.project, "site")
     assert reading.reads == 4, "what it ended with is shown at once"

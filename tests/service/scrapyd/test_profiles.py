@@ -22,7 +22,7 @@ from ultracrawl.model import RunReport, ScheduleStatus, UrlOutcome
 from ultracrawl.run.logs.job_report import log_report
 from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, SourcePhase, WallClock
 from ultracrawl.service.scrapyd.crawls import PATIENCE
-from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
+from ultracrawl.service.scrapyd.launcher import ProfileLauncher, status_of_other_crawl
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.pool import CrawlPool
 from ultracrawl.service.supervisor.slots import SlotLimits
@@ -398,10 +398,10 @@ def test_the_sign_of_a_crawl_here_keeps_no_crawl_from_being_found_again(
     tmp_path: Path, scrapyd: FakeScrapyd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sign = object()
-    monkeypatch.setattr("ultracrawl.service.scrapyd.launcher.readable_sign", lambda *_: sign)
+    monkeypatch.setattr("ultracrawl.service.scrapyd.launcher.readable_status", lambda *_: sign)
     project = project_of(tmp_path, scrapyd)
-    assert sign_of_other_crawl(project, "handbook") is None
-    assert sign_of_other_crawl(project, "local") is sign
+    assert status_of_other_crawl(project, "handbook") is None
+    assert status_of_other_crawl(project, "local") is sign
 
 
 def test_a_pool_gives_the_places_to_crawls_here() -> None:

@@ -19,7 +19,7 @@ from support.project import LOOPBACK, Workspace
 from support.site import Site
 from support.until import until
 
-from ultracrawl.service.control import readable_sign
+from ultracrawl.service.control import readable_status
 from ultracrawl.service.supervisor import serving
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
@@ -74,7 +74,7 @@ class Served:
         return (self.workspace.directory / "serve.log").read_text()
 
     def pid_of(self, source: str) -> int:
-        sign = readable_sign(self.project, source)
+        sign = readable_status(self.project, source)
         return sign.pid if sign else 0
 
     def end(self, process: subprocess.Popen[str]) -> None:
@@ -155,7 +155,9 @@ def test_other_commands_steer_its_crawls(served: Served) -> None:
     process = served.start()
     until(lambda: served.sites["busy"].count("/3"), process)
     stopped = served.workspace.start("stop", "busy", "--timeout", "60")
-    until(lambda: served.pid_of("busy") and "stopping" in str(readable_sign(served.project, "busy")), process)
+    until(
+        lambda: served.pid_of("busy") and "stopping" in str(readable_status(served.project, "busy")), process
+    )
     held.set()
     out, err = stopped.communicate(timeout=60)
     assert "busy: stopped" in out, err

@@ -164,12 +164,16 @@ def _crawl_here(
     from ultracrawl.index.writing.opening import prestart_indexer  # noqa: PLC0415 - as below
     from ultracrawl.stores.opening import state_exists  # noqa: PLC0415 - as below
 
-    asked = chosen[0].start_urls if urls and chosen[0].only else urls  # those outside of --path were replaced
+    given_urls = (
+        chosen[0].start_urls if urls and chosen[0].only else urls
+    )  # those outside of --path were replaced
     if force or not state_exists(project, chosen[0].name):
         prestart_indexer(project, chosen[0])
     from ultracrawl.service.run import run_sources  # noqa: PLC0415 - crawls in child processes need no Scrapy here
 
-    return run_sources(project, chosen, force=force, settings=settings, watcher=progress.update, asked=asked)
+    return run_sources(
+        project, chosen, force=force, settings=settings, watcher=progress.update, given_urls=given_urls
+    )
 
 
 def _crawl_in_processes(
@@ -212,12 +216,20 @@ def _crawl_continuously(
 
         level = settings["LOG_LEVEL"]
         crawl_continuously(
-            project, chosen, jobs, told=print_run, say=print_to_stderr, force=force, log_level=level
+            project,
+            chosen,
+            jobs,
+            on_report=print_run,
+            write_line=print_to_stderr,
+            force=force,
+            log_level=level,
         )
     else:
         from ultracrawl.service.schedules.continuous import run_continuously  # noqa: PLC0415 - as above
 
-        run_continuously(project, chosen, told=print_run, say=print_to_stderr, force=force, settings=settings)
+        run_continuously(
+            project, chosen, on_report=print_run, write_line=print_to_stderr, force=force, settings=settings
+        )
 
 
 def _with_delay(source: DataSource, delay: float | None) -> DataSource:

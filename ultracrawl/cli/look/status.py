@@ -24,7 +24,7 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.run.inspection.site_view import SiteView, view_site
 from ultracrawl.run.source_data.left_over import left_over_sources
-from ultracrawl.service.control import readable_sign
+from ultracrawl.service.control import readable_status
 from ultracrawl.service.schedules.schedule_status import DueBy
 from ultracrawl.service.source_status import source_status, status_json
 from ultracrawl.sources import DataSource, Project, compile_source
@@ -149,8 +149,8 @@ def _view(project: Project, source: DataSource, name: str, now: float) -> SiteVi
             return None
         rules = compile_source(source, project)
         rules = replace(rules, pace=replace(rules.pace, wall_clock=lambda at: at))
-        sign = readable_sign(project, source.name)
-        return view_site(state, sites, rules, name.lower(), now, sign.phase if sign else None)
+        status = readable_status(project, source.name)
+        return view_site(state, sites, rules, name.lower(), now, status.phase if status else None)
 
 
 def _print(view: SiteView) -> None:

@@ -122,11 +122,11 @@ def launch(name: str, jobs: int | None, project: Project, as_json: bool) -> None
     if len(sources) > 1:
         from ultracrawl.service.supervisor.continuous import launch_together  # noqa: PLC0415 - as below
 
-        launch_together(project, name, jobs, told=print_run)
+        launch_together(project, name, jobs, on_report=print_run)
     else:
         from ultracrawl.service.schedules.continuous import launch_here  # noqa: PLC0415 - it loads the crawler
 
-        launch_here(project, name, told=print_run, settings={"LOG_LEVEL": "ERROR"})
+        launch_here(project, name, on_report=print_run, settings={"LOG_LEVEL": "ERROR"})
     status = _state(project, name).status
     raise SystemExit(0 if status in {ScheduleStatus.SCHEDULED, ScheduleStatus.INDEXING_PENDING} else 1)
 

@@ -64,12 +64,12 @@ def fields_of(version: int) -> list[SearchedField]:
     return [field for field in FIELDS if field.since <= version]
 
 
-def coordination_factor(held: int, asked: int) -> float:
-    """Return the factor for the score of a document that matches `held` of `asked` words.
+def coordination_factor(matched: int, words: int) -> float:
+    """Return the factor for the score of a document that matches `matched` of `words` words.
 
     It selects candidates; proximity and position are considered later, by `hits.reranking`.
     """
-    return float((held / asked) ** 3)
+    return float((matched / words) ** 3)
 
 
 def combined_frequency(exact: float, all_forms: float) -> float:

@@ -18,7 +18,7 @@ from ultracrawl.errors import UltracrawlError
 from ultracrawl.index import IndexFacts
 from ultracrawl.index.opening import open_index
 from ultracrawl.model import ScheduleStatus
-from ultracrawl.service.control import readable_sign
+from ultracrawl.service.control import readable_status
 from ultracrawl.service.metrics.holdings import HoldingsReader
 from ultracrawl.service.metrics.machine import free_bytes, resident_bytes
 from ultracrawl.service.orders import CrawlEnd, Event, SourcePhase, Supervision
@@ -235,9 +235,9 @@ def _of_machine(project: Project) -> Iterator[Metric]:
     )
     memory.add_metric([""], resident_bytes(os.getpid()))
     for name in project.known_sources:
-        sign = readable_sign(project, name)
-        if sign is not None and sign.pid:
-            memory.add_metric([name], resident_bytes(sign.pid))
+        status = readable_status(project, name)
+        if status is not None and status.pid:
+            memory.add_metric([name], resident_bytes(status.pid))
     for place, path in (("state", project.state.path), ("index", project.index.path)):
         disk.add_metric([place], free_bytes(path))
     yield from (memory, disk)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ultracrawl.errors import StateError
 from ultracrawl.model.dates import parse_w3c_date
-from ultracrawl.service.control import readable_sign
+from ultracrawl.service.control import readable_status
 from ultracrawl.sources import Project
 from ultracrawl.stores import RunMark, StateCounts, Store
 from ultracrawl.stores.failure_note import FailureNote, failure_note
@@ -86,7 +86,7 @@ class HoldingsReader:
         known = self._read.get(name)
         if known is not None and mark is not None:
             is_recent = begun - known.at < known.took / _MAX_READ_SHARE
-            if mark == known.mark or (is_recent and readable_sign(project, name) is not None):
+            if mark == known.mark or (is_recent and readable_status(project, name) is not None):
                 return known.holdings
         holdings = read_holdings(project, name)
         ended = self._clock()

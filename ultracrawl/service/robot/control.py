@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.service.control import POLL_INTERVAL, robot_sign, running_crawl, steer
+from ultracrawl.service.control import POLL_INTERVAL, robot_process_status, running_crawl, steer
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, Phase, leave_order, order_path
 from ultracrawl.stores.opening import open_state, remove_state, robot_file, state_exists
@@ -45,7 +45,7 @@ def robot_state(project: Project, source: str) -> RobotState:
     crawl = running_crawl(project, source)
     if crawl is not None:
         return RobotState.PAUSED if crawl.phase is Phase.PAUSED else RobotState.RUNNING
-    robot = robot_sign(project, source)
+    robot = robot_process_status(project, source)
     if robot is None:
         return RobotState.OFF
     return {Phase.IDLE: RobotState.IDLE, Phase.PAUSED: RobotState.PAUSED}.get(robot.phase, RobotState.RUNNING)
@@ -71,7 +71,7 @@ def order_robot(
     command, `WorkError` on timeout.
     """
     require_offered(robot_state(project, source), command.value)
-    robot, file = robot_sign(project, source), robot_file(project, source)
+    robot, file = robot_process_status(project, source), robot_file(project, source)
     if robot is None or file is None:
         if command is Command.RESTART:
             raise UserError(f"{source!r} is being crawled without a robot; stop it, then start the robot")
@@ -118,8 +118,8 @@ def start_in_background(words: Sequence[str], project: Project, source: str, *, 
         )
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
-            sign = robot_sign(project, source)
-            if sign is not None and sign.pid == process.pid:
+            status = robot_process_status(project, source)
+            if status is not None and status.pid == process.pid:
                 return process.pid
             if process.poll() is not None:
                 error_output.seek(0)

@@ -14,7 +14,7 @@ from ultracrawl.model import RunReport
 from ultracrawl.run import RunningCrawl
 from ultracrawl.run.portal_filters.filtering import Filtering
 from ultracrawl.service.completion import WriteLine, complete, robot_log_writer
-from ultracrawl.service.control import robot_sign
+from ultracrawl.service.control import robot_process_status
 from ultracrawl.service.run import WATCH_INTERVAL, CrawlRunner
 from ultracrawl.service.schedules.plans import REST, REST_AFTER_FAILURE
 from ultracrawl.sources import DataSource, Project
@@ -35,7 +35,7 @@ def run_robot(
     file = robot_file(project, source.name)
     if file is None:
         raise UserError("a robot needs a state on disk; write `state: {engine: sqlite}`")
-    if robot_sign(project, source.name) is not None:
+    if robot_process_status(project, source.name) is not None:
         raise UserError(f"the robot of {source.name!r} is running already")
     file.parent.mkdir(parents=True, exist_ok=True)
     post = ControlChannel(file)
@@ -59,7 +59,7 @@ class Robot:
         self._source = source
         self._post = post
         self._on_report = on_report
-        self._say: WriteLine = robot_log_writer(project, source)
+        self._write_line: WriteLine = robot_log_writer(project, source)
         self._runner = CrawlRunner(project, settings, self._pass_on)
         self._order: Command | None = None
         """STOP or RESTART, to be carried out after the run."""
@@ -80,7 +80,7 @@ class Robot:
             crawl = await self._runner.crawl(self._source, filtering=self._filtering)
             self._on_report(crawl.context.report)
             continues = await self._after_run(crawl)
-        self._say("Workload complete.")
+        self._write_line("Workload complete.")
 
     async def _after_run(self, crawl: RunningCrawl) -> bool:
         """Run the completion command, wait for the next run, and return whether there is one."""
@@ -97,14 +97,14 @@ class Robot:
                 order = await self._rest(REST_AFTER_FAILURE if report.failed else REST)
                 return self._again(order or Command.RESTART)
             case "idle":
-                self._say("Robot is idle....")
+                self._write_line("Robot is idle....")
                 return self._again(await self._rest())
             case _:
                 return False
 
     def _again(self, order: Command | None) -> bool:
         if order is Command.RESTART:
-            self._say("Restart Robot.")
+            self._write_line("Restart Robot.")
         return order is Command.RESTART
 
     async def _rest(self, seconds: float | None = None) -> Command | None:

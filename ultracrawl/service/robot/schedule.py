@@ -20,13 +20,13 @@ def keep_schedule(
     schedule: Callable[[], Sequence[Appointment]],
     state: Callable[[], RobotState],
     act: Callable[[Action], None],
-    say: Callable[[str], None],
+    write_line: Callable[[str], None],
     now: Callable[[], datetime] = datetime.now,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Start and stop a robot at its times, until there are no more.
 
-    An action that does not apply to the state of the robot is ignored; failures are passed to `say`.
+    An action that does not apply to the state of the robot is ignored; failures are passed to `write_line`.
     """
     moment = now()
     while (following := next_appointment(schedule(), moment)) is not None:
@@ -37,7 +37,7 @@ def keep_schedule(
             continue
         moment = at
         if left > -MISSED_AFTER:
-            say(_obey(appointment.action, state, act))
+            write_line(_obey(appointment.action, state, act))
 
 
 def _obey(action: Action, state: Callable[[], RobotState], act: Callable[[Action], None]) -> str:

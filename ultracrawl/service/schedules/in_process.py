@@ -28,18 +28,18 @@ class InProcessLauncher:
         sources: Mapping[str, DataSource],
         events: EventStream,
         *,
-        told: Callable[[RunReport], None],
+        on_report: Callable[[RunReport], None],
         show: Watcher,
         interrupted: Callable[[], None],
     ) -> None:
-        """Call `told` with the report of each run, and `interrupted` when this process is to end."""
+        """Call `on_report` with the report of each run, and `interrupted` when this process is to end."""
         self.runner: CrawlRunner
         """Set by the caller after construction, since the runner gets `look` of this launcher."""
         self.refused: UltracrawlError | None = None
         """Why the latest source could not start."""
         self._sources = sources
         self._events = events
-        self._told = told
+        self._on_report = on_report
         self._show = show
         self._interrupted = interrupted
         self._turn = asyncio.Lock()
@@ -70,7 +70,7 @@ class InProcessLauncher:
             except UltracrawlError as error:
                 self.refused = error
                 report = RunReport.not_begun(order.source, error)
-                self._told(report)
+                self._on_report(report)
                 return CrawlEnd(order.source, report)
             finally:
                 self._going = None
@@ -83,7 +83,7 @@ class InProcessLauncher:
         source = order.as_ordered(self._sources[order.source])
         crawl = await self.runner.crawl(source, force=order.force)
         self._show(crawl)
-        self._told(crawl.context.report)
+        self._on_report(crawl.context.report)
         await complete(crawl)
         return crawl
 

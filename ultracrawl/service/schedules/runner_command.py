@@ -72,7 +72,7 @@ class RunnerCommand:
         events: EventStream,
         store: ScheduleStore,
         *,
-        say: Callable[[str], None] = lambda _: None,
+        write_line: Callable[[str], None] = lambda _: None,
         crawl_ended: Callable[[CrawlEnd], None] = lambda _: None,
         is_crawled: Callable[[str], bool],
         pause_crawl: Callable[[str], bool] = lambda _: False,
@@ -80,7 +80,7 @@ class RunnerCommand:
         """`pause_crawl` pauses the crawl of a source; False if it has not begun: then its order is withdrawn."""
         self._pause_crawl = pause_crawl
         self._store = store
-        self._say = say
+        self._write_line = write_line
         self.runner = ScheduleRunner(
             plans,
             launcher,
@@ -118,7 +118,7 @@ class RunnerCommand:
         while True:
             await asyncio.sleep(ANNOUNCE_INTERVAL)
             if (line := next_run_line(self.runner)) and line != announced:
-                self._say(line)
+                self._write_line(line)
                 announced = line
 
 

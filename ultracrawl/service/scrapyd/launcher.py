@@ -10,7 +10,7 @@ from functools import partial
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.control import readable_sign
+from ultracrawl.service.control import readable_status
 from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, Launcher
 from ultracrawl.sources import Project
 from ultracrawl.sources.secrets import SecretReader
@@ -57,9 +57,9 @@ def _report_since(project: Project, source: str, since: float) -> RunReport | No
     return None
 
 
-def sign_of_other_crawl(project: Project, source: str) -> CrawlStatus | None:
-    """Return the sign of a crawl of the source on this machine that prevents another one; None if there is none.
+def status_of_other_crawl(project: Project, source: str) -> CrawlStatus | None:
+    """Return the status of a crawl of the source on this machine that prevents another one; None if there is none.
 
     For a source with a profile it is always None: its Scrapyd knows whether it is being crawled.
     """
-    return None if project.profile_of(source) else readable_sign(project, source)
+    return None if project.profile_of(source) else readable_status(project, source)

@@ -10,7 +10,7 @@ from ultracrawl.service.orders import CrawlEnd, EventStream, WallClock
 from ultracrawl.service.schedules.plans import Plan, plans_of
 from ultracrawl.service.schedules.runner_claim import RunnerClaim
 from ultracrawl.service.schedules.runner_command import RunnerCommand, open_command_store, wanted_plans
-from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
+from ultracrawl.service.scrapyd.launcher import ProfileLauncher, status_of_other_crawl
 from ultracrawl.service.supervisor.messages import child_order
 from ultracrawl.service.supervisor.parallel import KILLING_INTERRUPT, handle_signals
 from ultracrawl.service.supervisor.pausing import pause_crawl
@@ -25,38 +25,38 @@ def crawl_continuously(
     sources: Iterable[DataSource],
     jobs: int,
     *,
-    told: Callable[[RunReport], None],
-    say: Callable[[str], None] = lambda _: None,
+    on_report: Callable[[RunReport], None],
+    write_line: Callable[[str], None] = lambda _: None,
     force: bool = False,
     log_level: str = "ERROR",
 ) -> None:
-    """Crawl each source when it is due, until SIGINT; `told` gets each report.
+    """Crawl each source when it is due, until SIGINT; `on_report` gets each report.
 
     At most `jobs` are crawled at a time, besides those that only wait. The first SIGINT ends all crawls cleanly, so
     that they can be resumed; the second ends them at once. Raises `UserError` for a source with neither a schedule nor
     an interval.
     """
     project, plans = wanted_plans(project, list(sources), force=force)
-    asyncio.run(_run(project, plans, jobs, told, say, log_level))
+    asyncio.run(_run(project, plans, jobs, on_report, write_line, log_level))
 
 
 def launch_together(
-    project: Project, name: str, jobs: int | None, *, told: Callable[[RunReport], None]
+    project: Project, name: str, jobs: int | None, *, on_report: Callable[[RunReport], None]
 ) -> None:
-    """Run a schedule once, now, with `jobs` slots (None: as defined); `told` gets the report of each run.
+    """Run a schedule once, now, with `jobs` slots (None: as defined); `on_report` gets the report of each run.
 
     Signals are handled as by `crawl_continuously`. Raises `UserError`, `WorkError` if it cannot be launched.
     """
     plans = [plan for plan in plans_of(project) if plan.name == name and not plan.own]
-    asyncio.run(_run(project, plans, jobs, told, lambda _: None, "ERROR", once=name))
+    asyncio.run(_run(project, plans, jobs, on_report, lambda _: None, "ERROR", once=name))
 
 
 async def _run(
     project: Project,
     plans: Sequence[Plan],
     jobs: int | None,
-    told: Callable[[RunReport], None],
-    say: Callable[[str], None],
+    on_report: Callable[[RunReport], None],
+    write_line: Callable[[str], None],
     log_level: str,
     *,
     once: str = "",
@@ -64,11 +64,11 @@ async def _run(
     """Run the plans; with `once` only that schedule, once."""
 
     def is_crawled(source: str) -> bool:
-        return source in pool.crawls or sign_of_other_crawl(project, source) is not None
+        return source in pool.crawls or status_of_other_crawl(project, source) is not None
 
     def pass_report(end: CrawlEnd) -> None:
         if (report := end.report_or_death) is not None:
-            told(report)
+            on_report(report)
 
     interrupts, endings = 0, list[asyncio.Future[None]]()
 
@@ -90,7 +90,7 @@ async def _run(
             pool,
             events,
             store,
-            say=say,
+            write_line=write_line,
             crawl_ended=pass_report,
             is_crawled=is_crawled,
             pause_crawl=lambda source: pause_crawl(project, pool, source),

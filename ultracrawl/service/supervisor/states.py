@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from ultracrawl.service.control import readable_sign
+from ultracrawl.service.control import readable_status
 from ultracrawl.service.orders import CrawlEnd, CrawlProgress, SourcePhase, SourceState
 from ultracrawl.service.supervisor.pool import PooledCrawl
 from ultracrawl.sources import Project
@@ -27,7 +27,7 @@ class _LastEnd:
 
 
 class SourceStates:
-    """Computes the states of sources from their crawls, the signs of crawls in other processes, and the last ends."""
+    """Computes the states of sources from their crawls, crawls in other processes, and the last ends."""
 
     def __init__(self) -> None:
         self._last: dict[str, _LastEnd] = {}
@@ -85,7 +85,7 @@ def _phase(project: Project, name: str, crawl: PooledCrawl | None) -> SourcePhas
         return SourcePhase.STOPPING
     if crawl is not None and crawl.current is None:
         return SourcePhase.BACKING_OFF if crawl.awaits_restart else SourcePhase.QUEUED
-    sign = readable_sign(project, name)
-    if sign is not None:
-        return _PHASES.get(sign.phase, SourcePhase.RUNNING)
+    status = readable_status(project, name)
+    if status is not None:
+        return _PHASES.get(status.phase, SourcePhase.RUNNING)
     return SourcePhase.RUNNING if crawl else SourcePhase.IDLE

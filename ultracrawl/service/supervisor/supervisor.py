@@ -11,7 +11,7 @@ from typing import Protocol
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import Finding
 from ultracrawl.model.finding import fatal_of
-from ultracrawl.service.control import readable_sign, steer
+from ultracrawl.service.control import readable_status, steer
 from ultracrawl.service.orders import (
     Clock,
     CrawlEnd,
@@ -29,7 +29,7 @@ from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.runner_claim import RunnerClaim
 from ultracrawl.service.schedules.schedule_status import has_pending, latest_log
 from ultracrawl.service.schedules.steering import obey_orders
-from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
+from ultracrawl.service.scrapyd.launcher import ProfileLauncher, status_of_other_crawl
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.folder_watch import FolderWatch
 from ultracrawl.service.supervisor.messages import child_order
@@ -127,7 +127,7 @@ class Supervisor:
             self._ordered.discard(end.source)
 
     def _is_crawled(self, source: str) -> bool:
-        return source in self._pool.crawls or sign_of_other_crawl(self.project, source) is not None
+        return source in self._pool.crawls or status_of_other_crawl(self.project, source) is not None
 
     async def run(self) -> None:
         """Run schedules and intervals, and watch definitions and folders, until `drain` is called."""
@@ -215,7 +215,7 @@ class Supervisor:
         Catalog(self.project).select_known([name])
         if name in self._pool.crawls:
             self._stop_crawl(name)
-        elif readable_sign(self.project, name) is None:
+        elif readable_status(self.project, name) is None:
             raise WorkError(f"the source {name!r} is not being crawled")
         else:
             steer(self.project, name, Command.STOP, timeout=0)
