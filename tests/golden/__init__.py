@@ -3,7 +3,8 @@
 Each pair of site and definition in `pairs` is crawled, changed and crawled again; crawled, killed and crawled on; and
 looked at without a crawl. All of it is driven from outside, by the command `ultracrawl` and files, so that no change
 inside the program changes a test. `traces/NAME.json` keeps what came out: requests, URLs, reports, documents, texts,
-and what some twenty searches find in the end. `traces/alone` is of the components that work in any Scrapy project.
+and what some twenty searches find in the end. `traces/alone` is of the components that work in any Scrapy project,
+`traces/served` of a service with schedules that gets every order.
 
 **A change of a trace is a change of behaviour: the commit that changes one says in its message which, and why.**
 
