@@ -6,16 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ultracrawl.rules.urls.canonical import UrlPolicy, display_url
 
-SUITES = Path(__file__).parents[2] / "../shared/suites"
+TABLES = Path(__file__).parent / "tables"
 WEB = frozenset({"http", "https", "ftp", "file"})
-
-pytestmark = pytest.mark.skipif(
-    not SUITES.is_dir(), reason="the published tables (../shared/suites) are not here"
-)
 
 USER_INFO = (
     "user info never becomes part of a canonical URL: credentials belong to the source, not into reports"
@@ -153,8 +147,7 @@ CRAWLER_COMMONS: dict[str, dict[Any, str | None]] = {
 
 
 def cases(name: str) -> list[dict[str, Any]]:
-    path = SUITES / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    return [json.loads(line) for line in (TABLES / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
 def merged(table: dict[str, dict[Any, str | None]]) -> dict[Any, str | None]:
