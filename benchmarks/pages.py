@@ -26,7 +26,7 @@ from support.supervision import FakeSupervision
 
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.engines import open_index
-from ultracrawl.index.opening import searchable_project
+from ultracrawl.index.project_index import searchable_project
 from ultracrawl.model.page import Section
 from ultracrawl.service.access.requester import Requester, RequesterKind
 from ultracrawl.service.api import access

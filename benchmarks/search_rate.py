@@ -26,7 +26,7 @@ import psutil  # noqa: E402 - after the path is set
 from many_searches import client_of, served  # noqa: E402
 from measuring.results import Stamp  # noqa: E402
 
-from ultracrawl.index.opening import open_index  # noqa: E402
+from ultracrawl.index.project_index import open_index  # noqa: E402
 from ultracrawl.settings.projects import find_project  # noqa: E402
 
 CLIENTS = 8

@@ -2,9 +2,9 @@
 
     python tools/words.py [--tree PATH]
 
-Checked are the names of modules, classes, functions and attributes of the package, but not those of variables and
-parameters. A name that has to stay needs a reason in a comment on its line (for a module on the line of its
-docstring): `# word: the name of the program`.
+Checked are the names of modules, classes, functions and attributes of the package, but not those of variables; of
+parameters only a few that do not say what is passed. A name that has to stay needs a reason in a comment on its line
+(for a module on the line of its docstring): `# word: the name of the program`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,19 @@ CLASS_ENDS: Mapping[str, str] = dict.fromkeys(
 )
 """Last words of class names that say nothing."""
 MODULES: Mapping[str, str] = dict.fromkeys(
-    ("common", "helper", "helpers", "misc", "util", "utils"), "what is in it"
+    ("common", "helper", "helpers", "misc", "opening", "util", "utils"), "what is in it"
 )
 """Module names that say nothing about the contents."""
 VERBS: Mapping[str, str] = dict.fromkeys(
     ("take", "put", "end", "ended"), "a verb with its noun, so that a search finds it"
 )
 """Verbs that are no name of a public function without a noun."""
+PARAMETERS: Mapping[str, str] = {
+    "asked": "what is passed: URLs, words, headers",
+    "say": "what calls it: `write_line`",
+    "told": "what calls it: `on_report`",
+}
+"""Parameters that do not say what is passed."""
 MARK = re.compile(r"#\s*word:\s*\S")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -50,6 +56,7 @@ class Kind(StrEnum):
     CLASS = "class"
     FUNCTION = "function"
     ATTRIBUTE = "attribute"
+    PARAMETER = "parameter"
 
 
 @dataclass(frozen=True, order=True)
@@ -95,6 +102,8 @@ def empty_words(tree: SourceTree) -> Iterator[Found]:
 def instead_of(name: str, kind: Kind) -> str:
     """Return what to write instead of a name; empty if it is allowed."""
     words = words_of(name)
+    if kind is Kind.PARAMETER:
+        return PARAMETERS.get(name, "")
     if kind is Kind.MODULE and name in MODULES:
         return MODULES[name]
     if kind is Kind.FUNCTION and name in VERBS:
@@ -131,12 +140,18 @@ def _names(module: Module) -> Iterator[tuple[int, str, Kind]]:
         if isinstance(owner, Definition):
             kind = Kind.CLASS if isinstance(owner, ast.ClassDef) else Kind.FUNCTION
             yield owner.lineno, owner.name, kind
+            if not isinstance(owner, ast.ClassDef):
+                yield from ((one.lineno, one.arg, Kind.PARAMETER) for one in _parameters(owner.args))
         elif (
             isinstance(owner, ast.Attribute)
             and isinstance(owner.ctx, ast.Store)
             and called(owner.value) == "self"
         ):
             yield owner.lineno, owner.attr, Kind.ATTRIBUTE
+
+
+def _parameters(arguments: ast.arguments) -> list[ast.arg]:
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
 
 def _assigned(body: Iterable[ast.stmt]) -> Iterator[tuple[int, str]]:

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from judging.truth import Question
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.index.searching import Searcher
 from ultracrawl.settings.projects import find_project
 

@@ -8,7 +8,7 @@ import pytest
 from support.project import Workspace
 
 from ultracrawl.index import Deletion, IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 

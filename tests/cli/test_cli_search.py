@@ -11,7 +11,7 @@ from support.project import Workspace
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import FacetValue, Filter, IndexDocument, Operator
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions

@@ -14,7 +14,7 @@ from support.project import Ended, Workspace
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument, Reading
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from ultracrawl.cli.main import cli
 from ultracrawl.index import Deletion, Filter, IndexDocument, Operator, SearchResult, as_html
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions

@@ -59,9 +59,9 @@ def test_a_start_loads_nothing_that_few_need(module: str) -> None:
 
 def test_the_index_process_of_a_first_crawl_is_started_before_scrapy_is_loaded(tmp_path: Path) -> None:
     program = (
-        "import sys; from ultracrawl.cli import main; from ultracrawl.index.writing import opening\n"
+        "import sys; from ultracrawl.cli import main; from ultracrawl.index.writing import project_outputs\n"
         "def prestart_indexer(project, source): raise SystemExit(f'{source.name} {\"scrapy\" in sys.modules}')\n"
-        "opening.prestart_indexer = prestart_indexer\n"
+        "project_outputs.prestart_indexer = prestart_indexer\n"
         "sys.argv = ['ultracrawl', 'crawl', '--url', 'http://a.example/']\n"
         "try: sys.modules['ultracrawl.cli.main'].cli(standalone_mode=False)\n"
         "except SystemExit as ended: print(ended)"

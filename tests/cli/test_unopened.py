@@ -9,7 +9,7 @@ from support.project import LOOPBACK, ROOT, Workspace
 from support.site import Site
 
 AGAIN = """
-from ultracrawl.stores.opening import open_state
+from ultracrawl.stores.project_stores import open_state
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.service.run import run_sources
 from ultracrawl.sources import require

@@ -14,7 +14,7 @@ from ultracrawl.cli.main import cli
 from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 from ultracrawl.sources import load_project, require
-from ultracrawl.stores.opening import value_lists
+from ultracrawl.stores.project_stores import value_lists
 
 XML = """<lists><attribute name="country" type="string">
 <value v="de"><display lang="en">Germany</display><display lang="de">Deutschland</display></value>
@@ -170,7 +170,7 @@ def test_a_mistake_in_the_definition_is_a_finding_with_its_place(
 
 def test_search_names_listed_values_in_the_users_language(folder: Path) -> None:
     from ultracrawl.index import IndexDocument
-    from ultracrawl.index.opening import open_index
+    from ultracrawl.index.project_index import open_index
 
     load(XML)
     project = require(load_project("ultracrawl.yaml"))

@@ -24,9 +24,9 @@ from support.until import until
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.destinations import Batch, Destination, EngineDestination
+from ultracrawl.index.destinations.destination_config import DestinationConfig, open_destination
 from ultracrawl.index.destinations.http_push import HttpPush
 from ultracrawl.index.destinations.json_lines import JsonLines
-from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report, deliver_segment

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ultracrawl.index import search_cache
-from ultracrawl.index.opening import searchable_project
+from ultracrawl.index.project_index import searchable_project
 from ultracrawl.index.search_cache import FILE, FORMAT, find_searchable_project
 from ultracrawl.index.searchable_project import SearchableProject
 from ultracrawl.index.searching import Searcher

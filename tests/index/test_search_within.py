@@ -11,7 +11,7 @@ import pytest
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument, SearchResult
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import load_project, require
 from ultracrawl.system.plugins import ENGINES

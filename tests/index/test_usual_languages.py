@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.index import Deletion, IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import Project, load_project, require
 from ultracrawl.system.plugins import ENGINES

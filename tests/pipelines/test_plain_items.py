@@ -22,13 +22,13 @@ from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.test import get_crawler
 from support.inline_indexer import InlineIndexer
 
-import ultracrawl.index.writing.opening
+import ultracrawl.index.writing.project_outputs
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engines import open_index
-from ultracrawl.index.opening import index_config
+from ultracrawl.index.project_index import index_config
 from ultracrawl.index.searching import Searcher
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.opening import cache_folder
+from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.run import IndexWriter
 from ultracrawl.settings.projects import plain_project
 from ultracrawl.sources import Project, adhoc_project
@@ -47,7 +47,7 @@ def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     def open_indexer(project: Project, name: str = "default") -> InlineIndexer:
         return InlineIndexer(open_index(index_config(project, name)))
 
-    monkeypatch.setattr(ultracrawl.index.writing.opening, "open_indexer", open_indexer)
+    monkeypatch.setattr(ultracrawl.index.writing.project_outputs, "open_indexer", open_indexer)
 
 
 class Engine:

@@ -15,10 +15,10 @@ from support.site import Site
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.index.opening import index_config
+from ultracrawl.index.project_index import index_config
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.opening import destination_config
 from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.project_outputs import destination_config
 from ultracrawl.index.writing.segments import Committed
 from ultracrawl.model import DefinitionError
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role

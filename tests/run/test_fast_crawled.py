@@ -25,7 +25,7 @@ from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml.options import OPTIONS
-from ultracrawl.stores.opening import open_documents
+from ultracrawl.stores.project_stores import open_documents
 
 TYPES = ("text/html", "text/plain", "text/vnd.wap.wml", "application/xhtml+xml")
 BASE: dict[str, Any] = {

@@ -25,13 +25,13 @@ from ultracrawl.run.discovery.new_urls import closing_rule, trap_guard
 from ultracrawl.run.inspection.candidates import past_verdicts, verdicts_on_record
 from ultracrawl.run.inspection.explanation import explain
 from ultracrawl.run.logs.candidate_logs import CandidateLog, candidates_path, read_candidates
-from ultracrawl.run.portal_filters.opening import filtering_of, with_filters
+from ultracrawl.run.portal_filters.source_filters import filtering_of, with_filters
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores import SqliteStore
-from ultracrawl.stores.opening import open_state
+from ultracrawl.stores.project_stores import open_state
 
 pytestmark = pytest.mark.servers  # much time
 

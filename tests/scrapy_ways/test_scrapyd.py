@@ -20,7 +20,7 @@ from ultracrawl.settings.locations import with_data_folder
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.stores.opening import open_state
+from ultracrawl.stores.project_stores import open_state
 
 pytestmark = pytest.mark.servers
 

@@ -14,7 +14,7 @@ from soak.service import Sample
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores import RunMark
-from ultracrawl.stores.opening import state_to_read
+from ultracrawl.stores.project_stores import state_to_read
 
 MOST_RUNS = 100_000
 MOST_GROWTH = 1.3

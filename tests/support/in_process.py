@@ -38,7 +38,7 @@ from ultracrawl.handlers.curl import client
 from ultracrawl.handlers.ftp.client import FtpClient
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
-from ultracrawl.index.writing import opening
+from ultracrawl.index.writing import project_outputs
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.run import lifecycle
 
@@ -127,7 +127,7 @@ def _replaced() -> Iterator[None]:
             mock.patch.object(FtpClient, "fetch", fetch_in_true_time),
             mock.patch.object(AsyncCrawlerProcess, "start", start_without_signals),
             mock.patch.object(PythonLoggingObserver, "start", observe_for_now),
-            mock.patch.object(opening, "IndexProcess", open_indexer),
+            mock.patch.object(project_outputs, "IndexProcess", open_indexer),
             mock.patch.object(client, "CurlClient", NetworkClient),
         ):
             yield

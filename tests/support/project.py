@@ -18,7 +18,7 @@ import yaml
 
 from support.clock import AHEAD
 from support.hosted import HOSTED, HostedCommand
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 

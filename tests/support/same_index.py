@@ -7,7 +7,7 @@ from typing import Any
 
 from support.project import Workspace
 from ultracrawl.index import IndexEngine, SearchQuery
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.index.values import attributes_to_json, extras_to_json
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions

@@ -17,7 +17,7 @@ from support.chromium import axe_violations
 from support.project import Workspace
 from support.until import until
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.sources import load_project
 from ultracrawl.sources import require as require_project
 

@@ -11,6 +11,7 @@ EMPTY = {
     "an attribute": ("class X:\n    def open(self):\n        self._keeper = 1", "attribute `_keeper`: write"),
     "a field": ("class X:\n    log_book: str", "attribute `log_book`: write what it is"),
     "a constant": ("DESK = 1", "attribute `DESK`: write what it does"),
+    "a parameter": ("def use(*, told): ...", "parameter `told`: write what calls it"),
     "a method of one word": (
         "class X:\n    def put(self): ...",
         "function `put`: write a verb with its noun",

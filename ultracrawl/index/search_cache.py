@@ -40,7 +40,7 @@ def find_searchable_project(config: str | None = None) -> tuple[SearchableProjec
     cached = cache_file.load() if cache_file else None
     if cached is not None:
         return cached, ()
-    from ultracrawl.index.opening import searchable_project  # noqa: PLC0415 - it loads the definition parsers
+    from ultracrawl.index.project_index import searchable_project  # noqa: PLC0415 - it loads the definition parsers
 
     with tracked_files() as files:
         project, found = find_project(config, plain=True)

@@ -153,7 +153,7 @@ class SearchableProject:
         undefined = self.outside(sources)
         if not undefined or self.state is None:
             return ()
-        from ultracrawl.stores.opening import is_left_over  # noqa: PLC0415 - slow, and few searches need it
+        from ultracrawl.stores.project_stores import is_left_over  # noqa: PLC0415 - slow, and few searches need it
 
         return tuple(name for name in undefined if is_left_over(*self.state, name, self.definitions))
 

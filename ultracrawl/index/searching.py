@@ -327,7 +327,7 @@ def _searchable_project_of(where: str | Path | Project | SearchableProject | Non
         return where
     if where is None or isinstance(where, str | Path):
         return find_searchable_project(str(where) if where else None)[0]
-    from ultracrawl.index.opening import searchable_project  # noqa: PLC0415 - it loads the definition parsers
+    from ultracrawl.index.project_index import searchable_project  # noqa: PLC0415 - it loads the definition parsers
 
     return searchable_project(where)
 
@@ -338,7 +338,7 @@ def _names_of(principals: Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 def _value_lists(project: SearchableProject) -> Mapping[str, ValueList]:
-    from ultracrawl.stores.opening import value_lists  # noqa: PLC0415 - slow, and few searches need them
+    from ultracrawl.stores.project_stores import value_lists  # noqa: PLC0415 - slow, and few searches need them
 
     return value_lists(project.load_project())
 

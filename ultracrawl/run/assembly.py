@@ -48,7 +48,7 @@ from ultracrawl.run.placement.display_urls import DisplayUrls
 from ultracrawl.run.placement.documents import Documents
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.placement.pending import PendingDocuments
-from ultracrawl.run.portal_filters.opening import filtering_of, with_filters
+from ultracrawl.run.portal_filters.source_filters import filtering_of, with_filters
 from ultracrawl.run.portal_filters.verdict import FilterVerdict
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.reading.language_detection import languages_of
@@ -62,13 +62,13 @@ from ultracrawl.run.rendering.page_renderer import PageRenderer
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.transport.host_addresses import HostAddresses, seed_addresses
-from ultracrawl.run.writing.opening import open_writer
+from ultracrawl.run.writing.source_writer import open_writer
 from ultracrawl.run.writing.writer import IndexWriter
 from ultracrawl.settings.presets import FOREIGN_HANDLERS_SETTING
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.sources.kinds import load_kind
 from ultracrawl.stores.control_channel import ControlChannel
-from ultracrawl.stores.opening import state_file
+from ultracrawl.stores.project_stores import state_file
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -24,7 +24,7 @@ from ultracrawl.settings.ineffective import REMARKS_SETTING
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.definition_note import note_definition
 from ultracrawl.stores.failure_note import forget_failure
-from ultracrawl.stores.opening import open_sites, open_state, state_file
+from ultracrawl.stores.project_stores import open_sites, open_state, state_file
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import freeze_loaded_objects
 

@@ -12,7 +12,7 @@ from ultracrawl.run.recorder import Recorder
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.stores import RunMark
-from ultracrawl.stores.opening import open_sites, open_state
+from ultracrawl.stores.project_stores import open_sites, open_state
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -13,10 +13,10 @@ from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
 from ultracrawl.run import IndexWriter
 from ultracrawl.run.placement.pending import PendingDocuments
-from ultracrawl.run.writing.opening import idle_writer
+from ultracrawl.run.writing.source_writer import idle_writer
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import QueueEntry, Store
-from ultracrawl.stores.opening import open_state
+from ultracrawl.stores.project_stores import open_state
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, CrawlStatus, Phase, crawl_status, leave_order
-from ultracrawl.stores.opening import open_state, robot_file, state_file
+from ultracrawl.stores.project_stores import open_state, robot_file, state_file
 
 POLL_INTERVAL = 0.1
 """Seconds between checks whether a command was carried out."""
@@ -44,7 +44,7 @@ class SteerResult:
         return {**row, "obeyed": self.obeyed if waited else None}
 
 
-def running_crawl(project: Project, source: str) -> CrawlStatus | None:
+def running_crawl_status(project: Project, source: str) -> CrawlStatus | None:
     """Return the status of the crawl of a source, in any process; None if the source is not being crawled."""
     file = state_file(project, source)
     return crawl_status(file) if file is not None else None
@@ -53,7 +53,7 @@ def running_crawl(project: Project, source: str) -> CrawlStatus | None:
 def readable_status(project: Project, source: str) -> CrawlStatus | None:
     """Return the status of the crawl of a source; None also if it belongs to another user and cannot be read."""
     with suppress(StateError):
-        return running_crawl(project, source)
+        return running_crawl_status(project, source)
     return None
 
 
@@ -75,7 +75,7 @@ def steer(
 
     Raises `UserError` if the source is not being crawled.
     """
-    status, file = running_crawl(project, source), state_file(project, source)
+    status, file = running_crawl_status(project, source), state_file(project, source)
     if status is None or file is None:
         raise UserError(f"the source {source!r} is not being crawled, so there is nothing to {command.value}")
     if status.phase in _TARGET_PHASES[command]:
@@ -102,7 +102,7 @@ def _wait(
     deadline = time.monotonic() + timeout
     status: CrawlStatus | None = first
     while time.monotonic() < deadline:
-        status = running_crawl(project, source)
+        status = running_crawl_status(project, source)
         if status is None or status.crawl != first.crawl:
             return _ended(project, source, command)
         if status.phase in _TARGET_PHASES[command]:

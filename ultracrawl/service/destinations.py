@@ -10,13 +10,13 @@ from typing import Any
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.destination_queue import PROBLEM_FILE
 from ultracrawl.index.writing.destination_queues import queue_folder
-from ultracrawl.index.writing.opening import cache_folder, former_indexes, pause_switch
-from ultracrawl.run.writing.opening import idle_writer
+from ultracrawl.index.writing.project_outputs import cache_folder, former_indexes, pause_switch
 from ultracrawl.run.writing.pauses import Pauses
-from ultracrawl.service.control import running_crawl
+from ultracrawl.run.writing.source_writer import idle_writer
+from ultracrawl.service.control import running_crawl_status
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
-from ultracrawl.stores.opening import open_state, state_exists
+from ultracrawl.stores.project_stores import open_state, state_exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def order_pause(project: Project, source: DataSource, label: str, *, paused: boo
         raise UserError(f"{source.name} has no destination {label!r}; its destinations are {known}")
     defined = section.destinations[label].paused if label else section.paused
     pause_switch(project, source.name).set_paused(label, paused=paused, defined=defined)
-    if running_crawl(project, source.name) is not None:
+    if running_crawl_status(project, source.name) is not None:
         return "the running crawl pauses it" if paused else "the running crawl resumes it"
     if paused:
         return "later crawls keep it paused"

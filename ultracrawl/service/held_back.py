@@ -10,11 +10,11 @@ from typing import Any
 from ultracrawl.model import UrlRecord
 from ultracrawl.run.placement.held_changes import HeldChanges
 from ultracrawl.run.removal.deletions import Deletions
-from ultracrawl.run.writing.opening import idle_writer
+from ultracrawl.run.writing.source_writer import idle_writer
 from ultracrawl.run.writing.writer import IndexWriter
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
-from ultracrawl.stores.opening import open_state, state_exists
+from ultracrawl.stores.project_stores import open_state, state_exists
 
 
 @dataclass(frozen=True, slots=True)

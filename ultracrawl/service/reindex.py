@@ -10,7 +10,7 @@ from ultracrawl.model import RunReport
 from ultracrawl.service.run import Watcher, run_sources
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.fetching.access_options import AccessOptions
-from ultracrawl.stores.opening import open_state, stored_documents_exist
+from ultracrawl.stores.project_stores import open_state, stored_documents_exist
 
 _HANDLER = "ultracrawl.handlers.stored.StoredDownloadHandler"
 _SETTINGS = {

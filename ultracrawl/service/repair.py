@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from ultracrawl.index.opening import index_config, open_index, readable_indexes
+from ultracrawl.index.project_index import index_config, open_index, readable_indexes
 from ultracrawl.index.repair import repair_index
 from ultracrawl.model import UrlRecord
 from ultracrawl.run.indexing.reconciliation import forget_documents, lost_records
 from ultracrawl.service.reindex import reindex_sources
 from ultracrawl.sources import Project
 from ultracrawl.stores import Store
-from ultracrawl.stores.opening import open_state, state_to_read, stored_documents_exist
+from ultracrawl.stores.project_stores import open_state, state_to_read, stored_documents_exist
 
 
 @dataclass(frozen=True, slots=True)

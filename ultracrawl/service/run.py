@@ -22,7 +22,7 @@ from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import make_spider_class
 from ultracrawl.stores.failure_note import FailureNote, note_failure
-from ultracrawl.stores.opening import state_file
+from ultracrawl.stores.project_stores import state_file
 
 logger = logging.getLogger(__name__)
 

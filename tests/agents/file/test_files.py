@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from support.project import Workspace
 
+from ultracrawl.agents.file.base_folders import BaseFolders
 from ultracrawl.agents.file.entries import group_name, user_name
 from ultracrawl.agents.file.fetcher import FileFetcher
 from ultracrawl.agents.file.file_urls import path_of_url, url_of_path
 from ultracrawl.agents.file.kind import KIND
 from ultracrawl.agents.file.lister import FileLister
-from ultracrawl.agents.file.opening import BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import MAX_DEPTH
 from ultracrawl.agents.file.watched import watched_files

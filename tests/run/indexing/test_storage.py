@@ -16,7 +16,7 @@ from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.documents.response_bodies import DocumentStore
-from ultracrawl.stores.opening import open_documents
+from ultracrawl.stores.project_stores import open_documents
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.documents.clustered import clusters_of, open_clusters
 from ultracrawl.stores.documents.response_bodies import FileStore
-from ultracrawl.stores.opening import open_documents
+from ultracrawl.stores.project_stores import open_documents
 from ultracrawl.stores.sqlite.answers.response_blocks import BlockStore
 
 DOCUMENTS = "var/documents/handbook"

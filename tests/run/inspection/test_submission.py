@@ -16,7 +16,7 @@ from support.project import LOOPBACK
 from ultracrawl.run.inspection.submission import SubmissionCode
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.stores.opening import open_state
+from ultracrawl.stores.project_stores import open_state
 
 
 @pytest.fixture

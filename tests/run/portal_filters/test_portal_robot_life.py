@@ -196,7 +196,7 @@ def test_portal_robot_133_a_robot_may_end_before_it_is_seen_to_obey(
     project = Project(sources={}, base=tmp_path)
     monkeypatch.setattr(robot_control, "robot_process_status", lambda *_: CrawlStatus("robot", 1))
     monkeypatch.setattr(robot_control, "robot_file", lambda *_: tmp_path / "robot")
-    monkeypatch.setattr(robot_control, "running_crawl", lambda *_: None)
+    monkeypatch.setattr(robot_control, "running_crawl_status", lambda *_: None)
 
     def told(command: Command, *states: RobotState) -> RobotState:
         seen = iter(states)

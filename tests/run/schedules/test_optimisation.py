@@ -10,14 +10,14 @@ import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.orders import CrawlOrder, ScheduleState, WallClock
 from ultracrawl.service.schedules.optimisation import OPTIMISATION, optimisation_plan
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.schedule_status import schedule_states
 from ultracrawl.sources import Project, load_project
-from ultracrawl.stores.opening import open_schedules
+from ultracrawl.stores.project_stores import open_schedules
 
 
 @pytest.fixture

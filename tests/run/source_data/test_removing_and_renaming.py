@@ -22,7 +22,6 @@ from ultracrawl.run.source_data.removing import remove_source
 from ultracrawl.run.source_data.renaming import rename_source
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import Project
-from ultracrawl.stores.opening import open_schedules, schedules_folder
 from ultracrawl.stores.port.schedule_store import (
     KeptSchedule,
     ScheduleCommand,
@@ -30,6 +29,7 @@ from ultracrawl.stores.port.schedule_store import (
     ScheduleRun,
     own_key,
 )
+from ultracrawl.stores.project_stores import open_schedules, schedules_folder
 from ultracrawl.stores.runner_registry import RunnerRegistration
 
 

@@ -14,7 +14,7 @@ from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
 
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 

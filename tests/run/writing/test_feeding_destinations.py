@@ -12,7 +12,7 @@ from support.resource import Reply
 from support.server import Request, Server
 from support.site import Site
 
-from ultracrawl.index.writing.opening import destination_config
+from ultracrawl.index.writing.project_outputs import destination_config
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 

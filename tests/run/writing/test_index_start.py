@@ -10,8 +10,8 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.index.writing import opening
-from ultracrawl.index.writing.opening import open_indexer, prestart_indexer
+from ultracrawl.index.writing import project_outputs
+from ultracrawl.index.writing.project_outputs import open_indexer, prestart_indexer
 from ultracrawl.run.writing import finishing
 from ultracrawl.run.writing.writer import IndexWriter
 from ultracrawl.sources import Project, require
@@ -33,8 +33,8 @@ class NotedProcess:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    monkeypatch.setattr(opening, "IndexProcess", NotedProcess)
-    monkeypatch.setattr(opening, "_prestarted", {})
+    monkeypatch.setattr(project_outputs, "IndexProcess", NotedProcess)
+    monkeypatch.setattr(project_outputs, "_prestarted", {})
     workspace = Workspace(tmp_path)
     one: dict[str, Any] = {"start_urls": ["http://a.example/"]}
     held = {"feeding": {"paused": True}}
@@ -74,7 +74,7 @@ def test_it_is_started_ahead_for_crawls_that_are_sure_to_have_documents(
     site: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ahead = list[str]()
-    monkeypatch.setattr(opening, "prestart_indexer", lambda _, source: ahead.append(source.name))
+    monkeypatch.setattr(project_outputs, "prestart_indexer", lambda _, source: ahead.append(source.name))
     site.page("/", title="Home", text="heron")
     workspace.define(f"{url}/")
     for words, expected in (((), ["site"]), ((), []), (("--force",), ["site"])):

@@ -17,7 +17,7 @@ from support.present import present
 from support.supervision import FakeSupervision
 
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.service.access import passwords
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.users import UserStore

@@ -11,7 +11,7 @@ from lxml.html import document_fromstring
 from service.access.conftest import Browser, Service
 
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api.public_keys import BURST_OF_ADDRESS
 

@@ -14,7 +14,7 @@ from support.in_process import InProcessWorkspace
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.model import DefinitionError
 from ultracrawl.model.page import Section
 from ultracrawl.service.answers.checking import check_answers

@@ -14,7 +14,7 @@ from support.network import NetworkSite
 from support.project import Workspace
 
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.model import Finding
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api import approvals, schedules, searches, sources

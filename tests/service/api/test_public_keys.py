@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from ultracrawl.cli.main import cli
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.service.access.rates import TokenBuckets
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.sites import origin_of

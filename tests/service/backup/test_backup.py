@@ -19,7 +19,7 @@ from ultracrawl.index.locking import LOCKS, write_lock
 from ultracrawl.service.backup.saving import _locked_folder
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.stores.opening import schedules_folder
+from ultracrawl.stores.project_stores import schedules_folder
 from ultracrawl.stores.runner_registry import RunnerRegistration
 from ultracrawl.system.replacement import DRAFT
 

@@ -32,7 +32,7 @@ from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.sections.notices import NoticeKind
 from ultracrawl.stores.failure_note import FailureNote, note_failure
-from ultracrawl.stores.opening import open_state, state_file
+from ultracrawl.stores.project_stores import open_state, state_file
 
 DAY = 86_400.0
 

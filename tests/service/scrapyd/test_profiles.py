@@ -29,7 +29,7 @@ from ultracrawl.service.supervisor.slots import SlotLimits
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import Project
-from ultracrawl.stores.opening import open_schedules, open_state
+from ultracrawl.stores.project_stores import open_schedules, open_state
 
 pytestmark = pytest.mark.processes  # a server on loopback
 

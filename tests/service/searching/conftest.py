@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from ultracrawl.index import Change, IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.searching.orders import Order, SearchOrder

@@ -12,7 +12,7 @@ from support.until import until
 
 from ultracrawl.index import Change, Deletion
 from ultracrawl.index.hits.document_cache import DocumentCache
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.index.searching import Searcher
 from ultracrawl.service.searching.messages import Answer, Basis, Request
 from ultracrawl.service.searching.orders import SearchOrder

@@ -30,7 +30,7 @@ from ultracrawl.service.supervisor.folder_watch import (
     SourceWatch,
 )
 from ultracrawl.service.supervisor.supervisor import Supervisor
-from ultracrawl.stores.opening import open_schedules
+from ultracrawl.stores.project_stores import open_schedules
 
 PATIENCE = 40.0
 ON_CHANGE = {"processes": {"default_interval": None}}

@@ -25,9 +25,9 @@ from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import ServeOptions, serve
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.settings.projects import find_project
-from ultracrawl.stores.opening import open_schedules, schedules_folder
 from ultracrawl.stores.ordered_crawls import OrderedCrawls
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleOrder
+from ultracrawl.stores.project_stores import open_schedules, schedules_folder
 
 
 def source(**options: Any) -> dict[str, Any]:

@@ -8,10 +8,10 @@ import stat
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ultracrawl.agents.file.base_folders import OPEN_FILE, OPEN_FOLDER, BaseFolders
 from ultracrawl.agents.file.entries import FileEntries
 from ultracrawl.agents.file.file_urls import MESSAGE_QUERY, path_of_url
 from ultracrawl.agents.file.mailboxes import MessageTables, message_entry
-from ultracrawl.agents.file.opening import OPEN_FILE, OPEN_FOLDER, BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.port import Entry, Failure, Fetcher, KindSetup, Wanted
 from ultracrawl.model import StatusCode

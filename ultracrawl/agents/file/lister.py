@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from ultracrawl.agents.file.base_folders import OPEN_FILE, OPEN_FOLDER, BaseFolders
 from ultracrawl.agents.file.entries import FileEntries
 from ultracrawl.agents.file.mailboxes import MAIL_TYPE, is_mailbox, messages_of
-from ultracrawl.agents.file.opening import OPEN_FILE, OPEN_FOLDER, BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import FolderWalk, FoundFile, UnreadablePath
 from ultracrawl.agents.port import Batch, Complete, Entry, KindSetup, Listed, Lister, Partial

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from fnmatch import translate
 from typing import NamedTuple
 
-from ultracrawl.agents.file.opening import OPEN_FILE, OPEN_FOLDER, BaseFolders, path_in
+from ultracrawl.agents.file.base_folders import OPEN_FILE, OPEN_FOLDER, BaseFolders, path_in
 from ultracrawl.agents.file.section import FileSection
 
 MAX_DEPTH = 200

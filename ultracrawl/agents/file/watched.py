@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ultracrawl.agents.file.opening import BaseFolders
+from ultracrawl.agents.file.base_folders import BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import FolderWalk
 from ultracrawl.sources.kinds import WatchedFolders

@@ -161,8 +161,8 @@ def _crawl_here(
     progress: Progress,
     urls: tuple[str, ...],
 ) -> list[RunReport]:
-    from ultracrawl.index.writing.opening import prestart_indexer  # noqa: PLC0415 - as below
-    from ultracrawl.stores.opening import state_exists  # noqa: PLC0415 - as below
+    from ultracrawl.index.writing.project_outputs import prestart_indexer  # noqa: PLC0415 - as below
+    from ultracrawl.stores.project_stores import state_exists  # noqa: PLC0415 - as below
 
     given_urls = (
         chosen[0].start_urls if urls and chosen[0].only else urls

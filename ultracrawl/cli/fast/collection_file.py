@@ -9,7 +9,7 @@ from ultracrawl.cli.options import show_findings
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError
 from ultracrawl.model.finding import FindingCode, refuse_fatal
-from ultracrawl.service.control import running_crawl
+from ultracrawl.service.control import running_crawl_status
 from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import find_state_project, locate_project
 from ultracrawl.sources import Project, usable_project
@@ -19,7 +19,7 @@ from ultracrawl.sources.dialects.fast_xml.forms.plain import source_name
 from ultracrawl.sources.dialects.fast_xml.notices import Notices
 from ultracrawl.sources.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
 from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
-from ultracrawl.stores.opening import stored_documents_exist, stored_sources
+from ultracrawl.stores.project_stores import stored_documents_exist, stored_sources
 from ultracrawl.system.files import convert_write_errors, replace_file
 from ultracrawl.system.replacement import finish_replacement
 
@@ -65,7 +65,7 @@ def running_parts(name: str, config: str | None) -> tuple[str, ...]:
     else:
         parts = ()
     parts = parts or _parts(name, config)[1]
-    return tuple(part for part in parts if running_crawl(project, part)) or parts[:1]
+    return tuple(part for part in parts if running_crawl_status(project, part)) or parts[:1]
 
 
 def stored_parts(name: str, config: str | None) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from scrapy.settings import default_settings
 from ultracrawl.content.converters.registry import converter_for
 from ultracrawl.errors import AdvisedError, MissingExtraError, UserError
 from ultracrawl.index.engines import check_engine
-from ultracrawl.index.writing.opening import cache_folder, former_indexes
+from ultracrawl.index.writing.project_outputs import cache_folder, former_indexes
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
 from ultracrawl.run.auth.ntlm import ntlm_installed
 from ultracrawl.run.reading.language_detection import languages_of

@@ -13,7 +13,7 @@ from ultracrawl.cli.options import (
     print_all,
 )
 from ultracrawl.run.inspection.forecast import Forecast
-from ultracrawl.run.inspection.opening import forecast_of
+from ultracrawl.run.inspection.source_inspection import forecast_of
 
 URLS_SHOWN = 10
 

@@ -6,8 +6,8 @@ import click
 
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, print_all, project_option
 from ultracrawl.model.dates import iso
-from ultracrawl.run.inspection.opening import queue_of
 from ultracrawl.run.inspection.queue_view import DueUrl, QueueView
+from ultracrawl.run.inspection.source_inspection import queue_of
 from ultracrawl.sources import Project
 
 

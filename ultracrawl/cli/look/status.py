@@ -28,7 +28,7 @@ from ultracrawl.service.control import readable_status
 from ultracrawl.service.schedules.schedule_status import DueBy
 from ultracrawl.service.source_status import source_status, status_json
 from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.stores.opening import open_sites, state_to_read
+from ultracrawl.stores.project_stores import open_sites, state_to_read
 
 
 @click.command("status")

@@ -17,7 +17,7 @@ from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.sources import Project
 from ultracrawl.stores import Store
-from ultracrawl.stores.opening import state_to_read
+from ultracrawl.stores.project_stores import state_to_read
 from ultracrawl.stores.url_rows import url_json
 
 

@@ -13,7 +13,7 @@ from ultracrawl.cli.options import SOURCE_NAME, json_option, known_sources, prin
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.stores.opening import open_state, state_exists
+from ultracrawl.stores.project_stores import open_state, state_exists
 
 
 @click.command("approve")

@@ -16,7 +16,7 @@ from ultracrawl.cli.options import SOURCE_NAME, known_sources, project_option
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.warc import warc_info, warc_response
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.stores.opening import open_documents, stored_documents_exist
+from ultracrawl.stores.project_stores import open_documents, stored_documents_exist
 from ultracrawl.system.files import convert_write_errors
 
 

@@ -14,7 +14,7 @@ from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
-from ultracrawl.index.opening import open_index, searchable_project
+from ultracrawl.index.project_index import open_index, searchable_project
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.values import attributes_to_json, extras_to_json
 from ultracrawl.service import repair

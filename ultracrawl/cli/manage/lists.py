@@ -7,7 +7,7 @@ import click
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import json_option, print_json, project_option
 from ultracrawl.sources import Project
-from ultracrawl.stores.opening import value_lists
+from ultracrawl.stores.project_stores import value_lists
 
 
 @click.command("lists")

@@ -16,7 +16,7 @@ from ultracrawl.rules.attributes.list_file import ListFileError, read_value_list
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.checking.checks import check_value_lists
-from ultracrawl.stores.opening import open_boosts, open_lists
+from ultracrawl.stores.project_stores import open_boosts, open_lists
 from ultracrawl.system.files import convert_write_errors, replace_file
 
 

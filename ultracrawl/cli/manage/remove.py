@@ -11,7 +11,7 @@ from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, confirm, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.run.source_data.places import require_idle
 from ultracrawl.run.source_data.removing import RemovedSource, remove_source
 from ultracrawl.run.source_data.renaming import rename_source, unfinished_renames
@@ -20,7 +20,7 @@ from ultracrawl.sources import Project
 from ultracrawl.sources.definition import to_source_name
 from ultracrawl.sources.mistakes import closest_match
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
-from ultracrawl.stores.opening import stored_sources
+from ultracrawl.stores.project_stores import stored_sources
 
 
 @click.command("remove", short_help="Remove a source with everything that is stored of it.")

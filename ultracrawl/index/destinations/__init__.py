@@ -1,7 +1,7 @@
 """Destinations of documents: the interface, and the built-in ones.
 
 `Destination` is the interface, `Batch` its argument. `EngineDestination` wraps an index, `json_lines.JsonLines` is a
-file, `http_push.HttpPush` a web server; `opening.open_destination` opens one by its type.
+file, `http_push.HttpPush` a web server; `destination_config.open_destination` opens one by its type.
 """
 
 from ultracrawl.index.destinations.destination import Batch, Destination, EngineDestination, OpenDestination

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.destinations.opening import DestinationConfig
+from ultracrawl.index.destinations.destination_config import DestinationConfig
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.index.writing.sharing import connect_to_owner

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.destinations import Destination, EngineDestination
-from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
+from ultracrawl.index.destinations.destination_config import DestinationConfig, open_destination
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.writing.crawl_connections import CrawlConnection, CrawlConnections
 from ultracrawl.index.writing.segments import deliver_segment

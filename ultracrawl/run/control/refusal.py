@@ -12,7 +12,7 @@ from scrapy.exceptions import CloseSpider
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.stores.failure_note import FailureNote, note_failure
-from ultracrawl.stores.opening import state_file
+from ultracrawl.stores.project_stores import state_file
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.index.opening import open_index
-from ultracrawl.index.writing.opening import open_destinations
+from ultracrawl.index.project_index import open_index
+from ultracrawl.index.writing.project_outputs import open_destinations
 from ultracrawl.run.hooks import Feature
 
 if TYPE_CHECKING:

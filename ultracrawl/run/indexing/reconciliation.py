@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.engines import is_new
-from ultracrawl.index.opening import index_config, open_index, readable_indexes
+from ultracrawl.index.project_index import index_config, open_index, readable_indexes
 from ultracrawl.index.repair import repair_and_count
 from ultracrawl.index.writing.destination_queues import mark_unfilled
-from ultracrawl.index.writing.opening import cache_folder
+from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature

@@ -14,7 +14,7 @@ from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.listing.answers import ENTRY_HEADER
 from ultracrawl.stores import Retained
-from ultracrawl.stores.opening import open_documents
+from ultracrawl.stores.project_stores import open_documents
 
 if TYPE_CHECKING:
     from scrapy.http import Response

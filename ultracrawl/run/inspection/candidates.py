@@ -17,7 +17,7 @@ from ultracrawl.run.discovery.new_urls import closing_rule, trap_guard
 from ultracrawl.run.logs.candidate_logs import JudgedCandidate, candidates_path, read_candidates
 from ultracrawl.sources import CompiledSource, DataSource, Project
 from ultracrawl.stores import Store
-from ultracrawl.stores.opening import state_to_read
+from ultracrawl.stores.project_stores import state_to_read
 
 
 class CandidateJudge(NamedTuple):

@@ -21,7 +21,7 @@ from ultracrawl.run.transport.host_addresses import HostAddresses
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.sources.kinds import find_kind
 from ultracrawl.stores import StoredRobots
-from ultracrawl.stores.opening import open_sites, state_to_read
+from ultracrawl.stores.project_stores import open_sites, state_to_read
 
 NO_CANDIDATE = Candidate("")
 _UNLISTED = Decision(

@@ -16,7 +16,7 @@ from ultracrawl.run.inspection.explanation import Explanation, explain
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.sources.definition import WEB
 from ultracrawl.stores import QueueEntry, Store
-from ultracrawl.stores.opening import open_state
+from ultracrawl.stores.project_stores import open_state
 
 
 class SubmissionCode(IntEnum):

@@ -25,7 +25,7 @@ from ultracrawl.run.listing.deletions import ListedDeletions
 from ultracrawl.run.listing.fetching import FAILED
 from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.stores import Retained, Store
-from ultracrawl.stores.opening import open_lists
+from ultracrawl.stores.project_stores import open_lists
 
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext

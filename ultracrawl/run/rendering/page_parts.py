@@ -193,12 +193,12 @@ class PartFetcher:
         if at > now:
             await asyncio.sleep(at - now)
 
-    def _request(self, url: str, asked: dict[str, str], *, anonymous: bool) -> Request:
+    def _request(self, url: str, page_headers: dict[str, str], *, anonymous: bool) -> Request:
         context = self._context
         grouping = context.rules.grouping
         headers = {
             **context.rules.headers,
-            **{name: asked[name] for name in _PASSED_HEADERS if name in asked},
+            **{name: page_headers[name] for name in _PASSED_HEADERS if name in page_headers},
         }
         meta = {
             "download_slot": "javascript",

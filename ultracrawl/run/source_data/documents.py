@@ -10,12 +10,12 @@ from ultracrawl.errors import WorkError
 from ultracrawl.index import Change, Deletion, IndexEngine
 from ultracrawl.index.changes import batches
 from ultracrawl.index.engines import is_new
-from ultracrawl.index.opening import index_config, open_index, readable_indexes
+from ultracrawl.index.project_index import index_config, open_index, readable_indexes
 from ultracrawl.index.values import pack_document, unpack_document
 from ultracrawl.index.writing.destination_queue import PROBLEM_FILE
 from ultracrawl.index.writing.destination_queues import queue_folders
-from ultracrawl.index.writing.opening import cache_folder
-from ultracrawl.run.writing.opening import idle_writer
+from ultracrawl.index.writing.project_outputs import cache_folder
+from ultracrawl.run.writing.source_writer import idle_writer
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.destinations import (
     PROJECT_INDEX,

@@ -9,7 +9,7 @@ from ultracrawl.errors import UltracrawlError
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, url_key
 from ultracrawl.settings.adhoc import sites_of
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.stores.opening import is_left_over, state_exists, state_to_read, stored_sources
+from ultracrawl.stores.project_stores import is_left_over, state_exists, state_to_read, stored_sources
 
 
 @dataclass(frozen=True, slots=True)

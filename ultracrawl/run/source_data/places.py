@@ -10,12 +10,12 @@ from contextlib import closing
 from pathlib import Path
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.writing.opening import cache_folder
+from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import crawl_status, order_path, state_errors, status_path
 from ultracrawl.stores.definition_note import definition_note_path
 from ultracrawl.stores.failure_note import note_path
-from ultracrawl.stores.opening import (
+from ultracrawl.stores.project_stores import (
     documents_folder,
     open_schedules,
     open_sites,

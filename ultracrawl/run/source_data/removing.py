@@ -10,7 +10,7 @@ from ultracrawl.run.source_data.places import delete_places, require_idle
 from ultracrawl.run.source_data.renaming import finish_rename
 from ultracrawl.settings.adhoc import forget_adhoc_source, is_adhoc
 from ultracrawl.sources import Project
-from ultracrawl.stores.opening import open_state, remove_state
+from ultracrawl.stores.project_stores import open_state, remove_state
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from ultracrawl.run.source_data.places import rename_places, require_idle
 from ultracrawl.settings.adhoc import forget_adhoc_source
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import state_errors
-from ultracrawl.stores.opening import named_stores, open_state, state_exists, state_file
 from ultracrawl.stores.port.engine import NamedStoreEngine
+from ultracrawl.stores.project_stores import named_stores, open_state, state_exists, state_file
 from ultracrawl.system.files import replace_file
 
 _JOURNAL = ".renamed"

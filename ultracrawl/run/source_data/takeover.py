@@ -12,7 +12,7 @@ from ultracrawl.settings.adhoc import forget_adhoc_source, is_adhoc
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.compilation.boundary import domain_rules
 from ultracrawl.sources.sections.scope.boundary import BoundarySection
-from ultracrawl.stores.opening import named_stores, state_exists
+from ultracrawl.stores.project_stores import named_stores, state_exists
 
 
 @dataclass(frozen=True, slots=True)

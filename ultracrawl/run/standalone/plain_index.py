@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import create_looping_call, sleep
 
 from ultracrawl.errors import IndexStoreError, WorkError
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.index.repair import repair_and_count
-from ultracrawl.index.writing.opening import cache_folder
+from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.run.writing.finishing import INDEX_TIMEOUT, finish_writing
-from ultracrawl.run.writing.opening import open_writer
+from ultracrawl.run.writing.source_writer import open_writer
 from ultracrawl.run.writing.writer import IndexWriter
 from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.sqlite.database import MEMORY, lock_file

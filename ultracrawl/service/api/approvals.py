@@ -21,10 +21,10 @@ from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
 from ultracrawl.service.api.sources import MAX_URLS, Name
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.approval import Selection, approval_of
-from ultracrawl.service.control import running_crawl
+from ultracrawl.service.control import running_crawl_status
 from ultracrawl.service.held_back import CHANGES, DELETIONS, HeldBack
 from ultracrawl.sources import DataSource
-from ultracrawl.stores.opening import open_state, state_exists
+from ultracrawl.stores.project_stores import open_state, state_exists
 
 router = APIRouter(tags=["approvals"])
 MAX_SUBMITTED_URLS = 100
@@ -166,7 +166,7 @@ def _decide(
 def _idle_source(state: ApiState, name: str) -> DataSource:
     """Return a source that has been crawled and is idle now. Raises `Conflict`."""
     source = state.valid_source(name)
-    if running_crawl(state.project, name) is not None:
+    if running_crawl_status(state.project, name) is not None:
         raise Conflict(f"the source {name!r} is being crawled; stop it first, or wait for its end")
     if not state_exists(state.project, name):
         raise Conflict(f"the source {name!r} was never crawled")

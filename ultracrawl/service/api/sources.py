@@ -15,7 +15,7 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.dates import iso
 from ultracrawl.run.inspection.explanation import explain, explain_past
-from ultracrawl.run.inspection.opening import forecast_of, queue_of
+from ultracrawl.run.inspection.source_inspection import forecast_of, queue_of
 from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Administrator, Editor, Reader, State
@@ -23,7 +23,7 @@ from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.orders import SourceState
 from ultracrawl.service.source_status import source_status, status_json
-from ultracrawl.stores.opening import state_to_read
+from ultracrawl.stores.project_stores import state_to_read
 from ultracrawl.stores.url_rows import url_json
 
 router = APIRouter(tags=["sources"])

@@ -19,9 +19,9 @@ from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.access.users import UserStore
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, parse_manifest
 from ultracrawl.service.backup.places import STATE, places_of
-from ultracrawl.service.control import running_crawl
+from ultracrawl.service.control import running_crawl_status
 from ultracrawl.sources import Project
-from ultracrawl.stores.opening import schedules_folder
+from ultracrawl.stores.project_stores import schedules_folder
 from ultracrawl.stores.runner_registry import active_runners
 from ultracrawl.system.files import convert_write_errors
 from ultracrawl.system.replacement import replacing
@@ -85,7 +85,7 @@ def _keep_file(project: Project, present: Path, state: Path) -> Credentials:
 
 def _check_idle(project: Project) -> None:
     """Raise `UserError` while a source is crawled, or a service or command runs schedules."""
-    crawled = [name for name in project.known_sources if running_crawl(project, name) is not None]
+    crawled = [name for name in project.known_sources if running_crawl_status(project, name) is not None]
     if crawled:
         raise UserError(
             f"{', '.join(crawled)}: being crawled; stop the crawl, and the service, before you restore"

@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from ultracrawl import __version__
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index import IndexFacts
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.control import readable_status
 from ultracrawl.service.metrics.holdings import HoldingsReader

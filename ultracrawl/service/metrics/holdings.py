@@ -13,7 +13,7 @@ from ultracrawl.service.control import readable_status
 from ultracrawl.sources import Project
 from ultracrawl.stores import RunMark, StateCounts, Store
 from ultracrawl.stores.failure_note import FailureNote, failure_note
-from ultracrawl.stores.opening import state_file, state_to_read, state_version
+from ultracrawl.stores.project_stores import state_file, state_to_read, state_version
 
 _MAX_RUNS_SEARCHED = 20
 _MAX_READ_SHARE = 0.05

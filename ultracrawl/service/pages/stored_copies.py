@@ -24,7 +24,7 @@ from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.service.pages.result_view import LINKED_SCHEMES, safe_link
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.stores.opening import open_documents, state_to_read, stored_documents_exist
+from ultracrawl.stores.project_stores import open_documents, state_to_read, stored_documents_exist
 
 MAX_CHARACTERS = 1_000_000
 """Characters of a document that are shown."""

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.service.control import POLL_INTERVAL, robot_process_status, running_crawl, steer
+from ultracrawl.service.control import POLL_INTERVAL, robot_process_status, running_crawl_status, steer
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, Phase, leave_order, order_path
-from ultracrawl.stores.opening import open_state, remove_state, robot_file, state_exists
+from ultracrawl.stores.project_stores import open_state, remove_state, robot_file, state_exists
 
 
 class RobotState(StrEnum):
@@ -42,7 +42,7 @@ _TARGET_STATES = {
 
 def robot_state(project: Project, source: str) -> RobotState:
     """Return the state of the robot of a source; a crawl without a robot counts as Running."""
-    crawl = running_crawl(project, source)
+    crawl = running_crawl_status(project, source)
     if crawl is not None:
         return RobotState.PAUSED if crawl.phase is Phase.PAUSED else RobotState.RUNNING
     robot = robot_process_status(project, source)
@@ -77,7 +77,7 @@ def order_robot(
             raise UserError(f"{source!r} is being crawled without a robot; stop it, then start the robot")
         steer(project, source, command, timeout=timeout, sleep=sleep)
         return robot_state(project, source)
-    before = running_crawl(project, source)
+    before = running_crawl_status(project, source)
     leave_order(file, robot, command)
     if not timeout:
         return robot_state(project, source)
@@ -85,7 +85,7 @@ def order_robot(
     while time.monotonic() < deadline:
         state = robot_state(project, source)
         if command is Command.RESTART:
-            now = running_crawl(project, source)
+            now = running_crawl_status(project, source)
             if not order_path(file).exists() and (before is None or now is None or now.crawl != before.crawl):
                 return state
         elif state in _TARGET_STATES[command] or _is_over(state, command):

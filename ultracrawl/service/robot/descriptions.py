@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.model import AttributeValue, Document
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, fields_of

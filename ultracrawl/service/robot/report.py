@@ -15,7 +15,7 @@ from ultracrawl.model.dates import iso
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.service.robot.control import RobotState, robot_state
 from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.stores.opening import state_to_read
+from ultracrawl.stores.project_stores import state_to_read
 
 FILES, ERRORS, ROBOTS, DUPLICATION = "file not found", "errors", "robots.txt", "duplication"
 _BY_OUTCOME = {

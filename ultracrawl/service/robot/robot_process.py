@@ -19,7 +19,7 @@ from ultracrawl.service.run import WATCH_INTERVAL, CrawlRunner
 from ultracrawl.service.schedules.plans import REST, REST_AFTER_FAILURE
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
-from ultracrawl.stores.opening import robot_file
+from ultracrawl.stores.project_stores import robot_file
 
 ReportListener = Callable[[RunReport], None]
 

@@ -105,7 +105,7 @@ class Optimisation:
 
 def _optimise(project: Project, parent: Connection) -> None:
     """Optimise the index of a project in this child process; sends the error to the parent, empty if there is none."""
-    from ultracrawl.index.opening import open_index  # noqa: PLC0415 - only this process loads an engine
+    from ultracrawl.index.project_index import open_index  # noqa: PLC0415 - only this process loads an engine
 
     exit_with_parent()
     error = ""

@@ -14,8 +14,8 @@ from ultracrawl.service.orders import Launcher
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.stores import RunMark
-from ultracrawl.stores.opening import state_to_read
 from ultracrawl.stores.port.schedule_store import own_key
+from ultracrawl.stores.project_stores import state_to_read
 
 MISSED_AFTER = 120.0
 """Seconds after which a due time counts as missed: no process ran the schedule, or the machine was suspended."""

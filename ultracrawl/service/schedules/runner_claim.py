@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 
 from ultracrawl.sources import Project
-from ultracrawl.stores.opening import schedules_folder
+from ultracrawl.stores.project_stores import schedules_folder
 from ultracrawl.stores.runner_registry import RunnerRegistration
 
 

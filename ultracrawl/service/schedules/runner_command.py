@@ -18,8 +18,8 @@ from ultracrawl.service.schedules.runner_claim import RunnerClaim, open_runner_c
 from ultracrawl.service.schedules.schedule_status import has_pending, latest_log
 from ultracrawl.service.schedules.steering import obey_orders
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.stores.opening import open_schedules
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleStore
+from ultracrawl.stores.project_stores import open_schedules
 
 logger = logging.getLogger(__name__)
 ANNOUNCE_INTERVAL = 1.0

@@ -18,8 +18,8 @@ from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plan_state import next_launch, schedule_state, still_due
 from ultracrawl.service.schedules.plans import Plan, never_due, plans_of
 from ultracrawl.sources import Project
-from ultracrawl.stores.opening import open_schedules, schedules_folder, state_to_read
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun, ScheduleStore
+from ultracrawl.stores.project_stores import open_schedules, schedules_folder, state_to_read
 from ultracrawl.stores.runner_registry import RunnerStatus, active_runners
 
 

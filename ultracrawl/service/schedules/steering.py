@@ -9,15 +9,15 @@ from contextlib import closing, suppress
 
 from ultracrawl.errors import StateError, UltracrawlError, UserError, WorkError
 from ultracrawl.rules.schedules.status import BUSY, ScheduleEvent, next_status
-from ultracrawl.service.control import POLL_INTERVAL, SteerResult, running_crawl, steer
+from ultracrawl.service.control import POLL_INTERVAL, SteerResult, running_crawl_status, steer
 from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, WallClock
 from ultracrawl.service.schedules.plans import plans_of
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.schedule_status import runner_of, schedule_states
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command
-from ultracrawl.stores.opening import open_schedules, state_exists
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleOrder, ScheduleStore
+from ultracrawl.stores.project_stores import open_schedules, state_exists
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ def steer_source(project: Project, source: str, command: Command, *, timeout: fl
     Raises `UserError` if there is neither.
     """
     runner_command = _OF_SOURCES.get(command)
-    if runner_command is None or running_crawl(project, source) is not None:
+    if runner_command is None or running_crawl_status(project, source) is not None:
         return steer(project, source, command, timeout=timeout)
     if runner_of(project, source, of_source=True) is None:
         return steer(project, source, command, timeout=timeout)

@@ -15,7 +15,7 @@ from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, Launcher
 from ultracrawl.sources import Project
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.stores.control_channel import CrawlStatus
-from ultracrawl.stores.opening import state_to_read
+from ultracrawl.stores.project_stores import state_to_read
 
 
 class ProfileLauncher:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.engine import HasCommits, IndexEngine
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.project_index import open_index
 from ultracrawl.service.searching.messages import Answer, Basis, Request
 from ultracrawl.sources import Project
 from ultracrawl.sources.reading.locations import file_version

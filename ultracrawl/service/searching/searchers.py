@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.opening import searchable_project
+from ultracrawl.index.project_index import searchable_project
 from ultracrawl.index.searchable_project import SearchableProject
 from ultracrawl.index.searching import Searcher
 from ultracrawl.service.searching.messages import Basis
 from ultracrawl.sources import Project
 from ultracrawl.sources.kinds import hit_codes
 from ultracrawl.sources.reading.locations import Version, file_version, track_file, tracked_files
-from ultracrawl.stores.opening import open_lists
+from ultracrawl.stores.project_stores import open_lists
 
 
 class Searchers:

@@ -27,7 +27,7 @@ from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.notify import notify_reloading, notify_systemd, watchdog_seconds
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.stores.audit_log import BEGUN, DONE, REFUSED, Actor, record_action
-from ultracrawl.stores.opening import open_schedules, schedules_folder
+from ultracrawl.stores.project_stores import open_schedules, schedules_folder
 from ultracrawl.system.files import convert_write_errors
 
 if TYPE_CHECKING:

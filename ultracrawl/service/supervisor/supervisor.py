@@ -40,9 +40,9 @@ from ultracrawl.service.supervisor.slots import SlotLimits
 from ultracrawl.service.supervisor.states import SourceStates
 from ultracrawl.sources import Catalog, Project
 from ultracrawl.stores.control_channel import Command
-from ultracrawl.stores.opening import schedules_folder
 from ultracrawl.stores.ordered_crawls import OrderedCrawls
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleStore
+from ultracrawl.stores.project_stores import schedules_folder
 
 logger = logging.getLogger(__name__)
 

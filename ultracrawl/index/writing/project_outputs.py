@@ -6,9 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
+from ultracrawl.index.destinations.destination_config import DestinationConfig, open_destination
 from ultracrawl.index.engines import check_engine
-from ultracrawl.index.opening import index_config
+from ultracrawl.index.project_index import index_config
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder, queue_folders

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ultracrawl.errors import WorkError
 from ultracrawl.index.writing.destination_queues import DestinationQueues
-from ultracrawl.index.writing.opening import open_cache, open_destinations, pause_switch
+from ultracrawl.index.writing.project_outputs import open_cache, open_destinations, pause_switch
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.writing.pauses import Pauses
 from ultracrawl.run.writing.writer import IndexWriter

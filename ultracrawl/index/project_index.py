@@ -1,4 +1,4 @@
-"""Opens an index of a project for searching or maintenance; `writing.opening` opens it for indexing."""
+"""Opens an index of a project for searching or maintenance; `writing.project_outputs` opens it for indexing."""
 
 from __future__ import annotations
 
