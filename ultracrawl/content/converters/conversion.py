@@ -22,7 +22,7 @@ class Source(NamedTuple):
 
 
 class ConversionError(ValueError):
-    """The document cannot be converted: broken, encrypted, or of another type than declared (Ultra Search 903)."""
+    """The document cannot be converted: broken, encrypted, or of another type than declared (status code 903)."""
 
 
 class LimitReachedError(Exception):

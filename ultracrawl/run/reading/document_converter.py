@@ -116,7 +116,7 @@ class DocumentConverter:
             self._waiting -= size
 
     def _settle(self, visit: Visit, answer: Converted | NotConverted) -> Conversion | None:
-        """Return the conversion to index, or None and end the visit (Ultra Search 903, 908)."""
+        """Return the conversion to index, or None and end the visit (status code 903 or 908)."""
         if isinstance(answer, Converted):
             visit.note_truncated(answer.conversion.truncated)
             return replace(answer.conversion, truncated="")
