@@ -6,6 +6,8 @@ inside the program changes a test. `traces/NAME.json` keeps what came out: reque
 and what some twenty searches find in the end. `traces/alone` is of the components that work in any Scrapy project,
 `traces/served` of a service with schedules that gets every order.
 
+A third of the pairs runs in `make test` (`test_quick`), all of them in `make servers-test`.
+
 **A change of a trace is a change of behaviour: the commit that changes one says in its message which, and why.**
 
 Traces are written anew by `make servers-test ARGS=tests/golden JOBS=0` with `ULTRACRAWL_GOLDEN=write` in the

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from golden import recorder
-from golden.pair import PAIRS
+from golden.pairs import load_pairs
 from golden.stored import TRACES, assert_same, check, stored
 
 pytestmark = pytest.mark.servers
@@ -17,9 +16,7 @@ pytestmark = pytest.mark.servers
 ENGINE_INDEPENDENT = ("code", "requests", "urls", "documents", "documents gone")
 """The parts of a run that are the same with every index engine."""
 
-for file in sorted(Path(__file__).with_name("pairs").glob("[a-z]*.py")):
-    import_module(f"golden.pairs.{file.stem}")
-
+PAIRS = load_pairs()
 NEVER_DUE = {"several_sources", *(name for name in PAIRS if name.startswith("robot_"))}
 """Pairs whose next run is never due by itself."""
 
