@@ -169,6 +169,10 @@ class MemoryIndex:
         entries = self._entries.values()
         return sum(any(word in entry.words[name] for name in STATISTICS_FIELDS) for entry in entries)
 
+    def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
+        """See `IndexStatistics.document_frequencies`."""
+        return {word: self.document_frequency(word) for word in words}
+
     def find_document(self, wanted: tree.Node) -> IndexDocument | None:
         """See `IndexStatistics.find_document`."""
         evaluation = _Evaluation(list(self._entries.values()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from ultracrawl.errors import UserError
@@ -41,6 +41,9 @@ class IndexStatistics(Protocol):
     def document_frequency(self, word: str) -> int:
         """Return the approximate number of documents with a word in title or text."""
 
+    def document_frequencies(self, words: Iterable[str]) -> Mapping[str, int]:
+        """Return the same for many words at once: one request, if the index is on a server."""
+
     def find_document(self, wanted: Node) -> IndexDocument | None:
         """Return a document that matches the node."""
 
@@ -66,8 +69,10 @@ def build_query_tree(
 def _similarity_node(document: IndexDocument, statistics: IndexStatistics) -> Node:
     counts = Counter(words(document.title) * 3 + words(document.text[:_CHARACTERISTIC_TEXT]))
     weighed = []
-    for word, count in counts.most_common(200):
-        frequency = statistics.document_frequency(word)
+    common = counts.most_common(200)
+    frequencies = statistics.document_frequencies(word for word, _ in common)
+    for word, count in common:
+        frequency = frequencies[word]
         if frequency > 1 and len(word) > 1:
             weighed.append((count * idf(statistics.document_count, frequency) ** 2, word))
     weighed.sort(reverse=True)

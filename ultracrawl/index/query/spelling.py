@@ -89,9 +89,8 @@ class _Spelling:
                 if self._lookups_left >= 0 and len(unknown) <= _MAX_WORD_LENGTH
                 else ()
             )
-            known = sorted(
-                ((self._statistics.document_frequency(one), one) for one in looked_up), reverse=True
-            )
+            frequencies = self._statistics.document_frequencies(looked_up)
+            known = sorted(((frequency, one) for one, frequency in frequencies.items()), reverse=True)
             self._nearest_cache[unknown] = [word for frequency, word in known if frequency]
         return self._nearest_cache[unknown]
 

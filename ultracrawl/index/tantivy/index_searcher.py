@@ -111,6 +111,10 @@ class IndexSearcher:
         """See `IndexStatistics.document_frequency`."""
         return max(self._frequency(name, word) for name in self._statistics_fields)
 
+    def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
+        """See `IndexStatistics.document_frequencies`."""
+        return {word: self.document_frequency(word) for word in words}
+
     def find_document(self, wanted: Node) -> IndexDocument | None:
         """See `IndexStatistics.find_document`."""
         return self._first(self._compiler.compile_node(wanted))

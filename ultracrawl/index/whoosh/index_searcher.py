@@ -135,6 +135,10 @@ class IndexSearcher:
             for segment in self._snapshot.segments
         )
 
+    def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
+        """See `IndexStatistics.document_frequencies`."""
+        return {word: self.document_frequency(word) for word in words}
+
     def _visible_frequency(self, segment: OpenSegment, name: str, word: str) -> int:
         hidden = self._hidden[segment]
         return (
