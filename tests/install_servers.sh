@@ -18,6 +18,7 @@ missing() {
     [[ -f /usr/lib/apache2/modules/mod_auth_digest.so ]] || echo apache2-bin
     has_program chromium || has_program google-chrome || echo chromium
     has_program npm || echo npm
+    has_program mvn || echo maven
     [[ -f /usr/share/doc/postgresql-doc-15/html/index.html ]] || echo postgresql-doc-15
     [[ -f /usr/share/doc/python3.11/html/index.html ]] || echo python3.11-doc
     [[ -f /usr/share/doc/debian-policy/policy.epub && -f /usr/share/doc/debian-policy/policy.pdf.gz ]] || echo debian-policy
@@ -44,6 +45,16 @@ install_package() {
         -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 -o Dpkg::Options::='--path-include=/usr/share/doc/*' "$1" >/dev/null
 }
 
+# A node of OpenSearch with what it needs (71 MB), from Maven Central. It needs Java 21, which Debian 12 does not have.
+install_opensearch() {
+    local folder=var/servers/opensearch
+    compgen -G "$folder/opensearch-[0-9]*.jar" >/dev/null && return
+    has_program mvn || return 0
+    echo "Fetching OpenSearch for the tests"
+    timeout 600 mvn --quiet --batch-mode --file tests/support/opensearch.xml dependency:copy-dependencies \
+        -DoutputDirectory="$PWD/$folder" >/dev/null 2>&1 || echo "could not fetch OpenSearch; the tests that need it will say so" >&2
+}
+
 main() {
     local packages package
     mapfile -t packages < <(missing)
@@ -61,3 +72,4 @@ main() {
 }
 
 main "$@"
+install_opensearch

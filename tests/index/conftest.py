@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from support.memory_index import MemoryIndex
+from support.opensearch import own_index
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
@@ -18,9 +22,18 @@ from ultracrawl.system.plugins import ENGINES
 ATTRIBUTES = attribute_schema([SearchAttribute("Size", AttributeType.NUMBER), SearchAttribute("Doc-Type")])
 
 
+collect_ignore = (
+    ["test_opensearch.py"] if find_spec("opensearchpy") is None and os.environ.get("CI") != "true" else []
+)
+DISK_ENGINES = [name for name in ENGINES.names if name != "opensearch"]
 WITHOUT_CORE = "whoosh_without_core"
 """The engine whoosh as it is where the compiled core is missing."""
-ENGINE_NAMES = ["memory", *ENGINES.names, *([WITHOUT_CORE] if usable_core() else [])]
+ENGINE_NAMES = [
+    "memory",
+    *DISK_ENGINES,
+    pytest.param("opensearch", marks=pytest.mark.servers),
+    *([WITHOUT_CORE] if usable_core() else []),
+]
 
 
 @pytest.fixture(params=ENGINE_NAMES)
@@ -32,6 +45,12 @@ def engine(
         monkeypatch.setenv(SWITCH, "0")
         name = "whoosh"
     config = IndexConfig(name, tmp_path / "index", tuple(ATTRIBUTES.values()))
+    if name == "opensearch":
+        with own_index() as options:
+            opened: IndexEngine = open_index(replace(config, options=options))
+            yield opened
+            opened.close()
+        return
     opened = MemoryIndex(ATTRIBUTES) if name == "memory" else open_index(config)
     yield opened
     opened.close()

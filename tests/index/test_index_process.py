@@ -28,9 +28,8 @@ from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.index.writing.sharing import claim_index
 from ultracrawl.index.writing.worker_handles import JoinedWorker, StartedWorker
-from ultracrawl.system.plugins import ENGINES
 
-from .conftest import ATTRIBUTES
+from .conftest import ATTRIBUTES, DISK_ENGINES
 
 
 @pytest.fixture
@@ -81,7 +80,7 @@ def test_memory_goes_back_to_the_system_unless_the_environment_says_otherwise(
     assert int(told["MALLOC_TRIM_THRESHOLD_"]) > 0
 
 
-@pytest.mark.parametrize("engine", ENGINES.names)
+@pytest.mark.parametrize("engine", DISK_ENGINES)
 def test_what_answers_queries_is_not_loaded_to_write(engine: str, tmp_path: Path) -> None:
     config = IndexConfig(engine, tmp_path / "index", tuple(ATTRIBUTES.values()))
     program = (

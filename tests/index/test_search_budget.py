@@ -6,19 +6,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from index.conftest import ATTRIBUTES, LIBRARY, document
+from index.conftest import ATTRIBUTES, DISK_ENGINES, LIBRARY, document
 
 from ultracrawl.cli.search import print_result
 from ultracrawl.index import IndexDocument, IndexEngine, SearchBudget, SearchLimit, SearchQuery, SearchResult
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json, result_from_json
-from ultracrawl.system.plugins import ENGINES
 
 EGGS = 20
 RESTRICTED = IndexDocument("s", "/secret", "Egg", "egg07 of nobody", acl=("ann",))
 
 
-@pytest.fixture(params=ENGINES.names)
+@pytest.fixture(params=DISK_ENGINES)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[IndexEngine]:
     opened = open_index(IndexConfig(request.param, tmp_path / "index", tuple(ATTRIBUTES.values())))
     eggs = [document(f"/egg{number:02}", f"egg{number:02} in a nest") for number in range(EGGS)]

@@ -8,13 +8,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from index.conftest import DISK_ENGINES
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument, SearchResult
 from ultracrawl.index.project_index import open_index
 from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import load_project, require
-from ultracrawl.system.plugins import ENGINES
 
 DOCUMENTS = [
     IndexDocument("manual", "https://m.example/heron", "Heron", "the heron waits", {"Author": ["Ann"]}),
@@ -39,7 +39,7 @@ NAMES_OF_OTHERS = (
 Open = Callable[..., Searcher]
 
 
-@pytest.fixture(params=ENGINES.names)
+@pytest.fixture(params=DISK_ENGINES)
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
     definition = {
         "index": {"engine": request.param, "path": "var/index"},

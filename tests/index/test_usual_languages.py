@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from index.conftest import DISK_ENGINES
 
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.project_index import open_index
 from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import Project, load_project, require
-from ultracrawl.system.plugins import ENGINES
 
 Made = Callable[..., tuple[Project, Searcher]]
 LONG = " and more about other things that fill the page" * 5
@@ -29,7 +29,7 @@ def start(language: str, url: str = "https://m.example/") -> IndexDocument:
     return IndexDocument("manual", url, "Manual", "Start", {"Language": [language]} if language else {})
 
 
-@pytest.fixture(params=ENGINES.names)
+@pytest.fixture(params=DISK_ENGINES)
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Made]:
     opened: list[Searcher] = []
 

@@ -93,7 +93,7 @@ def test_nothing_is_imported_before_it_is_loaded(bring: Bring) -> None:
             {"indexes": {"more": {"engine": "memory", "path": "x"}}},
             {},
             "indexes.more.engine: there is no index engine `memory`; "
-            "write `tantivy` or `whoosh`, or install the package that brings it",
+            f"write {format_names(sorted(ENGINES.names))}, or install the package that brings it",
         ),
         (
             {},

@@ -57,8 +57,10 @@ def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProje
 
 
 def _place(section: IndexSection | FurtherIndex, option: str) -> IndexPlace:
-    secrets = {name: secret.get_secret_value() for name, secret in section.secrets.items()}
-    return IndexPlace(section.engine, section.path, section.options, secrets, option)
+    options, secrets = section.given_options()
+    written = {name: secret.get_secret_value() for name, secret in secrets.items()}
+    group = f"{option}.secrets" if section.secrets else option
+    return IndexPlace(section.engine, section.path, options, written, group)
 
 
 def _readable(project: Project) -> dict[str, tuple[str, ...]]:

@@ -44,7 +44,7 @@ class IndexPlace:
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Its secret options as the definition has them: references to variables and files, or encrypted."""
     option: str = ""
-    """Where the definition has them, for messages: `index`, `indexes.NAME`."""
+    """The group of the definition that has them, for messages."""
 
     def read_secrets(self, key_file: Path | None) -> dict[str, str]:
         """Return the secret options in plain text. Raises `UserError`."""
@@ -52,7 +52,7 @@ class IndexPlace:
             return {}
         from ultracrawl.sources.secrets import read_secrets  # noqa: PLC0415 - slow, and few indexes have any
 
-        return read_secrets(self.secrets, f"{self.option}.secrets", key_file)
+        return read_secrets(self.secrets, self.option, key_file)
 
 
 @dataclass(frozen=True, slots=True)

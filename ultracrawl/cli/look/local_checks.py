@@ -47,7 +47,7 @@ def check_project_locally(project: Project) -> Iterator[tuple[str, str, str]]:
     further = {f"indexes.{name}": index for name, index in project.indexes.items()}
     indexes: dict[str, IndexSection | FurtherIndex] = {"index": project.index, **further}
     for option, index in indexes.items():
-        has_options = bool(index.options or index.secrets)
+        has_options = any(index.given_options())
         for found in _failures(partial(check_engine, index.engine, has_options=has_options)):
             yield f"{option}.engine", *found
     for name, channel in project.notices.to.items():

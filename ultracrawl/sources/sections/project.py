@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    JsonValue,
+    SecretStr,
+    ValidationInfo,
+    model_validator,
+)
 
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import mistake
+from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.request import SiteHeader
 from ultracrawl.sources.sections.schedules import OptimiseSection
@@ -125,11 +134,66 @@ class PluginOptions(Section):
         return self
 
 
-class IndexSection(StorageSection, PluginOptions):
+def _below_definition(value: object, info: ValidationInfo) -> object:
+    """Return a path that is relative to the folder of the definition, if that is known."""
+    if isinstance(value, str) and isinstance(info.context, RuleFiles):
+        return info.context.base / value
+    return value
+
+
+class EngineOptions(PluginOptions):
+    """The engine of an index, and the servers of the engine `opensearch`."""
+
+    SERVER_OPTIONS: ClassVar = ("url", "name", "shards", "replicas", "user", "password", "ca")
+
+    engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["tantivy"])
+    """The index engine. `tantivy` and `opensearch` need the extra of their name."""
+    url: Annotated[tuple[Annotated[str, AfterValidator(_check_server)], ...], one_or_list(str)] = Field(
+        default=(), examples=["https://search.example.com:9200"]
+    )
+    """The URLs of the servers, for `opensearch` (like all following options)."""
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)] = Field(
+        default="ultracrawl", examples=["intranet"]
+    )
+    """The name of the index: an alias. The indexes behind it begin with this name."""
+    shards: Annotated[int, Field(ge=1, le=1000)] = Field(default=1, examples=[3])
+    """Number of shards of a new index."""
+    replicas: Annotated[int, Field(ge=0, le=100)] = Field(default=1, examples=[0])
+    """Number of copies of each shard of a new index."""
+    user: str = Field(default="", max_length=200, examples=["crawler"])
+    """The user (Basic authentication)."""
+    password: Secret | None = Field(default=None, examples=["${SEARCH_PASSWORD}"])
+    """The password of `user`."""
+    ca: Annotated[Path, BeforeValidator(_below_definition)] | None = Field(
+        default=None, examples=["config/search-ca.pem"]
+    )
+    """The authorities by which certificates of the servers are verified. None: those of the client library."""
+
+    @model_validator(mode="after")
+    def _fits_engine(self) -> Self:
+        is_server = self.engine == "opensearch"
+        foreign = ("options", "secrets") if is_server else self.SERVER_OPTIONS
+        for option in foreign:
+            if option in self.model_fields_set:
+                raise mistake(f"`{option}` has no effect on the engine `{self.engine}`", "remove it")
+        if is_server and not self.url:
+            raise mistake(
+                "`url` is missing, which the engine `opensearch` needs",
+                "add `url:`; documents for a server that is searched elsewhere go to a destination of the type `http`",
+            )
+        return self
+
+    def given_options(self) -> tuple[dict[str, JsonValue], Mapping[str, SecretStr]]:
+        """Return the options of the engine, and the secret ones."""
+        if self.engine != "opensearch":
+            return dict(self.options), self.secrets
+        plain = self.model_dump(mode="json", include=set(self.SERVER_OPTIONS) - {"password"})
+        return plain, {} if self.password is None else {"password": self.password}
+
+
+class IndexSection(StorageSection, EngineOptions):
     """The full-text index, one for all sources of a project."""
 
-    engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["whoosh"])
-    """The index engine. `tantivy` needs the extra of this name."""
     path: Path = Field(default=Path("var/index"), examples=["var/index"])
     """Folder of the index."""
     every: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(default=None, examples=[1800])
@@ -144,11 +208,9 @@ class IndexSection(StorageSection, PluginOptions):
     """Index the anchor texts of links to a document from other pages of its source. Their words count double."""
 
 
-class FurtherIndex(StorageSection, PluginOptions):
+class FurtherIndex(StorageSection, EngineOptions):
     """An additional index that sources name in `feeding`; may be written as just its path."""
 
-    engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["tantivy"])
-    """The index engine. `tantivy` needs the extra of this name."""
     path: Path = Field(default=Path("var/indexes"), examples=["var/archive"])
     """Folder of the index. Default: one of its name in `var/indexes`."""
 

@@ -1,0 +1,412 @@
+"""The engine `opensearch`: how many requests it sends, what it does when servers refuse, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from index.conftest import ATTRIBUTES, LIBRARY, document
+from index.test_index_engines import CHANGES, PIECES
+from support.memory_index import MemoryIndex
+from support.opensearch import own_index, send
+from support.project import LOOPBACK, Workspace
+from support.site import Site
+
+from ultracrawl.errors import IndexLockedError, IndexStoreError, UserError
+from ultracrawl.index import Deletion, IndexEngine, NewAnchors, SearchQuery
+from ultracrawl.index.engine import Json
+from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.index.opensearch import OpenSearchIndex
+from ultracrawl.index.opensearch import opensearch_index as engine_module
+from ultracrawl.index.opensearch.aliases import Alias
+from ultracrawl.index.opensearch.server import Servers, StatusError
+from ultracrawl.index.project_index import index_config
+from ultracrawl.model import DefinitionError
+from ultracrawl.rules.attributes.schema import SearchAttribute
+from ultracrawl.sources import Project, load_project, require
+
+pytestmark = pytest.mark.servers
+
+Options = dict[str, Json]
+Open = Callable[..., OpenSearchIndex]
+
+
+@pytest.fixture
+def options() -> Iterator[Options]:
+    with own_index() as given:
+        yield given
+
+
+@pytest.fixture
+def opened(options: Options, tmp_path: Path) -> Iterator[Open]:
+    made: list[OpenSearchIndex] = []
+
+    def index(attributes: Mapping[str, SearchAttribute] = ATTRIBUTES, **further: Any) -> OpenSearchIndex:
+        made.append(OpenSearchIndex(tmp_path / "index", attributes, options, **further))
+        return made[-1]
+
+    yield index
+    for one in made:
+        one.close()
+
+
+def titles(index: IndexEngine, text: str = "", **further: Any) -> list[str]:
+    return [hit.title for hit in index.search(SearchQuery(text, limit=20, **further)).hits]
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths that were asked, since the list was cleared."""
+    asked: list[str] = []
+    ask = Servers.ask
+
+    def noted(servers: Servers, method: str, path: str, *rest: Any, **parameters: Any) -> Any:
+        asked.append(path.rpartition("/")[2])
+        return ask(servers, method, path, *rest, **parameters)
+
+    monkeypatch.setattr(Servers, "ask", noted)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("query", "most"),
+    [
+        (SearchQuery("grey heron"), 2),
+        (SearchQuery('"the grey heron" waits', facets=("Author", "Size"), count_sources=True), 2),
+        (SearchQuery("heron", boosts=(("/her*", 2.0),), principals=("ann",)), 2),
+        (SearchQuery("heronn egret"), 3),
+    ],
+    ids=["words", "facets", "boosts", "misspelt"],
+)
+def test_a_query_takes_few_requests(opened: Open, requests: list[str], query: SearchQuery, most: int) -> None:
+    index = opened()
+    index.apply(LIBRARY)
+    requests.clear()
+    index.search(query)
+    assert requests.count("_search") <= most, requests
+    assert set(requests) == {"_search", "_mapping"}
+
+
+def test_a_misspelt_word_is_corrected(opened: Open) -> None:
+    index = opened()
+    index.apply(LIBRARY)
+    assert index.search(SearchQuery("heronn")).suggestion == "heron"
+
+
+def test_many_results_are_read_in_parts(opened: Open) -> None:
+    index = opened()
+    index.apply([document(f"/{number:03}", "heron", f"title {number:03}") for number in range(400)])
+    result = index.search(SearchQuery("heron", sort="Title", limit=350, offset=30))
+    assert [hit.title for hit in result.hits] == [f"title {number:03}" for number in range(30, 380)]
+
+
+def test_a_new_attribute_fills_a_new_index_and_leaves_no_other(opened: Open, options: Options) -> None:
+    first = opened()
+    first.apply(LIBRARY)
+    (before,) = behind(options)
+    second = opened({**ATTRIBUTES, "Colour": SearchAttribute("Colour")})
+    second.apply([document("/new", "a white heron", "White", Colour=["white"])])
+    (after,) = behind(options)
+    assert after != before
+    assert second.count() == len(LIBRARY) + 1
+    assert titles(second, "heron", where=(("Colour", "white"),)) == ["White"]
+    assert first.count() == len(LIBRARY) + 1, "who had it open follows the alias"
+
+
+def behind(options: Options) -> list[str]:
+    """Return the names of the indexes that begin with the name of this one."""
+    found = send("GET", f"{options['url']}/_cat/indices/{options['name']}-*?format=json")
+    assert isinstance(found, list)
+    return [one["index"] for one in found]
+
+
+def test_a_rebuild_loses_nothing_and_writers_wait_for_it(
+    opened: Open, options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, other = opened(), opened(lock_seconds=0.0)
+    index.apply(LIBRARY)
+    expected = index.urls()
+    copy = OpenSearchIndex._copy
+    seen: list[object] = []
+
+    def while_copying(self: OpenSearchIndex, *words: Any) -> int:
+        with pytest.raises(IndexLockedError):
+            other.apply([document("/late", "late")])
+        seen.append(titles(other, "egret"))
+        return copy(self, *words)
+
+    monkeypatch.setattr(OpenSearchIndex, "_copy", while_copying)
+    assert index.rebuild() == len(LIBRARY)
+    assert seen == [["Egrets", "Herons"]]
+    assert (index.urls(), len(behind(options)), index.check()) == (expected, 1, [])
+    assert other.apply([document("/late", "late")]) == 1
+
+
+def test_a_rebuild_that_fails_leaves_the_index_as_it_was(
+    opened: Open, options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = opened()
+    index.apply(LIBRARY)
+    before = behind(options)
+
+    def fail(*_: Any) -> int:
+        raise IndexStoreError("no")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenSearchIndex, "_copy", fail)
+        with pytest.raises(IndexStoreError):
+            index.rebuild()
+    assert behind(options) == before
+    assert index.apply([document("/more", "more")]) == 1
+
+
+def test_an_older_schema_is_brought_up_to_date(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = opened()
+    index.apply(LIBRARY)
+    assert not index.bring_up_to_date()
+    monkeypatch.setattr(engine_module, "SCHEMA_VERSION", 99)
+    assert index.bring_up_to_date()
+    assert index.count() == len(LIBRARY)
+
+
+def test_an_index_of_others_is_refused(opened: Open, options: Options) -> None:
+    assert send("PUT", f"{options['url']}/{options['name']}-theirs") is not None
+    body: Json = {"actions": [{"add": {"index": f"{options['name']}-theirs", "alias": options["name"]}}]}
+    assert send("POST", f"{options['url']}/_aliases", body) is not None
+    for act in (lambda index: index.apply(LIBRARY), titles, OpenSearchIndex.clear):
+        with pytest.raises(UserError):
+            act(opened())
+    assert behind(options) == [f"{options['name']}-theirs"]
+
+
+def test_what_one_document_has_wrong_holds_up_no_other(
+    opened: Open, options: Options, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = opened()
+    index.apply(LIBRARY[:1])
+    lines = engine_module.bulk_lines
+
+    def spoilt(name: str, rows: Any) -> list[bytes]:
+        return [line.replace(b'"value_Size": [3', b'"value_Size": ["x", 3') for line in lines(name, rows)]
+
+    monkeypatch.setattr(engine_module, "bulk_lines", spoilt)
+    index.apply([document("/odd", "odd heron", Size=[3]), document("/good", "good heron")])
+    assert ("s", "/good") in index.urls()
+    assert ("s", "/odd") not in index.urls()
+    assert [one.levelname for one in caplog.records] == ["WARNING"]
+
+
+def test_a_full_disk_keeps_the_batch_and_goes_by(opened: Open, options: Options) -> None:
+    index = opened(lock_seconds=0.0)
+    index.apply(LIBRARY)
+    index._servers._sleep, index._servers._clock = lambda _: None, iter(range(0, 10**6, 20)).__next__
+    (name,) = behind(options)
+    set_block(options, name, value=True)
+    with pytest.raises(IndexStoreError):
+        index.apply([Deletion("s", "/heron")])
+    assert [problem for problem in index.check() if "read_only_allow_delete" in problem]
+    set_block(options, name, value=None)
+    index.apply([Deletion("s", "/heron"), NewAnchors("s", "/egret", ("white bird",))])
+    assert ("s", "/heron") not in index.urls()
+    assert titles(index, "bird") == ["Egrets"]
+
+
+def set_block(options: Options, name: str, *, value: bool | None) -> None:
+    body: Json = {"index.blocks.read_only_allow_delete": value}
+    assert send("PUT", f"{options['url']}/{name}/_settings", body) is not None
+
+
+def test_a_server_that_is_not_there_is_one_line_without_the_password(tmp_path: Path) -> None:
+    given: Options = {"url": "http://127.0.0.1:9", "user": "u", "password": "geheim"}
+    index = open_index(IndexConfig("opensearch", tmp_path, (), given))
+    with pytest.raises(IndexStoreError) as raised:
+        index.count()
+    assert "127.0.0.1:9" in str(raised.value)
+    assert "geheim" not in str(raised.value)
+    index.close()
+
+
+class Answers:
+    """Servers that give the answers of a test."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.bulks: list[Any] = []
+        self.sent: list[int] = []
+        self.version: Mapping[str, str] = {"distribution": "opensearch", "number": "2.19.1"}
+        self.pauses: list[float] = []
+        monkeypatch.setattr(Servers, "ask", lambda servers, *words, **_: self.answer(*words))
+
+    def answer(self, method: str, path: str, body: Any = None) -> Any:
+        if path == "/":
+            return {"version": self.version}
+        self.sent.append(body.count("\n") // 2)
+        given = self.bulks.pop(0)
+        if isinstance(given, int):
+            raise StatusError("busy", given)
+        return {"items": [{"index": {"status": status}} for status in given]}
+
+    def servers(self) -> Servers:
+        time = iter(range(10**6)).__next__
+        return Servers({"url": "http://127.0.0.1:9"}, clock=time, sleep=self.pauses.append)
+
+
+def test_what_a_busy_server_refuses_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = Answers(monkeypatch)
+    answers.bulks = [503, [201, 429, 201], [429], [201]]
+    answers.servers().write([b"{}\n{}\n"] * 3)
+    assert answers.sent == [3, 3, 1, 1]
+    assert answers.pauses == sorted(answers.pauses)
+    assert len(set(answers.pauses)) == 3, "the pauses grow"
+
+
+def test_what_is_refused_for_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = Answers(monkeypatch)
+    answers.bulks = [[429]] * 1000
+    with pytest.raises(IndexStoreError):
+        answers.servers().write([b"{}\n{}\n"])
+    assert answers.bulks, "it gave up"
+
+
+@pytest.mark.parametrize(
+    ("version", "is_refused"),
+    [
+        ({"number": "8.15.0"}, True),
+        ({"distribution": "opensearch", "number": "1.3.9"}, True),
+        ({"distribution": "opensearch", "number": "2.19.0"}, False),
+        ({"distribution": "opensearch", "number": "3.8.0"}, False),
+    ],
+)
+def test_other_servers_are_refused(
+    version: dict[str, str], is_refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = Servers({"url": "http://127.0.0.1:9"})
+    monkeypatch.setattr(Servers, "_answer", lambda *_, **__: {"version": version})
+    if is_refused:
+        with pytest.raises(UserError) as raised:
+            servers.ask("GET", "/_cat")
+        assert version["number"] in str(raised.value)
+    else:
+        servers.ask("GET", "/_cat")
+
+
+def project_of(folder: Path, **top: object) -> Project:
+    sources = {"sources": {"birds": {"start_urls": ["http://birds.example/"]}}}
+    (folder / "ultracrawl.yaml").write_text(yaml.safe_dump({**top, **sources}))
+    return require(load_project(folder / "ultracrawl.yaml"))
+
+
+def test_the_definition_names_servers_beside_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PW", "geheim")
+    given = {"url": "http://127.0.0.1:9/", "name": "birds", "replicas": 0, "user": "u", "password": "${PW}"}
+    project = project_of(
+        tmp_path,
+        index={"engine": "opensearch", **given, "ca": "ca.pem"},
+        indexes={"more": {"engine": "opensearch", "url": ["http://127.0.0.1:9", "http://127.0.0.1:10"]}},
+    )
+    config = index_config(project)
+    assert config.secrets == {"password": "geheim"}
+    assert config.options == {
+        "url": ["http://127.0.0.1:9"], "name": "birds", "shards": 1, "replicas": 0, "user": "u",
+        "ca": str(tmp_path / "ca.pem"),
+    }  # fmt: skip
+    assert json.loads(config.to_json()).keys() == {"engine", "path", "attributes", "has_options"}
+    assert index_config(project, "more").options["name"] == "ultracrawl"
+
+
+@pytest.mark.parametrize(
+    ("index", "key"),
+    [
+        ({"engine": "opensearch"}, "index"),
+        ({"engine": "whoosh", "url": "http://127.0.0.1:9"}, "index"),
+        ({"engine": "opensearch", "url": "http://u:p@127.0.0.1:9"}, "index.url"),
+        ({"engine": "opensearch", "url": "http://127.0.0.1:9", "name": "Big"}, "index.name"),
+        ({"engine": "opensearch", "url": "http://127.0.0.1:9", "options": {"a": 1}}, "index"),
+    ],
+)
+def test_mistakes_in_the_definition_have_their_place(tmp_path: Path, index: Any, key: str) -> None:
+    with pytest.raises(DefinitionError) as raised:
+        project_of(tmp_path, index=index)
+    assert [one.key for one in raised.value.findings] == [key]
+
+
+def test_a_crawl_a_search_and_the_commands_work_on_it(
+    url: str, site: Site, options: Options, tmp_path: Path
+) -> None:
+    site.page("/", title="Heron", text="the grey heron", links=["/egret"])
+    site.page("/egret", title="Egret", text="the white egret")
+    workspace = Workspace(tmp_path)
+    source = {"start_urls": [url], "boundary": LOOPBACK, "politeness": {"delay": 0}}
+    workspace.write({"index": {"engine": "opensearch", **options}, "sources": {"birds": source}})
+    first = workspace.crawl().run
+    assert (first["outcomes"], first["problems"]) == ({"NEW": 2}, [])
+    assert workspace.search("heron") == ["/"]
+    site.remove("/egret")
+    workspace.crawl("--force")
+    assert workspace.indexed() == ["/"]
+    for words in (("index", "check"), ("index", "rebuild"), ("index", "optimise"), ("index", "check")):
+        ended = workspace.command(*words)
+        assert ended.code == 0, ended.err
+    facts = workspace.command("index", "info", "--json").json
+    assert (facts["engine"], facts["documents"]) == ("opensearch", 1)
+    assert workspace.search("heron") == ["/"]
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+def test_three_shards_rank_as_one(options: Options, tmp_path: Path) -> None:
+    found = []
+    for shards in (1, 3):
+        name = f"{options['name']}-{shards}"
+        config = IndexConfig("opensearch", tmp_path, tuple(ATTRIBUTES.values()), {**options, "name": name})
+        index = open_index(replace(config, options={**config.options, "shards": shards}))
+        index.apply(
+            [document(f"/{n}", "heron " * (n % 7) + "egret " * (n % 5) + "word " * n) for n in range(60)]
+        )
+        result = index.search(SearchQuery("heron egret", limit=30))
+        found.append((result.total, [hit.url for hit in result.hits]))
+        index.close()
+    assert found[0] == found[1]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    batches=st.lists(CHANGES, max_size=4),
+    queries=st.lists(st.lists(PIECES, max_size=6).map(" ".join), max_size=8),
+)
+def test_it_agrees_with_an_index_in_memory(batches: list[Any], queries: list[str]) -> None:
+    memory = MemoryIndex(ATTRIBUTES)
+    with own_index() as options:
+        other = OpenSearchIndex(Path("unused"), ATTRIBUTES, options)
+        for batch in batches:
+            assert other.apply(batch) == memory.apply(batch)
+        assert memory.urls() == other.urls()
+        for text in queries:
+            expected, got = (one.search(SearchQuery(text, limit=50)) for one in (memory, other))
+            assert {hit.url for hit in got.hits} == {hit.url for hit in expected.hits}, text
+            assert got.total == expected.total
+        other.close()
+
+
+def test_two_that_begin_at_once_make_one_index(
+    opened: Open, options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = opened(), opened()
+    current = Alias.current
+    second.apply(LIBRARY[:1])
+    calls = iter([None])
+    with monkeypatch.context() as patched:
+        patched.setattr(Alias, "current", lambda alias: next(calls, current(alias)))
+        assert first.apply(LIBRARY[1:2]) == 1
+    assert (len(behind(options)), first.count()) == (1, 2)

@@ -1,0 +1,125 @@
+"""A real OpenSearch for tests: one node on loopback, started once for a session, ended with it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from support.free_port import free_port
+from support.requirement import require
+from ultracrawl.index.engine import Json
+
+_LIBRARIES = Path(__file__).parents[2] / "var" / "servers" / "opensearch"
+"""Where `make servers` has Maven put the node."""
+_NODE = Path(__file__).with_name("OpenSearchNode.java")
+_LEAST_JAVA = 21
+_PATIENCE = 300.0
+"""Seconds that a node may take to start: 10 seconds of processor time, on a machine where many tests run."""
+
+_nodes: list[subprocess.Popen[bytes]] = []
+"""The node, if this process has started it."""
+
+
+@contextmanager
+def own_index() -> Iterator[dict[str, Json]]:
+    """Yield the options of an index of its own, which is deleted afterwards: a node does not bear hundreds."""
+    options: dict[str, Json] = {
+        "url": node(), "name": f"test-{uuid.uuid4().hex}", "shards": 1, "replicas": 0
+    }  # fmt: skip
+    try:
+        yield options
+    finally:
+        send("DELETE", f"{options['url']}/{options['name']}-*")
+
+
+@cache
+def node() -> str:
+    """Return the URL of the node of this session, or of the one that `ULTRACRAWL_TEST_OPENSEARCH` names.
+
+    The first process of a session that needs the node starts it; it ends with the session.
+    """
+    if given := os.environ.get("ULTRACRAWL_TEST_OPENSEARCH"):
+        return given.rstrip("/")
+    require(find_spec("opensearchpy") is not None, "opensearch-py", get="make venv")
+    java = _java()
+    require(java is not None, f"Java {_LEAST_JAVA} or newer", "openjdk-21-jdk")
+    require(any(_LIBRARIES.glob("opensearch-[0-9]*.jar")), "OpenSearch", "maven", get="make servers")
+    session = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    folder = Path(tempfile.gettempdir(), f"opensearch-{os.geteuid()}-{session}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        port = folder / "port"
+        if not port.exists():
+            port.write_text(str(_started(str(java), folder, session)))
+    return f"http://127.0.0.1:{port.read_text()}"
+
+
+def _started(java: str, folder: Path, session: int) -> int:
+    """Start the node and return its port when it answers."""
+    port = free_port()
+    command = [
+        java,
+        "-Xmx512m",
+        "-cp",
+        f"{_LIBRARIES}/*",
+        str(_NODE),
+        str(folder / "node"),
+        str(port),
+        str(session),
+    ]
+    with (folder / "log").open("w") as log:
+        # A session of its own, so that Ctrl-C does not end it before tests that clean up.
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder, start_new_session=True
+        )
+    _nodes.append(process)
+    deadline = time.monotonic() + _PATIENCE
+    while not send("GET", f"http://127.0.0.1:{port}/_cluster/health"):
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            raise RuntimeError(f"OpenSearch did not start: {(folder / 'log').read_text()[-2000:]}")
+        time.sleep(0.25)
+    return port
+
+
+def send(method: str, url: str, body: Json = None) -> object:
+    """Return the answer to a request; None if there is none, or an error."""
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(url, data, headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+    except OSError:
+        return None
+
+
+def _java() -> Path | None:
+    """Return the newest Java of this machine that can run the node."""
+    homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
+    homes += Path("/usr/lib/jvm").glob("*")
+    found = {_version(home): home / "bin" / "java" for home in homes if (home / "bin" / "java").exists()}
+    newest = max(found, default=0)
+    return found[newest] if newest >= _LEAST_JAVA else None
+
+
+def _version(home: Path) -> int:
+    """Return the main version of a Java, as its `release` file has it."""
+    try:
+        found = re.search(r'JAVA_VERSION="(\d+)', (home / "release").read_text())
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0

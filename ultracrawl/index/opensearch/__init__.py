@@ -1,0 +1,17 @@
+"""The engine `opensearch` (extra of that name): an index on OpenSearch servers, version 2.19 or newer.
+
+`OpenSearchIndex` is the engine; `fields` defines mapping and documents, `server` sends requests, `aliases` makes and
+replaces indexes, `queries` compiles query trees, `index_searcher` runs a search. No other package uses the client
+library.
+"""
+
+from importlib.util import find_spec
+
+from ultracrawl.errors import MissingExtraError
+
+if find_spec("opensearchpy") is None:
+    raise MissingExtraError("the index engine opensearch", "opensearch")
+
+from ultracrawl.index.opensearch.opensearch_index import OpenSearchIndex
+
+__all__ = ["OpenSearchIndex"]

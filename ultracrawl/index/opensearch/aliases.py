@@ -1,0 +1,117 @@
+"""The alias of an index, and the indexes behind it: they are made, filled behind it, and replaced in one step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ultracrawl.errors import IndexLockedError, IndexStoreError, UserError
+from ultracrawl.index.engine import Json
+from ultracrawl.index.opensearch.fields import MARK, attributes_of, mapping, settings
+from ultracrawl.index.opensearch.server import Servers, StatusError
+from ultracrawl.index.stored_fields import SCHEMA_VERSION
+from ultracrawl.rules.attributes.schema import SearchAttribute
+
+_LOCK_POLL_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentIndex:
+    """The index behind the alias."""
+
+    name: str
+    schema: int
+    attributes: Mapping[str, SearchAttribute]
+
+
+class Alias:
+    """The alias that searches and writers use, on its servers."""
+
+    def __init__(self, servers: Servers, options: Mapping[str, Json]) -> None:
+        self._servers = servers
+        self._options = options
+
+    def current(self) -> CurrentIndex | None:
+        """Return the index behind the alias; None if there is none. Raises `UserError` if it is not ours."""
+        found = self._servers.find("GET", f"/{self._servers.name}/_mapping")
+        if not found:
+            return None
+        known = [(name, one["mappings"].get("_meta", {}).get(MARK)) for name, one in found.items()]
+        (name, meta), *others = known
+        if others or meta is None or name == self._servers.name:
+            raise UserError(f"{self._servers.where} is not one that ultracrawl made; choose another `name`")
+        return CurrentIndex(name, int(meta["schema"]), attributes_of(meta["attributes"]))
+
+    def await_rebuild(self, index: CurrentIndex, seconds: float) -> None:
+        """Wait until nobody rebuilds the index. Raises `IndexLockedError`."""
+        deadline = time.monotonic() + seconds
+        while "write" in self.blocks(index):
+            if time.monotonic() > deadline:
+                raise IndexLockedError(
+                    f"{self._servers.where} is being rebuilt; if that was interrupted: `ultracrawl index rebuild`"
+                )
+            time.sleep(_LOCK_POLL_SECONDS)
+
+    def blocks(self, index: CurrentIndex) -> list[str]:
+        """Return the blocks of an index: `write` while it is rebuilt, `read_only_allow_delete` on a full disk."""
+        found = self._servers.find("GET", f"/{index.name}/_settings/index.blocks.*", flat_settings="true")
+        blocks = found[index.name]["settings"] if found else {}
+        return [name.removeprefix("index.blocks.") for name, value in blocks.items() if value == "true"]
+
+    def create_first(self, attributes: Mapping[str, SearchAttribute]) -> CurrentIndex:
+        """Create the index with its alias, and return it; that of another process, if that was earlier."""
+        try:
+            self._create("0", attributes, {self._servers.name: {}})
+        except StatusError as error:
+            if error.status != 400:
+                raise
+            made = self.current()
+            if made is None:
+                raise
+            return made
+        made = self.current()
+        assert made is not None
+        return made
+
+    def create(self, attributes: Mapping[str, SearchAttribute]) -> str:
+        """Create an index that no alias names yet, and return its name."""
+        return self._create(datetime.now(UTC).strftime("%Y%m%d%H%M%S%f"), attributes, {})
+
+    def _create(
+        self, suffix: str, attributes: Mapping[str, SearchAttribute], aliases: dict[str, Json]
+    ) -> str:
+        name = f"{self._servers.name}-{SCHEMA_VERSION}-{suffix}"
+        shards, replicas = (
+            int(str(self._options.get(one, least))) for one, least in (("shards", 1), ("replicas", 1))
+        )
+        body: dict[str, Json] = {"settings": settings(shards, replicas), "mappings": mapping(attributes)}
+        body["aliases"] = aliases
+        self._servers.ask("PUT", f"/{name}", body, wait_for_active_shards=1)
+        return name
+
+    def turn(self, name: str, former: CurrentIndex) -> None:
+        """Let the alias name an index, and delete the former one, in one step."""
+        actions: list[Json] = [
+            {"add": {"index": name, "alias": self._servers.name}},
+            {"remove_index": {"index": former.name}},
+        ]
+        self._servers.ask("POST", "/_aliases", {"actions": actions})
+
+    @contextmanager
+    def blocked(self, index: CurrentIndex) -> Iterator[None]:
+        """Let nobody write to an index."""
+        path = f"/{index.name}/_settings"
+        self._servers.ask("PUT", path, {"index.blocks.write": True})
+        try:
+            yield
+        except BaseException:
+            with suppress(IndexStoreError):
+                self._servers.ask("PUT", path, {"index.blocks.write": None})
+            raise
+
+    def refresh(self, name: str) -> None:
+        """Let searches find what was written."""
+        self._servers.ask("POST", f"/{name}/_refresh")

@@ -1,0 +1,226 @@
+"""The mapping and the documents; texts are analysed by `words`, so the server only splits at blanks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+from ultracrawl.index.engine import IndexDocument, Json
+from ultracrawl.index.query.scoring import BUILT_IN_FIELDS, FIELDS, K1, B, SearchedField
+from ultracrawl.index.stored_fields import (
+    SCHEMA_VERSION,
+    SORT_KEY_LIMIT,
+    acl_terms,
+    document_id,
+    known_values,
+    safe_name,
+    values_of_type,
+)
+from ultracrawl.index.values import attributes_from_json, attributes_to_json, extras_to_json, with_extras
+from ultracrawl.index.words.analysis import replace_surrogates
+from ultracrawl.index.words.text import analyse, index_words
+from ultracrawl.index.words.vocabulary import joined
+from ultracrawl.model import AttributeValue
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
+
+MARK = "ultracrawl"
+"""The entry of the mapping's `_meta` by which an index is ours."""
+MAX_RESULTS = 100_000
+"""Hits that can be asked for, those before the offset included."""
+_LONGEST_KEYWORD = 8000
+"""Characters of a value; longer ones are not searched as a whole, because the server refuses them."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_NUMERIC = {AttributeType.NUMBER: "double", AttributeType.DATE: "long"}
+_KEYWORD: dict[str, Json] = {"type": "keyword", "ignore_above": _LONGEST_KEYWORD}
+
+
+def value_field(attribute: SearchAttribute) -> str:
+    """Return the field with the whole values of an attribute."""
+    return f"value_{safe_name(attribute.name)}"
+
+
+def sort_field(attribute: SearchAttribute) -> str:
+    """Return the field with the sort key: the first value of the attribute."""
+    return f"sort_{safe_name(attribute.name)}"
+
+
+def facet_field(attribute: SearchAttribute) -> str:
+    """Return the field whose values are counted: of a date the year, else the whole values."""
+    return (
+        f"year_{safe_name(attribute.name)}"
+        if attribute.type is AttributeType.DATE
+        else value_field(attribute)
+    )
+
+
+def shown_field(attribute: SearchAttribute) -> str:
+    """Return the field with the values of a string attribute in their original case."""
+    return f"shown_{safe_name(attribute.name)}"
+
+
+def word_field(name: str) -> str:
+    """Return the field with the words of a string attribute."""
+    return BUILT_IN_FIELDS.get(name) or f"words_{safe_name(name)}"
+
+
+def settings(shards: int, replicas: int) -> Json:
+    """Return the settings of a new index.
+
+    The similarity is BM25 without the inverse document frequency, which is a factor of our queries: so it counts the
+    whole index, however many shards it has, and no documents that the searcher may not see.
+    """
+    flat = f"double f = doc.freq; return query.boost * f / (f + {K1});"
+    normed = (
+        "double f = doc.freq; double average = (double) field.sumTotalTermFreq / Math.max(1, field.docCount);"
+        f" return query.boost * f / (f + {K1} * ({1 - B} + {B} * doc.length / average));"
+    )
+    similarities: dict[str, Json] = {
+        "flat": {"type": "scripted", "script": {"source": flat}},
+        "normed": {"type": "scripted", "script": {"source": normed}},
+    }
+    tokenizer: Json = {"blanks": {"type": "whitespace", "max_token_length": _LONGEST_KEYWORD}}
+    return {
+        "number_of_shards": shards,
+        "number_of_replicas": replicas,
+        "codec": "best_compression",
+        "max_result_window": MAX_RESULTS,
+        "similarity": similarities,
+        "analysis": {
+            "tokenizer": tokenizer,
+            "analyzer": {"terms": {"type": "custom", "tokenizer": "blanks"}},
+        },
+    }
+
+
+def mapping(attributes: Mapping[str, SearchAttribute]) -> Json:
+    """Return the mapping of a new index."""
+    fields: dict[str, Json] = {name: dict(_KEYWORD) for name in ("source", "url", "language", "acl")}
+    for field in FIELDS:
+        fields[field.name] = _words(field, has_positions=field.has_positions)
+        if field.stems:
+            fields[field.stems] = _words(field, has_positions=False)
+    for attribute in attributes.values():
+        fields |= _fields_of(attribute)
+    known: dict[str, Json] = {one.name: one.type.value for one in attributes.values()}
+    return {
+        "dynamic": False,
+        "_meta": {MARK: {"schema": SCHEMA_VERSION, "attributes": known}},
+        "_source": {"includes": ["stored", "identity"]},
+        "properties": fields,
+    }
+
+
+def _words(field: SearchedField | None, *, has_positions: bool) -> Json:
+    is_normed = field is None or field.is_length_normalised
+    return {
+        "type": "text",
+        "analyzer": "terms",
+        "similarity": "normed" if is_normed else "flat",
+        "index_options": "positions" if has_positions else "freqs",
+    }
+
+
+def _fields_of(attribute: SearchAttribute) -> dict[str, Json]:
+    value, sort = value_field(attribute), sort_field(attribute)
+    made: dict[str, Json] = {}
+    if kind := _NUMERIC.get(attribute.type):
+        made |= {value: {"type": kind}, sort: {"type": kind, "index": False}}
+        if attribute.type is AttributeType.DATE:
+            made[facet_field(attribute)] = dict(_KEYWORD)
+        return made
+    made |= {value: dict(_KEYWORD), sort: dict(_KEYWORD)}
+    made[shown_field(attribute)] = {"type": "keyword", "index": False, "ignore_above": _LONGEST_KEYWORD}
+    if attribute.name != "Title":
+        made[word_field(attribute.name)] = _words(None, has_positions=True)
+    return made
+
+
+def key_of(source: str, url: str) -> str:
+    """Return the `_id` of a document: a hash, because the server takes no more than 512 bytes."""
+    return sha256(document_id(source, url).encode()).hexdigest()
+
+
+def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, Json]:
+    """Return the document as the server gets it; `attributes` are those of the mapping."""
+    analysed, known = analyse(document), known_values(document, attributes)
+    row = [
+        document.source, document.url, document.title, document.text, attributes_to_json(known),
+        document.secret_text, document.anchors, extras_to_json(document),
+    ]  # fmt: skip
+    source, url = replace_surrogates(document.source), replace_surrogates(document.url)
+    made: dict[str, Json] = {
+        "stored": json.dumps(row, ensure_ascii=False).encode(errors="replace").decode(),
+        "identity": [source, url],
+        "source": source,
+        "url": url,
+        "acl": list(acl_terms(document.acl)),
+    }
+    for field in FIELDS:
+        made[field.name] = [joined(found) for found in analysed.words.get(field.name, ()) if found]
+        if stems := analysed.stems.get(field.name):
+            made[field.stems] = joined(stems)
+    if analysed.language:
+        made["language"] = analysed.language
+    for name, values in known.items():
+        made |= _values(attributes[name], values_of_type(attributes[name].type, values))
+    return made
+
+
+def _values(attribute: SearchAttribute, values: list[AttributeValue]) -> dict[str, Json]:
+    """Return the fields of an attribute of a document."""
+    if not values:
+        return {}
+    value, sort = value_field(attribute), sort_field(attribute)
+    if attribute.type is AttributeType.NUMBER:
+        numbers: list[Json] = [one for one in values if isinstance(one, float)]
+        return {value: numbers, sort: numbers[0]}
+    if attribute.type is AttributeType.DATE:
+        moments = [microseconds(one) for one in values if isinstance(one, datetime)]
+        years = [f"{one.year:04}" for one in values if isinstance(one, datetime)]
+        return {value: list[Json](moments), sort: moments[0], facet_field(attribute): list[Json](years)}
+    texts = [str(one) for one in values]
+    keys = [one.strip().lower() for one in texts]
+    made: dict[str, Json] = {
+        value: list[Json](keys),
+        shown_field(attribute): list[Json]([one.strip() for one in texts]),
+    }
+    if first := keys[0][:SORT_KEY_LIMIT]:
+        made[sort] = first
+    if attribute.name != "Title":
+        made[word_field(attribute.name)] = joined(index_words(" ".join(texts)))
+    return made
+
+
+def stored_document(source: Mapping[str, Json]) -> IndexDocument:
+    """Return a stored document; raises ValueError, KeyError or TypeError if it is damaged."""
+    owner, url, title, text, attributes, secret, anchors, extras = json.loads(str(source["stored"]))
+    document = IndexDocument(
+        owner, url, title, text, attributes_from_json(attributes), secret, tuple(map(str, anchors))
+    )
+    return with_extras(document, extras) if extras else document
+
+
+def microseconds(moment: datetime) -> int:
+    """Return a time in microseconds since 1970; dates of the server are less precise."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def attributes_of(known: Mapping[str, str]) -> dict[str, SearchAttribute]:
+    """Return the attributes that the `_meta` of a mapping names."""
+    return {name: SearchAttribute(name, AttributeType(kind)) for name, kind in known.items()}
+
+
+def bulk_lines(index: str, rows: Iterable[tuple[str, Mapping[str, Json] | None]]) -> list[bytes]:
+    """Return one piece of a bulk request for each row: the key, and the document or None to delete it."""
+    lines = []
+    for key, document in rows:
+        action: dict[str, Json] = {"_index": index, "_id": key}
+        if document is None:
+            lines.append(json.dumps({"delete": action}).encode() + b"\n")
+        else:
+            body = json.dumps(document, ensure_ascii=False).encode()
+            lines.append(json.dumps({"index": action}).encode() + b"\n" + body + b"\n")
+    return lines

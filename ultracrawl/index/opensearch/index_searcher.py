@@ -1,0 +1,270 @@
+"""Runs one search: one request for the frequencies of its words, one for hits and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from ultracrawl.errors import IndexDamagedError
+from ultracrawl.index.budget import SearchBudget
+from ultracrawl.index.engine import FacetValue, IndexDocument, Json, SearchQuery, SearchResult
+from ultracrawl.index.hits.copies import shown_matches
+from ultracrawl.index.hits.document_cache import DocumentCache
+from ultracrawl.index.hits.hit_builder import HitBuilder
+from ultracrawl.index.hits.matching import Matcher
+from ultracrawl.index.hits.reranking import Reranker
+from ultracrawl.index.hits.ties import RERANK_LIMIT, with_ordered_values
+from ultracrawl.index.opensearch.fields import (
+    MAX_RESULTS,
+    facet_field,
+    shown_field,
+    sort_field,
+    stored_document,
+)
+from ultracrawl.index.opensearch.queries import Query, QueryCompiler, Term
+from ultracrawl.index.query.facets import (
+    most_frequent,
+    source_counts,
+    with_original_case,
+    without_own_filters,
+    without_sources,
+)
+from ultracrawl.index.query.parser import parse_facets, parse_sort
+from ultracrawl.index.query.query_builder import build_query_tree
+from ultracrawl.index.query.scoring import STATISTICS_FIELDS
+from ultracrawl.index.query.spelling import suggestion
+from ultracrawl.index.query.tree import Node, Word, searched_words
+from ultracrawl.index.query.visibility import visible_to
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
+
+Ask = Callable[[Mapping[str, Json]], Mapping[str, Any]]
+"""Sends the body of a search; the answer is that of the server."""
+
+_MOST_SOURCES = 10_000
+_MOST_LANGUAGES = 500
+_WITH_TEXTS = 250
+"""Hits up to which all texts come with the answer."""
+_READ_AHEAD = 100
+"""Documents that are read at a time from longer answers."""
+
+
+class IndexSearcher:
+    """One search; also the statistics of the index that it needs (`query_builder.IndexStatistics`).
+
+    `indexed` are the attributes that the index has fields for; `attributes` those of the project.
+    """
+
+    def __init__(
+        self,
+        ask: Ask,
+        indexed: Mapping[str, SearchAttribute],
+        attributes: Mapping[str, SearchAttribute],
+        query: SearchQuery,
+    ) -> None:
+        self._ask = ask
+        self._query = query
+        self._attributes = attributes
+        self._indexed = {name: one for name, one in attributes.items() if indexed.get(name) == one}
+        self._frequencies: dict[Term, int] = {}
+        self._languages: set[str] = set()
+        self._documents: int | None = None
+        self._sources: dict[str, Mapping[str, Json]] = {}
+        """The stored parts of documents that were read, by key."""
+        self._order: list[str] = []
+        """The keys of all hits."""
+        self._kept = DocumentCache()
+
+    def run(self) -> SearchResult:
+        """Return the result; raises `UserError`."""
+        query, budget = self._query, self._query.budget or SearchBudget()
+        node = build_query_tree(query, self._attributes, self)
+        attribute, descending = parse_sort(query.sort, self._attributes)
+        facets = parse_facets(query.facets, self._attributes)
+        self._learn_terms(node)
+        made = self._compiler(budget).boosted(self._compiler(budget).compile_node(node), query.boosts)
+        wanted = min(max(0, query.offset) + max(0, query.limit) + RERANK_LIMIT, MAX_RESULTS)
+        own = [one for one in facets if without_own_filters(query, one.name) is query]
+        counts_sources = query.count_sources and without_sources(query) is query
+        body: dict[str, Json] = {
+            "query": made,
+            "size": wanted,
+            "track_total_hits": True,
+            "_source": ["stored"] if wanted <= _WITH_TEXTS else False,
+            "aggs": self._counts(own, sources=counts_sources),
+        }
+        if attribute is not None:
+            body["sort"] = self._order_by(attribute, descending=descending)
+        answer = self._ask(body)
+        total, hits = int(answer["hits"]["total"]["value"]), answer["hits"]["hits"]
+        self._order = [str(hit["_id"]) for hit in hits]
+        self._sources = {hit["_id"]: hit["_source"] for hit in hits if "_source" in hit}
+        matcher = Matcher(node, self._languages, self._kept.folded)
+        found = [(float(hit.get("_score") or 0.0), str(hit["_id"])) for hit in hits]
+        ranked: Iterable[tuple[float, str]] = (
+            with_ordered_values(found, attribute, self._document)
+            if attribute is not None
+            else Reranker(node, query, self, matcher).rerank(found, self._document)
+        )
+        shown, folded = shown_matches(query, ranked, self._document)
+        builder, buckets = HitBuilder(node, query, matcher, budget), answer.get("aggregations", {})
+        return SearchResult(
+            total - folded,
+            tuple(builder.hit(self._document(key), score, copies) for score, key, copies in shown),
+            {one.name: self._facet(one, buckets if one in own else None) for one in facets},
+            suggestion(query, node, self, total),
+            exceeded=tuple(budget.exceeded),
+            sources=self._source_counts(buckets if counts_sources else None) if query.count_sources else (),
+        )
+
+    @property
+    def document_count(self) -> int:
+        """See `IndexStatistics.document_count`."""
+        if self._documents is None:
+            self._learn([])
+        assert self._documents is not None
+        return self._documents
+
+    def document_frequency(self, word: str) -> int:
+        """See `IndexStatistics.document_frequency`."""
+        return self.document_frequencies([word])[word]
+
+    def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
+        """See `IndexStatistics.document_frequencies`: one request for all words that are not known yet."""
+        wanted = list(words)
+        self._learn([(name, word) for word in wanted for name in STATISTICS_FIELDS])
+        return {word: max(self._frequencies[name, word] for name in STATISTICS_FIELDS) for word in wanted}
+
+    def find_document(self, wanted: Node) -> IndexDocument | None:
+        """See `IndexStatistics.find_document`."""
+        self._learn_terms(wanted)
+        body: Mapping[str, Json] = {
+            "query": self._compiler().compile_node(wanted),
+            "size": 1,
+            "_source": ["stored"],
+        }
+        hits = self._ask(body)["hits"]["hits"]
+        return _decoded(hits[0]["_source"]) if hits else None
+
+    def _compiler(self, budget: SearchBudget | None = None) -> QueryCompiler:
+        return QueryCompiler(self._indexed, self._frequencies.__getitem__, self._documents or 0, budget)
+
+    def _learn_terms(self, node: Node) -> None:
+        """Learn how often the terms of a tree occur."""
+        needed: dict[Term, None] = {}
+
+        def note(term: Term) -> int:
+            needed[term] = None
+            return 1
+
+        QueryCompiler(self._indexed, note, 1).compile_node(node)
+        words = (leaf.word for leaf in searched_words(node) if isinstance(leaf, Word))
+        needed |= dict.fromkeys((name, word) for word in words for name in STATISTICS_FIELDS)
+        self._learn(needed)
+
+    def _learn(self, terms: Iterable[Term]) -> None:
+        """Ask for the document frequencies of terms, among the documents that the searcher may see."""
+        unknown = [term for term in dict.fromkeys(terms) if term not in self._frequencies]
+        if not unknown and self._documents is not None:
+            return
+        filters: list[Json] = [{"term": {name: {"value": word}}} for name, word in unknown]
+        aggregations: dict[str, Json] = {"languages": _terms("language", _MOST_LANGUAGES)}
+        if filters:
+            aggregations["terms"] = {"filters": {"filters": filters}}
+        query: Query = {"bool": {"filter": [self._visible]}}
+        body: Mapping[str, Json] = {"size": 0, "track_total_hits": True, "query": query, "aggs": aggregations}
+        answer = self._ask(body)
+        found = answer["aggregations"]
+        counts = [bucket["doc_count"] for bucket in found["terms"]["buckets"]] if filters else []
+        self._frequencies |= dict(zip(unknown, counts, strict=True))
+        self._documents = int(answer["hits"]["total"]["value"])
+        self._languages = {bucket["key"] for bucket in found["languages"]["buckets"]}
+
+    @cached_property
+    def _visible(self) -> Query:
+        """The query of the documents that the searcher may see."""
+        node = visible_to(self._query.principals, self._query.excluded_sources)
+        return QueryCompiler(self._indexed, lambda _: 0, 0).compile_node(node)
+
+    def _order_by(self, attribute: SearchAttribute, *, descending: bool) -> Json:
+        if attribute.name not in self._indexed:
+            return ["_doc"]
+        return [{sort_field(attribute): {"order": "desc" if descending else "asc", "missing": "_last"}}]
+
+    def _document(self, key: str) -> IndexDocument:
+        if key not in self._sources:
+            at = self._order.index(key)
+            keys: list[Json] = [one for one in self._order[at : at + _READ_AHEAD] if one not in self._sources]
+            body: Mapping[str, Json] = {
+                "query": {"ids": {"values": keys}},
+                "size": len(keys),
+                "_source": ["stored"],
+            }
+            self._sources |= {hit["_id"]: hit["_source"] for hit in self._ask(body)["hits"]["hits"]}
+        if key not in self._sources:
+            raise IndexDamagedError("a document was deleted while it was searched for")
+        return self._kept.document(key, lambda: _decoded(self._sources[key]))
+
+    def _counts(self, facets: list[SearchAttribute], *, sources: bool) -> dict[str, Json]:
+        """Return the aggregations of facets and sources."""
+        made: dict[str, Json] = {"sources": _terms("source", _MOST_SOURCES)} if sources else {}
+        limit = self._query.facet_limit
+        for facet in facets if limit > 0 else ():
+            if facet.name in self._indexed:
+                counted = _terms(facet_field(facet), limit)
+                if facet.type is AttributeType.STRING:
+                    example: Json = {"size": 1, "_source": False, "docvalue_fields": [shown_field(facet)]}
+                    counted["aggs"] = {"example": {"top_hits": example}}
+                made[f"facet {facet.name}"] = counted
+        return made
+
+    def _ask_counts(self, query: SearchQuery, aggregations: dict[str, Json]) -> Mapping[str, Any]:
+        node = build_query_tree(query, self._attributes, self)
+        self._learn_terms(node)
+        body: Mapping[str, Json] = {
+            "size": 0,
+            "query": self._compiler().compile_node(node),
+            "aggs": aggregations,
+        }
+        found: Mapping[str, Any] = self._ask(body).get("aggregations", {})
+        return found
+
+    def _source_counts(self, found: Mapping[str, Any] | None) -> tuple[FacetValue, ...]:
+        if found is None:
+            found = self._ask_counts(without_sources(self._query), self._counts([], sources=True))
+        return source_counts({one["key"]: one["doc_count"] for one in found["sources"]["buckets"]})
+
+    def _facet(self, facet: SearchAttribute, found: Mapping[str, Any] | None) -> tuple[FacetValue, ...]:
+        """Return the most frequent values of an attribute; `found` are the counts of the search, if it counted them."""
+        aggregations = self._counts([facet], sources=False)
+        if not aggregations:
+            return ()
+        if found is None:
+            found = self._ask_counts(without_own_filters(self._query, facet.name), aggregations)
+        buckets = {_key(facet, one["key"]): one for one in found[f"facet {facet.name}"]["buckets"]}
+        best = most_frequent({key: one["doc_count"] for key, one in buckets.items()}, self._query.facet_limit)
+        if facet.type is not AttributeType.STRING:
+            return tuple(best)
+        return tuple(with_original_case(one, _example(facet, buckets[one.value])) for one in best)
+
+
+def _terms(field: str, size: int) -> dict[str, Json]:
+    return {"terms": {"field": field, "size": size, "order": [{"_count": "desc"}, {"_key": "asc"}]}}
+
+
+def _key(facet: SearchAttribute, key: object) -> str | float:
+    return float(str(key)) if facet.type is AttributeType.NUMBER else str(key)
+
+
+def _example(facet: SearchAttribute, bucket: Mapping[str, Any]) -> list[str]:
+    """Return the values of one document that has this value."""
+    (hit,) = bucket["example"]["hits"]["hits"]
+    values: list[str] = hit.get("fields", {}).get(shown_field(facet), [])
+    return values
+
+
+def _decoded(source: Mapping[str, Json]) -> IndexDocument:
+    try:
+        return stored_document(source)
+    except (ValueError, KeyError, TypeError) as error:
+        raise IndexDamagedError(f"a document of the index cannot be read: {error}") from error

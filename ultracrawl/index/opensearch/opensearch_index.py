@@ -1,0 +1,272 @@
+"""The engine: applies changes, runs searches, and fills a new index behind the alias where the mapping changes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ultracrawl.errors import IndexDamagedError, IndexStoreError
+from ultracrawl.index.changes import last_changes, with_anchors
+from ultracrawl.index.engine import (
+    Change,
+    IndexDocument,
+    IndexFacts,
+    Json,
+    NewAnchors,
+    SearchQuery,
+    SearchResult,
+)
+from ultracrawl.index.opensearch.aliases import Alias, CurrentIndex
+from ultracrawl.index.opensearch.fields import (
+    bulk_lines,
+    key_of,
+    new_document,
+    stored_document,
+)
+from ultracrawl.index.opensearch.server import Servers
+from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE
+from ultracrawl.rules.attributes.schema import SearchAttribute
+
+logger = logging.getLogger(__name__)
+
+LOCK_SECONDS = 60.0
+"""Seconds that a writer waits for an index that is being rebuilt."""
+_COPIED_AT_ONCE = 200
+_MOST_SOURCES = 10_000
+_MARKED: list[Json] = ["identity"]
+_STORED: list[Json] = ["stored"]
+
+
+class OpenSearchIndex:
+    """An index on servers, reached by an alias; several processes may have it open and write at the same time.
+
+    `apply` sends a batch in requests of bounded size: after a crash a part of it may be visible, and the batch is sent
+    again. While an index is rebuilt, its writers wait.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        attributes: Mapping[str, SearchAttribute],
+        options: Mapping[str, Json] | None = None,
+        lock_seconds: float = LOCK_SECONDS,
+    ) -> None:
+        self._servers = Servers(options or {})
+        self._alias = Alias(self._servers, options or {})
+        self._attributes = dict(attributes)
+        self._lock_seconds = lock_seconds
+
+    def apply(self, changes: Iterable[Change]) -> int:
+        """See `IndexEngine.apply`."""
+        last = {key_of(*key): change for key, change in last_changes(changes).items()}
+        if not last:
+            return 0
+        index = self._writable()
+        made = self._with_anchors(index, last)
+        known = {name: one for name, one in self._attributes.items() if name in index.attributes}
+        rows = (
+            (key, new_document(one, known) if isinstance(one, IndexDocument) else None)
+            for key, one in made.items()
+        )
+        self._servers.write(bulk_lines(self._servers.name, rows), by_alias=True)
+        self._alias.refresh(self._servers.name)
+        return sum(isinstance(change, IndexDocument) for change in last.values())
+
+    def search(self, query: SearchQuery) -> SearchResult:
+        """See `IndexEngine.search`."""
+        from ultracrawl.index.opensearch.index_searcher import IndexSearcher  # noqa: PLC0415 - writers need none
+
+        index = self._alias.current()
+        if index is None:
+            return IndexSearcher(_nothing, {}, self._attributes, query).run()
+        path = f"/{self._servers.name}/_search"  # the alias: the index may be replaced at any time
+        return IndexSearcher(
+            # Lengths of fields are compared with the average of all shards.
+            lambda body: self._servers.ask("POST", path, body, search_type="dfs_query_then_fetch"),
+            index.attributes,
+            self._attributes,
+            query,
+        ).run()
+
+    def count(self, source: str = "") -> int:
+        """See `IndexEngine.count`."""
+        query: Json = {"term": {"source": source}} if source else {"match_all": {}}
+        found = self._servers.find("POST", f"/{self._servers.name}/_count", {"query": query})
+        return int(found["count"]) if found else 0
+
+    def sources(self) -> tuple[str, ...]:
+        """See `IndexEngine.sources`."""
+        return tuple(self._source_counts())
+
+    def urls(self, source: str = "") -> list[tuple[str, str]]:
+        """See `IndexEngine.urls`."""
+        index = self._alias.current()
+        if index is None:
+            return []
+        query: Json = {"term": {"source": source}} if source else {"match_all": {}}
+        hits = self._servers.scan(index.name, query, _MARKED)
+        return sorted((owner, url) for owner, url in (hit["_source"]["identity"] for hit in hits))
+
+    def documents(self) -> Iterator[IndexDocument]:
+        """See `IndexEngine.documents`; the whole text of every document is stored."""
+        index = self._alias.current()
+        for hit in self._servers.scan(index.name, {"match_all": {}}, _STORED) if index else ():
+            with suppress(ValueError, KeyError, TypeError):
+                yield stored_document(hit["_source"])
+
+    def maintain(self) -> None:
+        """Do nothing: the servers merge segments."""
+
+    def reclaim(self) -> bool:
+        """Do nothing: the servers free the space of deleted documents when they merge."""
+        return False
+
+    def optimise(self) -> None:
+        """See `IndexEngine.optimise`."""
+        if self._alias.current() is not None:
+            self._servers.ask("POST", f"/{self._servers.name}/_forcemerge", max_num_segments=1)
+
+    def facts(self) -> IndexFacts:
+        """See `IndexEngine.facts`."""
+        index = self._alias.current()
+        if index is None:
+            return IndexFacts("opensearch", 0, 0, 0, 0, 0, {})
+        found = self._servers.ask("GET", f"/{index.name}/_stats/docs,store,segments")["_all"]["primaries"]
+        documents, segments = found["docs"], found["segments"]["count"]
+        size = found["store"]["size_in_bytes"]
+        sources = self._source_counts()
+        return IndexFacts(
+            "opensearch", documents["count"], documents["deleted"], segments, size, index.schema, sources
+        )
+
+    def check(self) -> list[str]:
+        """See `IndexEngine.check`: health, blocks, and whether every document can be read."""
+        index = self._alias.current()
+        if index is None:
+            return []
+        problems = []
+        if self._servers.ask("GET", f"/_cluster/health/{index.name}")["status"] == "red":
+            problems.append(f"{self._servers.where} has lost shards")
+        problems += [f"{self._servers.where} is blocked: {block}" for block in self._alias.blocks(index)]
+        hits = self._servers.scan(index.name, {"match_all": {}}, _STORED)
+        unreadable = sum(not _is_readable(hit["_source"]) for hit in hits)
+        return [*problems, *([f"{unreadable} documents cannot be read"] if unreadable else [])]
+
+    def rebuild(self) -> int:
+        """See `IndexEngine.rebuild`; the old index is searched until the new one replaces it."""
+        index = self._alias.current()
+        return 0 if index is None else self._replace(index)
+
+    def bring_up_to_date(self) -> bool:
+        """See `IndexEngine.bring_up_to_date`."""
+        index = self._alias.current()
+        if index is None or index.schema == SCHEMA_VERSION:
+            return False
+        self._replace(index)
+        return True
+
+    def clear(self) -> None:
+        """See `IndexEngine.clear`; the old index is deleted."""
+        index = self._alias.current()
+        if index is None:
+            self._alias.create_first(self._attributes)
+        else:
+            self._alias.turn(self._alias.create(self._attributes), index)
+
+    def close(self) -> None:
+        """See `IndexEngine.close`."""
+        self._servers.close()
+
+    def _writable(self) -> CurrentIndex:
+        """Return an index with a field for every attribute and the current schema version."""
+        index = self._alias.current()
+        if index is None:
+            index = self._alias.create_first(self._attributes)
+        self._alias.await_rebuild(index, self._lock_seconds)
+        missing = [name for name, one in self._attributes.items() if index.attributes.get(name) != one]
+        if index.schema != SCHEMA_VERSION:
+            logger.warning(UPGRADE_NOTICE, self._servers.where)
+        elif not missing:
+            return index
+        self._replace(index)
+        made = self._alias.current()
+        assert made is not None
+        return made
+
+    def _replace(self, index: CurrentIndex) -> int:
+        """Fill a new index from what the old one stores, and let it take its place; return its number of documents."""
+        attributes = {**index.attributes, **self._attributes}
+        with self._alias.blocked(index):
+            made = self._alias.create(attributes)
+            try:
+                number = self._copy(index, made, attributes)
+                if not number and self.count():
+                    raise IndexDamagedError(f"{self._servers.where} has no document that can be read")
+                self._alias.turn(made, index)
+            except BaseException:
+                with suppress(IndexStoreError):
+                    self._servers.find("DELETE", f"/{made}")
+                raise
+        return number
+
+    def _copy(self, index: CurrentIndex, made: str, attributes: Mapping[str, SearchAttribute]) -> int:
+        self._alias.refresh(index.name)
+        number, rows = 0, list[tuple[str, Mapping[str, Json] | None]]()
+        for hit in self._servers.scan(index.name, {"match_all": {}}, _STORED):
+            if _is_readable(hit["_source"]):
+                rows.append((hit["_id"], new_document(stored_document(hit["_source"]), attributes)))
+                number += 1
+            if len(rows) >= _COPIED_AT_ONCE:
+                self._servers.write(bulk_lines(made, rows))
+                rows.clear()
+        self._servers.write(bulk_lines(made, rows))
+        self._alias.refresh(made)
+        return number
+
+    def _with_anchors(self, index: CurrentIndex, changes: Mapping[str, Change]) -> dict[str, Change]:
+        """Return the changes with documents in place of new anchor texts; without those that change nothing."""
+        keys: list[Json] = [key for key, change in changes.items() if isinstance(change, NewAnchors)]
+        found: dict[str, IndexDocument] = {}
+        for start in range(0, len(keys), _COPIED_AT_ONCE):
+            body: Json = {"ids": keys[start : start + _COPIED_AT_ONCE]}
+            answer = self._servers.ask("POST", f"/{index.name}/_mget", body, _source="stored")
+            found |= {
+                one["_id"]: stored_document(one["_source"]) for one in answer["docs"] if one.get("found")
+            }
+        made: dict[str, Change] = {}
+        for key, change in changes.items():
+            if not isinstance(change, NewAnchors):
+                made[key] = change
+            elif key in found and (changed := with_anchors(found[key], change)) != found[key]:
+                made[key] = changed
+        return made
+
+    def _source_counts(self) -> dict[str, int]:
+        terms: Json = {"terms": {"field": "source", "size": _MOST_SOURCES, "order": {"_key": "asc"}}}
+        body: Json = {"size": 0, "aggs": {"sources": terms}}
+        found = self._servers.find("POST", f"/{self._servers.name}/_search", body)
+        buckets = found["aggregations"]["sources"]["buckets"] if found else []
+        return {str(one["key"]): int(one["doc_count"]) for one in buckets}
+
+
+def _nothing(body: Mapping[str, Json]) -> Mapping[str, Any]:
+    """Return the answer of an index without documents."""
+    aggregations: dict[str, Any] = {}
+    asked = body.get("aggs")
+    for name, one in asked.items() if isinstance(asked, dict) else ():
+        filters = one.get("filters") if isinstance(one, dict) else None
+        listed = filters["filters"] if isinstance(filters, dict) else []
+        empty = [{"doc_count": 0}] * len(listed) if isinstance(listed, list) else []
+        aggregations[name] = {"buckets": empty}
+    return {"hits": {"total": {"value": 0}, "hits": []}, "aggregations": aggregations}
+
+
+def _is_readable(source: Mapping[str, Json]) -> bool:
+    try:
+        stored_document(source)
+    except (ValueError, KeyError, TypeError):
+        return False
+    return True

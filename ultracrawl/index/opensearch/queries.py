@@ -1,0 +1,273 @@
+"""Compiles query trees to queries of OpenSearch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ultracrawl.index.budget import SearchBudget
+from ultracrawl.index.engine import Json
+from ultracrawl.index.opensearch.fields import key_of, microseconds, value_field, word_field
+from ultracrawl.index.query import tree
+from ultracrawl.index.query.boosts import Boosts, regions
+from ultracrawl.index.query.scoring import (
+    FIELDS,
+    INFLECTION_FACTOR,
+    SearchedField,
+    coordination_factor,
+    idf,
+)
+from ultracrawl.rules.attributes.schema import SearchAttribute
+
+Query = dict[str, Json]
+Term = tuple[str, str]
+"""A field and a word in it."""
+
+NOTHING: Query = {"match_none": {}}
+_COORDINATION_STEPS = 3
+"""Steps of the coordination factor above the smallest one that are distinguished, of many words."""
+
+
+class _Form(NamedTuple):
+    """A term that matches a word, only in documents of `language` if given; `documents` is its document frequency."""
+
+    field: str
+    term: str
+    language: str
+    documents: int
+
+
+class QueryCompiler:
+    """Compiles queries.
+
+    `attributes` are those that the index has fields for. `frequency` returns the document frequency of a term, and
+    `documents` is the number of all documents.
+    """
+
+    def __init__(
+        self,
+        attributes: Mapping[str, SearchAttribute],
+        frequency: Callable[[Term], int],
+        documents: int,
+        budget: SearchBudget | None = None,
+    ) -> None:
+        self._attributes = attributes
+        self._frequency = frequency
+        self._documents = documents
+        self._budget = budget or SearchBudget()
+
+    def compile_node(self, node: tree.Node) -> Query:
+        """Return the query of a tree; conditions score 0."""
+        match node:
+            case tree.Word() | tree.Phrase() | tree.Prefix():
+                return self._text(node) if self._budget.in_time() else NOTHING
+            case tree.Equal(name, value):
+                return self._equal(name, value)
+            case tree.Between(name, start, end):
+                return self._between(name, start, end)
+            case tree.FromSource(source):
+                return unscored(_term("source", source))
+            case tree.HasAclTerm(term):
+                return unscored(_term("acl", term))
+            case tree.IsDocument(source, url):
+                return unscored({"ids": {"values": [key_of(source, url)]}})
+            case tree.HasUrl(url):
+                return unscored(_term("url", url))
+            case tree.Identifier(child) | tree.Named(child) | tree.Compound(choices=child):
+                return self.compile_node(child)
+            case tree.AllOf(nodes):
+                return self._all(nodes)
+            case tree.AnyOf(nodes):
+                return _any([self.compile_node(child) for child in nodes])
+            case tree.Not():
+                return self._all((node,))
+            case _:
+                return self._weighted(node)
+
+    def _weighted(self, node: tree.AtLeast | tree.WithOptional | tree.Boosted | tree.ConstantScore) -> Query:
+        match node:
+            case tree.AtLeast(nodes, number):
+                return _at_least([self.compile_node(child) for child in nodes], number)
+            case tree.WithOptional(child, others):
+                better: list[Json] = [self.compile_node(other) for other in others]
+                return {"bool": {"must": [self.compile_node(child)], "should": better}}
+            case tree.Boosted(child, factor, condition):
+                query = self.compile_node(child)
+                if condition == tree.EVERYTHING:
+                    return _boosted(query, factor)
+                return _multiplied(query, [(self.compile_node(condition), factor)], "multiply")
+            case tree.ConstantScore(child, score):
+                return {"constant_score": {"filter": self.compile_node(child), "boost": score}}
+
+    def boosted(self, query: Query, boosts: Boosts) -> Query:
+        """Return the query with the scores of chosen URLs multiplied."""
+        factors = [
+            (_without(_urls(region.mask), map(_urls, region.inner)), region.factor)
+            for region in regions(boosts)
+        ]
+        return _multiplied(query, factors, "multiply") if factors else query
+
+    def _text(self, node: tree.Word | tree.Phrase | tree.Prefix) -> Query:
+        match node:
+            case tree.Word(word, ""):
+                return self._word(word, node.stems)
+            case tree.Phrase(found, ""):
+                weight = sum(map(self._rarity, found))
+                fields = [field for field in FIELDS if field.has_positions]
+                return _any([_boosted(_phrase(field.name, found), weight * field.weight) for field in fields])
+            case tree.Prefix(prefix, ""):
+                return unscored(_any([_beginning(field.name, prefix) for field in FIELDS]))
+        name = word_field(node.attribute)
+        if node.attribute not in self._attributes and all(name != field.name for field in FIELDS):
+            return NOTHING
+        if isinstance(node, tree.Prefix):
+            return unscored(_beginning(name, node.prefix))
+        found = node.words if isinstance(node, tree.Phrase) else (node.word,)
+        weight = sum(idf(self._documents, self._frequency((name, word))) for word in found)
+        return _boosted(_phrase(name, found), weight)
+
+    def _rarity(self, word: str) -> float:
+        return idf(self._documents, max(self._frequency((field.name, word)) for field in FIELDS))
+
+    def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
+        """Return the query of a word and its forms, all with the idf of the field that has the word most often.
+
+        Otherwise a form in another language, or a word in a title, would score higher than the same word elsewhere.
+        """
+        forms = [(field, self._forms(field, word, stems)) for field in FIELDS]
+        if not self._budget.spend(sum(form.documents for _, found in forms for form in found)):
+            return NOTHING
+        rarity = idf(self._documents, max(_document_frequency(found, self._documents) for _, found in forms))
+        queries = (_best_form(found, field.weight * rarity) for field, found in forms)
+        return _any([query for query in queries if query is not None])
+
+    def _forms(self, field: SearchedField, word: str, stems: tuple[tuple[str, str], ...]) -> list[_Form]:
+        """Return the forms of a word in a field with their document frequencies, the word itself first."""
+        terms = [(field.name, word, "")]
+        for language, stem in stems if field.stems else ():
+            terms.append((field.stems, f"{language}:{stem}", ""))
+            if stem != word:
+                # A word that equals its stem represents the stem only in documents of the language.
+                terms.append((field.name, stem, language))
+        return [_Form(name, term, language, self._frequency((name, term))) for name, term, language in terms]
+
+    def _equal(self, name: str, value: str | float) -> Query:
+        if name not in self._attributes:
+            return NOTHING
+        return unscored(_term(value_field(self._attributes[name]), value))
+
+    def _between(self, name: str, start: tree.Bound | None, end: tree.Bound | None) -> Query:
+        attribute = self._attributes.get(name)
+        if attribute is None:
+            return NOTHING
+        low, high = (microseconds(one) if isinstance(one, datetime) else one for one in (start, end))
+        bounds: dict[str, Json] = {} if low is None else {"gte": low}
+        if high is not None:
+            bounds["lt"] = high
+        field = value_field(attribute)
+        return unscored({"range": {field: bounds}} if bounds else {"exists": {"field": field}})
+
+    def _all(self, nodes: Sequence[tree.Node]) -> Query:
+        """Of a negated node that is not read to its end nobody knows what it excludes: then nothing matches."""
+        needed, excluded = list[Json](), list[Json]()
+        for node in nodes:
+            if isinstance(node, tree.Not):
+                refusals = self._budget.refusals
+                excluded.append(self.compile_node(node.node))
+                if self._budget.refusals != refusals:
+                    return NOTHING
+            else:
+                needed.append(self.compile_node(node))
+        if not needed:
+            needed.append(unscored({"match_all": {}}))
+        return {"bool": {"must": needed, "must_not": excluded}}
+
+
+def unscored(query: Query) -> Query:
+    """Return the query with a score of 0."""
+    return {"constant_score": {"filter": query, "boost": 0.0}}
+
+
+def _document_frequency(forms: list[_Form], documents: int) -> int:
+    """Return the approximate number of documents with one of the forms."""
+    stemmed = sum(form.documents for form in forms if form.field != forms[0].field)
+    return min(documents, max(stemmed, *(form.documents for form in forms)))
+
+
+def _best_form(forms: list[_Form], weight: float) -> Query | None:
+    """Return the query of the forms of a word in a field, the best of which counts; None if no document has one."""
+    queries = list[Query]()
+    for form in forms:
+        if form.documents:
+            query = _term(form.field, form.term)
+            if form.language:
+                query = {"bool": {"must": [query], "filter": [_term("language", form.language)]}}
+            queries.append(_boosted(query, weight * (1.0 if form is forms[0] else INFLECTION_FACTOR)))
+    if not queries:
+        return None
+    return queries[0] if len(queries) == 1 else {"dis_max": {"queries": list[Json](queries)}}
+
+
+def _term(field: str, value: str | float) -> Query:
+    return {"term": {field: {"value": value}}}
+
+
+def _phrase(field: str, words: tuple[str, ...]) -> Query:
+    return (
+        _term(field, words[0]) if len(words) == 1 else {"match_phrase": {field: {"query": " ".join(words)}}}
+    )
+
+
+def _beginning(field: str, beginning: str) -> Query:
+    return {"prefix": {field: {"value": beginning}}}
+
+
+def _urls(mask: str) -> Query:
+    return _beginning("url", mask.removesuffix("*")) if mask.endswith("*") else _term("url", mask)
+
+
+def _without(query: Query, excluded: Iterable[Query]) -> Query:
+    return {"bool": {"must": [query], "must_not": list[Json](excluded)}}
+
+
+def _any(queries: Sequence[Query]) -> Query:
+    if len(queries) == 1:
+        return queries[0]
+    return {"bool": {"should": list[Json](queries), "minimum_should_match": 1}} if queries else NOTHING
+
+
+def _at_least(queries: list[Query], number: int) -> Query:
+    """Return the query of documents that match at least `number` queries, scored by the coordination factor.
+
+    The condition of each step repeats all queries, so of many not every number of matches is a step.
+    """
+    asked = len(queries)
+    if number > asked:
+        return NOTHING
+    further = asked - number
+    steps = {number + further * step // _COORDINATION_STEPS for step in range(_COORDINATION_STEPS + 1)}
+    query = _held(queries, number)
+    factors = [
+        (_held(queries, step), coordination_factor(step, asked)) for step in sorted(steps, reverse=True)
+    ]
+    return _multiplied(query, factors, "first") if asked > 1 else query
+
+
+def _held(queries: list[Query], number: int) -> Query:
+    return {"bool": {"should": list[Json](queries), "minimum_should_match": number}}
+
+
+def _boosted(query: Query, boost: float) -> Query:
+    """Return the query with its scores multiplied; a boost of the server's own may not be negative."""
+    return query if boost == 1.0 else {"bool": {"must": [query], "boost": boost}}
+
+
+def _multiplied(query: Query, factors: Iterable[tuple[Query, float]], mode: str) -> Query:
+    """Return the query with its scores multiplied by the factors whose conditions hold: all, or the first."""
+    functions: list[Json] = [{"filter": condition, "weight": factor} for condition, factor in factors]
+    return {
+        "function_score": {
+            "query": query, "functions": functions, "score_mode": mode, "boost_mode": "multiply"
+        }
+    }  # fmt: skip

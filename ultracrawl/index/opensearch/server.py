@@ -1,0 +1,199 @@
+"""Sends requests to the servers, and turns their failures into errors of the index."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from ultracrawl.errors import IndexStoreError, UserError
+from ultracrawl.index.engine import Json
+
+if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
+
+logger = logging.getLogger(__name__)
+
+REQUEST_SECONDS = 60.0
+"""Seconds after which a request without an answer is given up."""
+BULK_BYTES = 5 << 20
+"""Bytes of one bulk request; a larger document is sent alone."""
+RETRY_SECONDS = 60.0
+"""Seconds for which documents are sent again that a busy server refused."""
+_FIRST_PAUSE = 0.5
+_OLDEST = (2, 19)
+"""The first version that is supported."""
+_BUSY = frozenset({429, 502, 503, 504})
+"""Status codes after which the same request may succeed later."""
+_UNSENT = "N/A"
+"""What the client has as the status of a request that no server answered."""
+_PAGE = 500
+
+Answer = Mapping[str, Any]
+
+
+class StatusError(IndexStoreError):
+    """The servers answered with an error."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Servers:
+    """The servers of one index. Options are those of the definition; no message contains the password."""
+
+    def __init__(
+        self,
+        options: Mapping[str, Json],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        given = options.get("url")
+        self._urls = [str(one) for one in (given if isinstance(given, list) else [given]) if one]
+        if not self._urls:
+            raise UserError("the index engine opensearch needs `url`: the address of a server")
+        self._options = options
+        self._clock = clock
+        self._sleep = sleep
+        self._is_supported = False
+        self.name = str(options.get("name") or "ultracrawl")
+        """The alias that searches and writers use."""
+
+    @property
+    def where(self) -> str:
+        """The index and its first server, for messages."""
+        return f"index {self.name} at {urlsplit(self._urls[0]).netloc.rpartition('@')[2]}"
+
+    @cached_property
+    def _client(self) -> OpenSearch:
+        from opensearchpy import OpenSearch  # noqa: PLC0415 - slow; a definition may name an index that is not used
+
+        logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # our errors say what failed
+        user, password = (str(self._options.get(name) or "") for name in ("user", "password"))
+        authority: dict[str, Any] = {"ca_certs": str(self._options["ca"])} if self._options.get("ca") else {}
+        return OpenSearch(
+            hosts=self._urls,
+            http_auth=(user, password) if user else None,
+            timeout=REQUEST_SECONDS,
+            max_retries=0,  # otherwise a late request is sent twice
+            retry_on_timeout=False,
+            verify_certs=True,
+            **authority,
+        )
+
+    def ask(self, method: str, path: str, body: object = None, **parameters: Json) -> Answer:
+        """Return the answer to a request. Raises `IndexStoreError`, `StatusError` if the server answers an error."""
+        if not self._is_supported:
+            self._require_version(self._answer("GET", "/").get("version", {}))
+            self._is_supported = True
+        return self._answer(method, path, body, parameters)
+
+    def _answer(
+        self, method: str, path: str, body: object = None, parameters: Mapping[str, Json] | None = None
+    ) -> Answer:
+        from opensearchpy.exceptions import OpenSearchException, TransportError  # noqa: PLC0415 - see above
+
+        try:
+            found = self._client.transport.perform_request(method, path, params=parameters, body=body)
+        except TransportError as error:
+            if error.status_code == _UNSENT:
+                raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
+            raise StatusError(
+                f"{self.where} answers {error.status_code}: {_reason(error.info)}", int(error.status_code)
+            ) from None
+        except OpenSearchException as error:
+            raise IndexStoreError(f"{self.where} cannot be used: {type(error).__name__}") from None
+        return cast(Answer, found if isinstance(found, Mapping) else {})
+
+    def find(self, method: str, path: str, body: object = None, **parameters: Json) -> Answer | None:
+        """Return the answer to a request; None if what it names does not exist."""
+        try:
+            return self.ask(method, path, body, **parameters)
+        except StatusError as error:
+            if error.status != 404:
+                raise
+            return None
+
+    def close(self) -> None:
+        """Close the connections."""
+        if "_client" in vars(self):
+            self._client.close()
+
+    def scan(self, index: str, query: Json, sources: list[Json]) -> Iterator[Answer]:
+        """Yield all hits of a query, in no particular order, with these parts of their documents."""
+        body: Json = {"query": query, "_source": sources, "sort": ["_doc"], "size": _PAGE}
+        page = self.ask("POST", f"/{index}/_search", body, scroll="5m")
+        place = page["_scroll_id"]
+        try:
+            while hits := page["hits"]["hits"]:
+                yield from hits
+                page = self.ask("POST", "/_search/scroll", {"scroll": "5m", "scroll_id": place})
+                place = page["_scroll_id"]
+        finally:
+            self.find("DELETE", "/_search/scroll", {"scroll_id": [place]})
+
+    def write(self, pieces: list[bytes], *, by_alias: bool = False) -> None:
+        """Send the pieces of bulk requests in order; `by_alias`: their index has to be an alias.
+
+        Each answer has a status for each of its documents. What a busy server refused is sent again; another refusal of
+        a document is a warning, and holds up no other. Raises `IndexStoreError` if documents were refused too long.
+        """
+        deadline, pause = self._clock() + RETRY_SECONDS, _FIRST_PAUSE
+        while pieces:
+            taken, size = 0, 0
+            while taken < len(pieces) and (not taken or size + len(pieces[taken]) <= BULK_BYTES):
+                size += len(pieces[taken])
+                taken += 1
+            refused, reason = self._write_once(pieces[:taken], by_alias=by_alias)
+            pieces = refused + pieces[taken:]
+            if refused:
+                if self._clock() + pause > deadline:
+                    raise IndexStoreError(f"{self.where} does not take documents: {reason}")
+                self._sleep(pause)
+                pause *= 2
+
+    def _write_once(self, pieces: list[bytes], *, by_alias: bool) -> tuple[list[bytes], str]:
+        """Return the pieces that were refused for now, and why."""
+        try:
+            answer = self.ask(
+                "POST", "/_bulk", b"".join(pieces).decode(), require_alias=str(by_alias).lower()
+            )
+        except StatusError as error:
+            if error.status in _BUSY:
+                return pieces, str(error)
+            raise
+        refused, reason = [], ""
+        for piece, item in zip(pieces, answer["items"], strict=True):
+            (result,) = item.values()
+            if result["status"] in _BUSY or _is_blocked(result):
+                refused.append(piece)
+                reason = _reason(result)
+            elif "error" in result:
+                logger.warning("%s does not take a document: %s", self.where, _reason(result))
+        return refused, reason
+
+    def _require_version(self, found: Mapping[str, Any]) -> None:
+        """Raise an error for a server that is not supported."""
+        product, number = found.get("distribution", "elasticsearch"), str(found.get("number", "0"))
+        version = tuple(int(part) for part in number.split(".")[:2] if part.isdigit())
+        if product != "opensearch" or version < _OLDEST:
+            needed = ".".join(map(str, _OLDEST))
+            raise UserError(f"{self.where} is {product} {number}, and OpenSearch {needed} or newer is needed")
+
+
+def _is_blocked(result: Answer) -> bool:
+    return result["status"] == 403 and "block" in _reason(result)
+
+
+def _reason(info: object) -> str:
+    """Return why the server refused something, in one line."""
+    error = info.get("error", info) if isinstance(info, Mapping) else info
+    if isinstance(error, Mapping):
+        causes = error.get("root_cause") or [error]
+        error = causes[0].get("reason") or causes[0].get("type") or error.get("type")
+    return " ".join(str(error).split())[:200]
