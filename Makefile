@@ -14,7 +14,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo core servers samples sites lint types contracts house mirror plain unit test servers-test soak coverage bench budget figures screenshots clean
+.PHONY: help venv demo core servers samples sites lint types contracts options house mirror plain unit test servers-test soak coverage bench budget figures screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -80,10 +80,14 @@ lint: venv ## Check style, format and words, and that no text decides anything
 types: venv ## Check types
 	$(BIN)/mypy
 
-contracts: venv ## Check the import contracts, size limits and the dependency diagram
+contracts: venv ## Check the import contracts, size limits, dependency diagram and tables of options
 	$(BIN)/lint-imports
 	$(BIN)/python tools/house.py --check
 	$(BIN)/python tools/mirror.py --check
+	$(BIN)/python tools/option_tables.py --check
+
+options: venv ## Write the tables of options in docs/configuration.md from the code
+	$(BIN)/python tools/option_tables.py
 
 house: venv ## Draw the dependency diagram from the code
 	$(BIN)/python tools/house.py

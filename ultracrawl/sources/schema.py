@@ -68,12 +68,12 @@ class _Generator(GenerateJsonSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         made = super().model_schema(schema)
         fields = schema["cls"].model_fields
-        for name, text in _descriptions(schema["cls"]):
+        for name, text in option_descriptions(schema["cls"]):
             made["properties"][fields[name].alias or name]["description"] = text
         return made
 
 
-def _descriptions(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
+def option_descriptions(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
     """Yield the options of a group, inherited ones included, with the docstring of each."""
     for base in reversed(model.__mro__):
         if not issubclass(base, BaseModel) or base is BaseModel:

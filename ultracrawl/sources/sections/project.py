@@ -68,7 +68,8 @@ class SearchPageSection(Section):
     filters: Annotated[tuple[AttributeName, ...], one_or_list(AttributeName)] = Field(
         default=(), max_length=10, examples=[["Product", "Mimetype"]]
     )
-    """Search attributes that the page offers as filters. None: your own text attributes, type, year and language."""
+    """Search attributes that the page offers as filters. None: your own text attributes (at most three), type, year and
+    language."""
     cached_copies: bool = Field(default=True, examples=[False])
     """Offer a copy of each document whose response is stored (`storage.keep`), unless its publisher forbids that."""
     statistics: bool = Field(default=True, examples=[False])

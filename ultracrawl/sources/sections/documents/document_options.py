@@ -275,7 +275,7 @@ class DocumentOptions(Section):
     storage: StorageOptions = Field(default=StorageOptions.by_default(), examples=[{"keep": True}])
     """Whether and how fetched documents are stored."""
     feeding: FeedingSection = Field(default=FeedingSection.by_default(), examples=[{"paused": True}])
-    """The destinations of the documents."""
+    """The indexes, files and web servers that get the documents."""
     acl: PrincipalNames = Field(default=(), examples=[["staff"]])
     """Users and groups that may see the documents, unless a document names others itself. Empty: everybody."""
     content: ContentSection = Field(
