@@ -117,9 +117,11 @@ class Stage:
         self.heard: dict[str, list[str]] = {}
         """What other servers than the site heard, by their names; it is emptied after each run."""
         self.workspace = Workspace(directory)
-        self.config = config or "ultracrawl.yaml"
-        """The name of the definition file."""
-        self._config = ("-c", config) if config else ()
+        self._converted = config if engine else ""
+        given = "" if self._converted else config
+        self.config = given or "ultracrawl.yaml"
+        """The name of the definition file that commands read."""
+        self._config = ("-c", given) if given else ()
 
     def file(self, name: str, content: str | bytes) -> Path:
         """Write a file in the working directory."""
@@ -157,7 +159,17 @@ class Stage:
 
     def command(self, *words: str) -> Ended:
         """Run a command for the definition."""
+        if self._converted and words[0] == "crawl":
+            self._convert()
         return self.workspace.command(*words, *self._config, timeout=PATIENCE)
+
+    def _convert(self) -> None:
+        """Write the definition as YAML, because only there an engine can be chosen."""
+        made = self.workspace.command("convert", self._converted)
+        assert made.code == 0, made.err
+        definition = yaml.safe_load(made.out)
+        definition["index"] = {**definition.get("index", {}), "engine": self.engine}
+        self.file("ultracrawl.yaml", yaml.safe_dump(definition, sort_keys=False))
 
     def crawl_killed(self, request: int) -> bool:
         """Crawl until a request came, and kill; False if there were fewer requests."""

@@ -57,7 +57,7 @@ def test_a_kill_before_anything_is_indexed(name: str, tmp_path: Path) -> None:
     assert_same({"documents": wanted}, recorder.killed_indexing(PAIRS[name], tmp_path))
 
 
-@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if not pair.config])
+@every_pair
 def test_the_other_engine_has_the_same_documents(name: str, tmp_path: Path) -> None:
     found = recorder.runs(PAIRS[name], tmp_path, "tantivy")
     trace = stored(name)
