@@ -80,7 +80,7 @@ lint: venv ## Check style, format and words, and that no text decides anything
 types: venv ## Check types
 	$(BIN)/mypy
 
-contracts: venv ## Check the import contracts, size limits, dependency diagram and tables of options
+contracts: venv ## Check the import contracts, widths, dependency diagram and tables of options
 	$(BIN)/lint-imports
 	$(BIN)/python tools/house.py --check
 	$(BIN)/python tools/mirror.py --check

@@ -150,18 +150,16 @@ def test_sizes_prose_and_habits(grow):
     ("text", "said"),
     [
         pytest.param(
-            "X = 1\n" * 401, "ultracrawl.run.one: 401 lines; a module has at most 400", id="a module"
+            "import os\n" * 31, "ultracrawl.run.one: 31 imports; a module has at most 30", id="a module"
         ),
-        pytest.param("X = 1\n" * 400, "", id="a module as large as it may be"),
+        pytest.param("import os\n" * 30, "", id="a module as wide as it may be"),
         pytest.param(
-            "class Wide:\n" + "    x = 1\n" * 230,
-            "ultracrawl.run.one.Wide: 231 lines; a class has at most 230",
-            id="a class",
+            "class Wide:\n    def __init__(self, a, b, c, d, *, e, f, g): ...\n",
+            "ultracrawl.run.one.Wide: 7 arguments; a constructor has at most 6",
+            id="a constructor",
         ),
         pytest.param(
-            "def long():\n" + "    x = 1\n" * 50,
-            "ultracrawl.run.one.long: 51 lines; a function has at most 50",
-            id="a function",
+            "class X:\n    def __init__(self, a, b, c, *, d, e, f): ...", "", id="one as wide as it may be"
         ),
         pytest.param(
             "class One:\n    def __init__(self):\n        self.size = 1\n",
@@ -170,7 +168,7 @@ def test_sizes_prose_and_habits(grow):
         ),
     ],
 )
-def test_the_check_says_what_is_too_large_or_written_from_several_subpackages(grow, capsys, text, said):
+def test_the_check_says_what_is_too_wide_or_written_from_several_subpackages(grow, capsys, text, said):
     writing = "def use(one):\n    one.size = 2\n"
     tree = grow(
         {
@@ -181,7 +179,7 @@ def test_the_check_says_what_is_too_large_or_written_from_several_subpackages(gr
     )
     assert mirror.main(["--tree", str(tree.root), "--check"]) == bool(said)
     assert capsys.readouterr().out.strip() == (
-        said or "nothing is too large, and no object is written from several subpackages"
+        said or "nothing is too wide, and no object is written from several subpackages"
     )
 
 
@@ -218,3 +216,9 @@ def test_it_prints_lines_or_json(grow, capsys):
     assert json.loads(capsys.readouterr().out)["size"]["code lines"] == 1
     assert mirror.main(["--tree", str(tree.root)]) == 0
     assert "  code lines:                     1\n" in capsys.readouterr().out
+
+
+def test_what_is_wide_today_may_shrink_only(grow, monkeypatch):
+    monkeypatch.setattr(mirror, "WIDE", {"ultracrawl.one": 32})
+    assert list(mirror.excesses(grow({"ultracrawl/one.py": "import os\n" * 32}))) == []
+    assert list(mirror.excesses(grow({"ultracrawl/one.py": "import os\n" * 33}))) != []

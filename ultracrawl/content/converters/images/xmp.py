@@ -23,6 +23,10 @@ def read_xmp(body: bytes, sink: Sink) -> None:
     end = body.find(_END, start, start + _MAX_PACKET_BYTES) if start >= 0 else -1
     if end < 0:
         return
+    stream_xml(body[start : end + len(_END)], _packet_handler(sink), sink.budget.check_time)
+
+
+def _packet_handler(sink: Sink) -> ElementHandler:
     known = frozenset(sink.metadata)
 
     def meta(name: str, value: str) -> None:
@@ -48,4 +52,4 @@ def read_xmp(body: bytes, sink: Sink) -> None:
         elif owner:
             meta("keywords" if owner == "subject" else DUBLIN_CORE[owner], value)
 
-    stream_xml(body[start : end + len(_END)], ElementHandler(on_element), sink.budget.check_time)
+    return ElementHandler(on_element)
