@@ -58,10 +58,11 @@ def test_a_kill_before_anything_is_indexed(name: str, tmp_path: Path) -> None:
 
 
 @every_pair
-def test_the_other_engine_has_the_same_documents(name: str, tmp_path: Path) -> None:
+def test_the_other_engine_has_the_same_documents_and_finds_them(name: str, tmp_path: Path) -> None:
     found = recorder.runs(PAIRS[name], tmp_path, "tantivy")
     trace = stored(name)
     assert_same({run: kept(trace[run]) for run in found}, {run: kept(part) for run, part in found.items()})
+    assert_same(found_by(trace["searches"]), found_by(found["searches"]))
 
 
 @every_pair
@@ -76,3 +77,13 @@ def test_no_trace_is_left_over() -> None:
 def kept(run: dict[str, Any]) -> dict[str, Any]:
     """Return what does not depend on the engine of a run of a trace."""
     return {part: run[part] for part in ENGINE_INDEPENDENT if part in run}
+
+
+def found_by(searches: dict[str, Any]) -> dict[str, Any]:
+    """Return what does not depend on the engine of searches: what is found, in whichever order engines score it."""
+    return {
+        asked: answer
+        if isinstance(answer, list)
+        else answer | {"hits": sorted(answer.get("hits", ())), "best": ""}
+        for asked, answer in searches.items()
+    }
