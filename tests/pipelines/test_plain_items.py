@@ -413,3 +413,10 @@ def test_all_mistakes_are_told_at_once(shop: Folder, caplog: pytest.LogCaptureFi
         ["shop: not crawled: settings", f"ULTRACRAWL_{one}"]
         for one in ("ATTRIBUTES.price.type", "ATTRIBUTES.made.name", "ATTRIBUTES.made.typ", "INDEX.engine")
     ]
+
+
+def test_the_index_is_opened_though_only_the_spider_knows_the_hosts_of_the_boundary(tmp_path: Path) -> None:
+    boundary = {"uris": {"exclude": [{"suffix": "/print"}]}}
+    project = plain_project({"ULTRACRAWL_DATA": str(tmp_path), "ULTRACRAWL_BOUNDARY": boundary})
+    assert project is not None
+    assert index_config(project).path == tmp_path / "index"

@@ -136,7 +136,8 @@ def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
         load_settings,
     )
 
-    written = {name: settings.get(name) for name in SETTINGS}
+    # Without hosts the boundary means those of the spider's `start_urls`, which only its crawl knows.
+    written = {name: settings.get(name) for name in SETTINGS if name != "ULTRACRAWL_BOUNDARY"}
     project = require(load_settings(written, "spider", (), data))
     (template,) = project.sources.values()
     names = sorted(folder.name for folder in project.cache.path.glob("*") if folder.is_dir())
