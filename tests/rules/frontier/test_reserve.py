@@ -168,3 +168,14 @@ def test_places_add_up_and_nothing_is_left_behind(slow: int, moves: list[tuple[s
             end(out.pop(), well=False)
     assert len(frontier) == 0
     assert frontier._reserve.taken == 0
+
+
+def test_a_site_that_answers_again_and_again_stays_quick() -> None:
+    frontier = filled(1, "a", count=9)
+    for _ in range(3):
+        popped(frontier)
+        frontier.clocks.note_answer("a")
+        frontier.finish_entry("a")
+    popped(frontier, SLOW_AFTER + 1)
+    frontier.entries.add_entry(Entry("b"))
+    assert popped(frontier, SLOW_AFTER + 1) == ["b"], "the place of slow sites is free"

@@ -91,3 +91,7 @@ def test_a_cycle_that_a_wrong_clock_dated_counts_from_now(ahead: float) -> None:
     assert rule.next_due(latest, 1000.0) == 1000.0 + 24 * HOUR
     assert rule.is_over(latest, 1000.0 + ahead, 1000.0) is False
     assert place(rule, latest, 1000.0) == CyclePlace(8, 0, 1000.0, SCRATCH)
+
+
+def test_an_adaptive_cycle_is_not_divided_by_default() -> None:
+    assert CycleRule(ADAPTIVE, 24 * HOUR).length(ADAPTIVE) == 24 * HOUR
