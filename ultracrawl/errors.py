@@ -87,6 +87,10 @@ class IndexDamagedError(IndexStoreError):
         return self._problem
 
 
+class IndexForeignError(IndexDamagedError):
+    """A file of the index would run code in a program that loads it as Whoosh does; this one never does."""
+
+
 class IndexLockedError(IndexStoreError):
     """Another process held the write lock of the index for longer than the timeout."""
 

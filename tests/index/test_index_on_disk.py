@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from whoosh.index import TOC
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
@@ -85,13 +84,13 @@ WORK = {
     "check": lambda index: 3 - len(index.check()),
 }
 PLACES = {
-    "whoosh": [(directory, "OpenSegment"), (TOC, "read")],
+    "whoosh": [(directory, "OpenSegment"), (directory, "read_contents")],
     "tantivy": [(generations, "_opened"), (tantivy_index, "index_facts"), (tantivy_index, "find_damage")],
 }
 
 
 @pytest.mark.parametrize(
-    ("engine", "place"), [("whoosh", (TOC, "read")), ("tantivy", (generations, "_opened"))]
+    ("engine", "place"), [("whoosh", (directory, "read_contents")), ("tantivy", (generations, "_opened"))]
 )
 def test_an_index_that_may_not_be_read_is_not_called_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, place: tuple[object, str]

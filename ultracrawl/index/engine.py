@@ -373,6 +373,14 @@ class HasCommits(Protocol):
         """
 
 
+@runtime_checkable
+class RefusesCode(Protocol):
+    """An `IndexEngine` whose files can contain code."""
+
+    def refuse_code(self) -> None:
+        """Read all files that can contain code. Raises `IndexForeignError` if one does, `IndexStoreError`."""
+
+
 class OpenEngine(Protocol):
     """What an entry point of the group `ultracrawl.engines` names: a callable (class or function) that opens an index.
 

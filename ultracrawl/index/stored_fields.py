@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from ultracrawl.index.engine import IndexDocument, Json
-from ultracrawl.index.values import attributes_to_json, extras_to_json
+from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.words.analysis import replace_surrogates
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Version of the fields and terms of a document; increase it whenever they change.
 
 An index of another version is searched as it is, and rebuilt before it is written to.
@@ -64,21 +62,6 @@ def known_values(
     if "Title" in attributes:
         known.setdefault("Title", [document.title])
     return known
-
-
-def stored_values(known: Mapping[str, Sequence[AttributeValue]]) -> str:
-    """Return values as JSON, for `attributes_from_json`."""
-    return _dumped(attributes_to_json(known))
-
-
-def stored_extras(document: IndexDocument) -> str:
-    """Return the optional fields of a document as JSON, for `with_extras`; empty if it has none."""
-    extras = extras_to_json(document)
-    return _dumped(extras) if extras else ""
-
-
-def _dumped(values: Json) -> str:
-    return replace_surrogates(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
 
 
 def values_of_type(kind: AttributeType, values: Sequence[AttributeValue]) -> list[AttributeValue]:

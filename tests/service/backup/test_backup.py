@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +16,9 @@ from support.project import Workspace
 from support.same_index import index_differences
 from support.site import Site
 from support.until import until
+from whoosh.fields import Schema
+from whoosh.filedb.filestore import FileStorage
+from whoosh.index import TOC
 
 from ultracrawl.index.locking import LOCKS, write_lock
 from ultracrawl.service.backup.saving import _locked_folder
@@ -49,6 +54,32 @@ def test_state_and_index_are_equal_after_a_restore(
     site.reset()
     run = elsewhere.crawl().run
     assert (run["outcomes"], run["problems"], run["indexed"]) == ({"NOT_MODIFIED": 21}, [], 0)
+
+
+class Code(Schema):
+    """A schema that makes a folder where it is unpickled."""
+
+    made: Path
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (str(self.made),)
+
+
+def test_an_archive_whose_index_contains_code_is_refused(
+    workspace: Workspace, elsewhere: Workspace, url: str
+) -> None:
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    Code.made = workspace.directory / "made"
+    folder = workspace.directory / "var" / "index"
+    TOC(Code(), [], 99).write(FileStorage(str(folder)), "MAIN")
+    archive = workspace.directory.parent / "saved.tgz"
+    assert workspace.command("backup", str(archive)).code == 0
+    shutil.copy(workspace.directory / "ultracrawl.yaml", elsewhere.directory)
+    restored = elsewhere.command("restore", str(archive))
+    assert (restored.code, "mkdir" in restored.err) == (2, True)
+    assert not Code.made.exists()
+    assert not list((elsewhere.directory / "var").rglob("*.sqlite"))
 
 
 def test_an_archive_is_for_its_owner_and_replaced_by_force_alone(

@@ -5,19 +5,20 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from whoosh.codec.whoosh3 import W3Segment
 from whoosh.fields import Schema
-from whoosh.filedb.filestore import FileStorage
-from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
+from whoosh.index import TOC, EmptyIndexError, clean_files
 
-from ultracrawl.errors import IndexDamagedError, IndexStoreError
+from ultracrawl.errors import IndexDamagedError, IndexForeignError, IndexStoreError
 from ultracrawl.index.locking import WHOOSH_LOCK, write_lock
 from ultracrawl.index.whoosh.fields import with_current_fields
-from ultracrawl.index.whoosh.postings import DAMAGE
+from ultracrawl.index.whoosh.mapped_reader import MappedReader
+from ultracrawl.index.whoosh.pickles import CheckedIndex, CheckedStorage, ForeignPickleError, read_contents
+from ultracrawl.index.whoosh.postings import DAMAGE, refuse_foreign_pickles
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.system.files import set_contents_aside
 
@@ -33,7 +34,7 @@ class OpenedSegments(NamedTuple):
     lost: int
 
 
-class StoredIndex(FileIndex):  # type: ignore[misc]  # Whoosh has no types
+class StoredIndex(CheckedIndex):
     """A Whoosh index whose schema is replaced by the fields of this program."""
 
     def _read_toc(self) -> TOC:
@@ -48,7 +49,7 @@ class IndexDirectory:
     def __init__(self, path: Path, lock_seconds: float) -> None:
         self.path = path
         self._lock_seconds = lock_seconds
-        self._storage = FileStorage(str(path))
+        self._storage = CheckedStorage(str(path))
         self._open: dict[str, OpenSegment] = {}
         self._snapshot: Snapshot | None = None
 
@@ -64,11 +65,11 @@ class IndexDirectory:
     def open_or_create(self, schema: Schema) -> StoredIndex:
         """Return the index for writing, created if necessary; the lock is held."""
         try:
-            return StoredIndex(self._storage, indexname=_NAME)
+            return StoredIndex(self._storage, _NAME)
         except EmptyIndexError:
             self._refuse_lost_toc()
             TOC.create(self._storage, schema, _NAME)
-            return StoredIndex(self._storage, indexname=_NAME)
+            return StoredIndex(self._storage, _NAME)
 
     def clear(self, schema: Schema) -> None:
         """Replace the index with an empty one and move the old files aside; the lock is held."""
@@ -116,6 +117,19 @@ class IndexDirectory:
                 one.reader.close()
         raise AssertionError("unreachable")
 
+    def refuse_code(self) -> None:
+        """Load every pickle of the index. Raises `IndexForeignError` if one is not plain data; damage is no reason."""
+        _, schema, segments = self._toc()
+        with self.errors("read"):
+            for segment in segments:
+                try:
+                    with closing(MappedReader(self._storage, schema, segment)) as reader:
+                        refuse_foreign_pickles(reader)
+                except ForeignPickleError:
+                    raise
+                except DAMAGE:
+                    continue
+
     def staging(self) -> Path:
         """Return an empty folder for an index that will replace this one."""
         path = self.path / "rebuild"
@@ -127,8 +141,8 @@ class IndexDirectory:
     def adopt(self, staging: Path, schema: Schema) -> None:
         """Replace the index with the one in the staging folder, in one step; the lock is held."""
         with self.errors("written"):
-            staged = FileStorage(str(staging))
-            segments = FileIndex(staged, indexname=_NAME)._segments() if staged.list() else []
+            staged = CheckedStorage(str(staging))
+            segments = CheckedIndex(staged, _NAME)._segments() if staged.list() else []
             for path in staging.glob("*.seg"):
                 path.rename(self.path / path.name)
             generation = TOC._latest_generation(self._storage, _NAME) + 1
@@ -155,9 +169,8 @@ class IndexDirectory:
             raise kind(f"index {self.path} cannot be {verb}: {reason}") from error
         except DAMAGE as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
-            raise IndexDamagedError(
-                f"index {self.path} cannot be {verb}, it may be damaged: {reason}"
-            ) from error
+            kind = IndexForeignError if isinstance(error, ForeignPickleError) else IndexDamagedError
+            raise kind(f"index {self.path} cannot be {verb}, it may be damaged: {reason}") from error
 
     def _toc(self) -> tuple[int, Schema, list[W3Segment]]:
         """Return the newest generation of the index, its schema and its segments."""
@@ -168,7 +181,7 @@ class IndexDirectory:
                     if generation < 0:
                         self._refuse_lost_toc()
                         return generation, Schema(), []
-                    toc = TOC.read(self._storage, _NAME, generation)
+                    toc = read_contents(self._storage, _NAME, generation)
                     if self._snapshot is not None and self._snapshot.generation == generation:
                         return (
                             generation,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -21,10 +22,9 @@ from ultracrawl.index.stored_fields import (
     document_id,
     known_values,
     safe_name,
-    stored_extras,
-    stored_values,
     values_of_type,
 )
+from ultracrawl.index.values import pack_document
 from ultracrawl.index.words.analysis import WORD_PATTERN, folded_letters, replace_surrogates
 from ultracrawl.index.words.text import AnalysedText, analyse, index_words
 from ultracrawl.model import AttributeValue
@@ -40,6 +40,8 @@ VERSION_FIELD = f"analysis_{SCHEMA_VERSION}"
 alone."""
 
 
+STORED_DOCUMENT = "stored"
+"""The column with the documents, as `pack_document` encodes them; stored fields of Whoosh would be pickles."""
 UNSTORED_TEXT = "rest"
 """The column with the compressed text beyond the stored part; empty for most documents."""
 
@@ -100,21 +102,16 @@ def with_current_fields(schema: Schema) -> Schema:
 def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, object]:
     """Return the arguments of Whoosh's `add_document` for a document; unknown attributes are dropped."""
     text = replace_surrogates(document.text)
+    shown = "" if document.secret_text else text[:STORED_TEXT_LIMIT]
     known = known_values(document, attributes)
     fields: dict[str, object] = {
         "id": document_id(document.source, document.url),
         "source": replace_surrogates(document.source),
-        "url": replace_surrogates(document.url),
-        "_stored_title": replace_surrogates(document.title),
-        "_stored_text": "" if document.secret_text else text[:STORED_TEXT_LIMIT],
-        "_stored_anchors": list(document.anchors),
-        "attributes": stored_values(known),
+        STORED_DOCUMENT: pack_document(0, replace(document, text=shown, attributes=known)),
         **_word_fields(analyse(document)),
     }
-    if rest := text if document.secret_text else text[STORED_TEXT_LIMIT:]:
+    if rest := text[len(shown) :]:
         fields[UNSTORED_TEXT] = zlib.compress(rest.encode(), 1)
-    if further := stored_extras(document):
-        fields["further"] = further
     if document.acl:
         fields["acl"] = acl_terms(document.acl)
     for name, values in known.items():
@@ -173,8 +170,8 @@ def _field_named(name: str) -> FieldType | None:
     return None if make is None else make()
 
 
-def _text(*, stored: bool = True) -> TEXT:
-    return TEXT(analyzer=word_analyzer(), phrase=True, stored=stored)
+def _text() -> TEXT:
+    return TEXT(analyzer=word_analyzer(), phrase=True)
 
 
 def _value(kind: AttributeType) -> FieldType:
@@ -187,25 +184,18 @@ def _value(kind: AttributeType) -> FieldType:
 
 _ANALYZER = RegexTokenizer(WORD_PATTERN) | LowercaseFilter() | CharsetFilter(folded_letters())
 _VALUE_PREFIXES = {AttributeType.STRING: "k", AttributeType.NUMBER: "n", AttributeType.DATE: "d"}
-_STORED = frozenset({"title", "text", "anchors"})
-"""Word fields whose texts are stored."""
 _FIELD_FACTORIES: dict[str, Callable[[], FieldType]] = {
     "id": partial(ID, unique=True),
-    "source": partial(ID, stored=True),
-    "url": STORED,
-    **{
-        field.name: partial(_text, stored=field.name in _STORED) if field.has_positions else KEYWORD
-        for field in FIELDS
-    },
+    "source": ID,
+    **{field.name: _text if field.has_positions else KEYWORD for field in FIELDS},
     **{field.stems: KEYWORD for field in FIELDS if field.stems},
     "acl": ID,
-    "further": STORED,
+    STORED_DOCUMENT: lambda: COLUMN(VarBytesColumn()),
     UNSTORED_TEXT: lambda: COLUMN(VarBytesColumn()),
     "language": ID,
-    "attributes": STORED,
     VERSION_FIELD: STORED,
 }
 _FIELD_FACTORIES_BY_PREFIX: dict[str, Callable[[], FieldType]] = {
-    "w_": partial(_text, stored=False),
+    "w_": _text,
     **{f"{prefix}_": partial(_value, kind) for kind, prefix in _VALUE_PREFIXES.items()},
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -38,7 +37,6 @@ from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import Node
 from ultracrawl.index.query.visibility import hidden_from
 from ultracrawl.index.stored_fields import RESTRICTED, STORED_TEXT_LIMIT, document_id
-from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, schema_fields, value_field, value_terms_end
 from ultracrawl.index.whoosh.postings import read_postings
@@ -278,5 +276,5 @@ def _facet_value(kind: AttributeType, term: bytes) -> str | float:
 
 
 def _stored(segment: OpenSegment, docnum: int, name: str) -> list[str]:
-    stored = attributes_from_json(json.loads(segment.reader.stored_fields(docnum)["attributes"]))
-    return [value for value in stored.get(name, ()) if isinstance(value, str)]
+    values = stored_document(segment, docnum).attributes.get(name, ())
+    return [value for value in values if isinstance(value, str)]

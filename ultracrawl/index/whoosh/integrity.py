@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from whoosh.codec.whoosh3 import W3TermInfo
 from whoosh.formats import Positions
 
 from ultracrawl.errors import IndexDamagedError
@@ -14,7 +13,7 @@ from ultracrawl.index.engine import IndexFacts
 from ultracrawl.index.reclaiming import reclaim_count
 from ultracrawl.index.whoosh.directory import IndexDirectory
 from ultracrawl.index.whoosh.fields import schema_version
-from ultracrawl.index.whoosh.postings import DAMAGE, decode_positions, read_postings
+from ultracrawl.index.whoosh.postings import DAMAGE, TermInfo, decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.index.whoosh.stored_documents import stored_document
 
@@ -69,7 +68,7 @@ def _check_segment(segment: OpenSegment) -> Iterator[str]:
             yield f"the occurrences of {problems} words in the field {fieldname} cannot be read"
 
 
-def _is_sound(segment: OpenSegment, fieldname: str, info: W3TermInfo) -> bool:
+def _is_sound(segment: OpenSegment, fieldname: str, info: TermInfo) -> bool:
     """Return whether the postings of a term can be read and belong to documents of the segment."""
     try:
         ids, weights, values = read_postings(segment.reader, info)
@@ -78,7 +77,7 @@ def _is_sound(segment: OpenSegment, fieldname: str, info: W3TermInfo) -> bool:
                 decode_positions(value)
     except DAMAGE:
         return False
-    return 0 < len(ids) == len(weights) == info.doc_frequency() and 0 <= ids[0] <= ids[-1] < segment.documents
+    return 0 < len(ids) == len(weights) == info.documents and 0 <= ids[0] <= ids[-1] < segment.documents
 
 
 def _line(error: BaseException) -> str:

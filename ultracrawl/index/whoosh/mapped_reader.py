@@ -11,15 +11,16 @@ import os
 from whoosh.codec.whoosh3 import W3Segment
 from whoosh.fields import Schema
 from whoosh.filedb.compound import CompoundStorage
-from whoosh.filedb.filestore import FileStorage, OverlayStorage
-from whoosh.filedb.structfile import BufferFile, StructFile
+from whoosh.filedb.filestore import OverlayStorage
 from whoosh.reading import SegmentReader
+
+from ultracrawl.index.whoosh.pickles import CheckedBuffer, CheckedStorage
 
 
 class MappedReader(SegmentReader):  # type: ignore[misc]  # Whoosh has no types
     """A `SegmentReader` over a memory map of the compound file of a segment."""
 
-    def __init__(self, storage: FileStorage, schema: Schema, segment: W3Segment) -> None:
+    def __init__(self, storage: CheckedStorage, schema: Schema, segment: W3Segment) -> None:
         if not segment.is_compound():
             super().__init__(storage, schema, segment)
             return
@@ -45,15 +46,15 @@ class MappedReader(SegmentReader):  # type: ignore[misc]  # Whoosh has no types
 class _MappedStorage(CompoundStorage):  # type: ignore[misc]  # Whoosh has no types
     """The files of a compound file, as views of its map."""
 
-    def open_file(self, name: str, *args: object, **kwargs: object) -> StructFile:
+    def open_file(self, name: str, *args: object, **kwargs: object) -> CheckedBuffer:
         """Open one of the files for reading."""
         if not self._source:
-            return super().open_file(name, *args, **kwargs)
+            return _MappedFile(memoryview(super().open_file(name, *args, **kwargs).read()), name)
         offset, length = self.range(name)
         return _MappedFile(memoryview(self._source)[offset : offset + length], name)
 
 
-class _MappedFile(BufferFile):  # type: ignore[misc]  # Whoosh has no types
+class _MappedFile(CheckedBuffer):
     """A view of a map with the methods of Whoosh's files."""
 
     def __init__(self, view: memoryview, name: str) -> None:

@@ -6,17 +6,20 @@ import pickle
 import struct
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
 from itertools import accumulate
-from pickle import load, loads
 from struct import Struct
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from whoosh.codec.whoosh3 import LENGTHS_COLUMN, W3TermInfo
+from whoosh.codec.whoosh3 import LENGTHS_COLUMN
+from whoosh.columns import CompressedBytesColumn
 from whoosh.filedb.filetables import FileFormatError
+from whoosh.formats import Positions
 from whoosh.index import IndexError as WhooshError
 from whoosh.reading import SegmentReader
+
+from ultracrawl.index.whoosh.pickles import ForeignPickleError, load_plain, load_plain_from
 
 DAMAGE = (
     EOFError, ValueError, KeyError, IndexError, AttributeError, AssertionError, TypeError, FileNotFoundError,
@@ -30,7 +33,9 @@ _unpack_int = Struct("!i").unpack
 _pack_field = Struct("!H").pack
 _slot, _slot_size = Struct("!Iq").unpack_from, 12
 _sizes, _sizes_size = Struct("!ii").unpack_from, 8
+_info, _info_size = Struct("!BfIBBfII").unpack_from, 23
 _frequency_in = Struct("!BfI").unpack_from
+_offset_in = Struct("!q").unpack_from
 _MAGIC_SIZE = 4
 
 
@@ -42,14 +47,34 @@ class Postings(NamedTuple):
     values: Sequence[bytes] | None
 
 
+class TermInfo(NamedTuple):
+    """Document frequency of a term in one segment, and its postings, or the offset where they are in their file."""
+
+    documents: int
+    postings: Postings | int
+
+
 class _File(Protocol):
     def get(self, position: int, length: int) -> bytes: ...
 
 
-def find_term(reader: SegmentReader, fieldname: str, term: bytes) -> W3TermInfo | None:
+def find_term(reader: SegmentReader, fieldname: str, term: bytes) -> TermInfo | None:
     """Return the term info of a term in one segment, or None if it does not occur."""
     data = _encoded_info(reader, fieldname, term)
-    return None if data is None else W3TermInfo.from_bytes(data)
+    return None if data is None else _term_info(data)
+
+
+def terms_of(
+    reader: SegmentReader, fieldname: str = "", start: bytes = b""
+) -> Iterator[tuple[str, bytes, TermInfo]]:
+    """Yield the terms of a segment in order; those of a field and the ones after it, from a term on, if it is given."""
+    terms = reader._terms
+    entries = (
+        terms._tindex.items_from(terms._keycoder(fieldname, start)) if fieldname else terms._tindex.items()
+    )
+    for key, data in entries:
+        name, term = terms._keydecoder(key)
+        yield name, term, _term_info(data)
 
 
 def frequency_of(reader: SegmentReader, fieldname: str, term: bytes) -> int:
@@ -85,12 +110,18 @@ def _encoded_info(reader: SegmentReader, fieldname: str, term: bytes) -> bytes |
     return None
 
 
-def read_postings(reader: SegmentReader, info: W3TermInfo) -> Postings:
+def _term_info(data: bytes) -> TermInfo:
+    is_inline, _, documents, *_ = _info(data)
+    if is_inline:
+        return TermInfo(documents, Postings(*load_plain(data[_info_size:])))
+    return TermInfo(documents, _offset_in(data, _info_size)[0])
+
+
+def read_postings(reader: SegmentReader, info: TermInfo) -> Postings:
     """Return all postings of a term, deleted documents included."""
-    if info.is_inlined():
-        ids, weights, values = info.inlined_postings()
-        return Postings(ids, weights, values)
-    blocks = list(_blocks(reader._terms._postfile, info.extent()[0]))
+    if isinstance(info.postings, Postings):
+        return info.postings
+    blocks = list(_blocks(reader._terms._postfile, info.postings))
     if len(blocks) == 1:
         return blocks[0]
     ids = [docnum for block in blocks for docnum in block.ids]
@@ -100,9 +131,40 @@ def read_postings(reader: SegmentReader, info: W3TermInfo) -> Postings:
     return Postings(ids, weights, [value for block in blocks for value in block.values or ()])
 
 
+def refuse_foreign_pickles(reader: SegmentReader) -> None:
+    """Load all pickles of a segment, as far as they can be read. Raises `ForeignPickleError`."""
+    documents, schema, terms = reader._perdoc, reader.schema, reader._terms
+
+    def load_stored(docnum: int) -> None:
+        if data := stored[docnum]:
+            load_plain(data)
+
+    def load_entry(entry: tuple[bytes, bytes]) -> None:
+        key, data = entry
+        values = read_postings(reader, _term_info(data)).values
+        name, _ = terms._keydecoder(key)
+        if values and name in schema and type(schema[name].format) is Positions:
+            decode_differences(values)
+
+    if documents.has_column("_stored"):
+        stored = documents.column_reader("_stored", CompressedBytesColumn())
+        _load_each(load_stored, range(reader.doc_count_all()))
+    _load_each(load_entry, terms._tindex.items())
+
+
+def _load_each(load: Callable[[Any], None], items: Iterable[object]) -> None:
+    for item in items:
+        try:
+            load(item)
+        except ForeignPickleError:
+            raise
+        except DAMAGE:
+            continue
+
+
 def decode_positions(value: bytes) -> list[int]:
     """Return the positions of a word in a document."""
-    return list(accumulate(loads(value[4:])))  # noqa: S301 - Whoosh's format; the index is our own file
+    return list(accumulate(load_plain(value[4:])))
 
 
 def decode_differences(values: Iterable[bytes]) -> list[list[int]]:
@@ -111,7 +173,7 @@ def decode_differences(values: Iterable[bytes]) -> list[list[int]]:
     The pickles are joined into one pickle of a list, which takes a third of the time of loading each by itself.
     """
     body = b"".join([value[6:-1] for value in values])
-    found: list[list[int]] = loads(b"\x80\x02](" + body + b"e.")  # noqa: S301 - as above
+    found: list[list[int]] = load_plain(b"\x80\x02](" + body + b"e.")
     return found
 
 
@@ -133,9 +195,9 @@ def _blocks(file: _File, offset: int) -> Iterator[Postings]:
         size = _unpack_int(file.get(position, 4))[0]
         last, size = size < 0, abs(size)
         stream = BytesIO(file.get(position + 4, size))
-        count, _, _, compression, _, _ = load(stream)  # noqa: S301 - as above
+        count, _, _, compression, _, _ = load_plain_from(stream)
         data = stream.read()
-        yield _postings(count, loads(zlib.decompress(data) if compression else data))  # noqa: S301 - as above
+        yield _postings(count, load_plain(zlib.decompress(data) if compression else data))
         position += 4 + size
 
 

@@ -6,15 +6,23 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import count, takewhile
 
-from whoosh.codec.whoosh3 import W3Segment, W3TermInfo
+from whoosh.codec.whoosh3 import W3Segment
 from whoosh.columns import Column
 from whoosh.fields import Schema
-from whoosh.filedb.filestore import FileStorage
 from whoosh.util.numeric import byte_to_length
 
 from ultracrawl.index.query.scoring import length_norm
 from ultracrawl.index.whoosh.mapped_reader import MappedReader
-from ultracrawl.index.whoosh.postings import Postings, find_term, frequency_of, length_bytes, read_postings
+from ultracrawl.index.whoosh.pickles import CheckedStorage
+from ultracrawl.index.whoosh.postings import (
+    Postings,
+    TermInfo,
+    find_term,
+    frequency_of,
+    length_bytes,
+    read_postings,
+    terms_of,
+)
 
 NO_POSTINGS = Postings((), (), None)
 _NUMBERS = count()
@@ -23,7 +31,7 @@ _NUMBERS = count()
 class OpenSegment:
     """One segment, opened for queries; `deleted` are its deleted documents."""
 
-    def __init__(self, storage: FileStorage, schema: Schema, segment: W3Segment) -> None:
+    def __init__(self, storage: CheckedStorage, schema: Schema, segment: W3Segment) -> None:
         self.name: str = segment.segment_id()
         """The name of the segment, which no other one ever has."""
         self.reader = MappedReader(storage, schema, segment)
@@ -50,11 +58,11 @@ class OpenSegment:
         """Return the document frequency of a term."""
         return frequency_of(self.reader, fieldname, term.encode(errors="replace"))
 
-    def terms(self, fieldname: str, start: bytes = b"") -> Iterator[tuple[bytes, W3TermInfo]]:
+    def terms(self, fieldname: str, start: bytes = b"") -> Iterator[tuple[bytes, TermInfo]]:
         """Yield the terms of a field from `start` on, in order."""
         if fieldname not in self.reader._terms._fieldmap:
             return
-        for (name, term), info in self.reader._terms.items_from(fieldname, start):
+        for name, term, info in terms_of(self.reader, fieldname, start):
             if name != fieldname:
                 return
             yield term, info

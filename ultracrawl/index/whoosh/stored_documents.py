@@ -6,13 +6,15 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
-from whoosh.columns import VarBytesColumn
+from whoosh.columns import CompressedBytesColumn, VarBytesColumn
 
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
-from ultracrawl.index.values import attributes_from_json, with_extras
-from ultracrawl.index.whoosh.fields import UNSTORED_TEXT
+from ultracrawl.index.values import attributes_from_json, unpack_document, with_extras
+from ultracrawl.index.whoosh.fields import STORED_DOCUMENT, UNSTORED_TEXT
+from ultracrawl.index.whoosh.pickles import load_plain
 from ultracrawl.index.whoosh.postings import DAMAGE, decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment
 from ultracrawl.index.words.analysis import is_bigram, words
@@ -23,7 +25,19 @@ def stored_document(segment: OpenSegment, docnum: int) -> IndexDocument:
 
     A long text is returned up to the stored part.
     """
-    stored = segment.reader.stored_fields(docnum)
+    column = segment.column(STORED_DOCUMENT, VarBytesColumn())
+    if column is None:
+        return _formerly_stored(segment, docnum)
+    document = unpack_document(cast(bytes, column[docnum]))
+    if document is None:
+        raise ValueError("a document of the index cannot be read")
+    return document
+
+
+def _formerly_stored(segment: OpenSegment, docnum: int) -> IndexDocument:
+    """Return a document of an index before version 6, whose stored fields are pickles."""
+    column = segment.column("_stored", CompressedBytesColumn())
+    stored = load_plain(cast(bytes, column[docnum])) if column is not None else {}
     attributes = attributes_from_json(json.loads(stored["attributes"]))
     secret = not stored["text"] and segment.lengths("text")[docnum] > 0
     anchors = tuple(stored.get("anchors", ()))

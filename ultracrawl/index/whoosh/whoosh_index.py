@@ -141,6 +141,10 @@ class WhooshIndex:
         with self._directory.lock():
             return self._rebuild_if_outdated()
 
+    def refuse_code(self) -> None:
+        """See `RefusesCode.refuse_code`."""
+        self._directory.refuse_code()
+
     def clear(self) -> None:
         """See `IndexEngine.clear`."""
         with self._directory.lock():

@@ -11,7 +11,7 @@ from ultracrawl.sources import Project
 from ultracrawl.stores.sqlite.copying import COMPANIONS
 from ultracrawl.system.replacement import OWN_NAMES
 
-STATE, CACHE, DOCUMENTS, INDEX = "state", "cache", "documents", "index"
+STATE, CACHE, DOCUMENTS, INDEX, INDEXES = "state", "cache", "documents", "index", "indexes"
 _EXCLUDED_SUFFIXES = (*COMPANIONS, ".lock", ".crawl", ".order", ".runner")
 """Suffixes of files for communication between processes, and of temporary files of SQLite."""
 _DAMAGED = ".damaged-"
@@ -35,7 +35,7 @@ def index_places(project: Project) -> Mapping[str, Path]:
     """Return the folders of all indexes."""
     return {
         INDEX: project.index.path,
-        **{f"indexes/{name}": section.path for name, section in project.indexes.items()},
+        **{f"{INDEXES}/{name}": section.path for name, section in project.indexes.items()},
     }
 
 

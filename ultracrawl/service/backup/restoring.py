@@ -7,20 +7,24 @@ import shutil
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from gzip import BadGzipFile
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import IndexForeignError, IndexStoreError, UserError
+from ultracrawl.index.engine import RefusesCode
+from ultracrawl.index.engines import open_index
+from ultracrawl.index.project_index import index_config
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.access.users import UserStore
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, parse_manifest
-from ultracrawl.service.backup.places import STATE, places_of
+from ultracrawl.service.backup.places import INDEX, INDEXES, STATE, places_of
 from ultracrawl.service.control import running_crawl_status
 from ultracrawl.sources import Project
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.project_stores import schedules_folder
 from ultracrawl.stores.runner_registry import active_runners
 from ultracrawl.system.files import convert_write_errors
@@ -47,11 +51,32 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> R
     with convert_write_errors(project.state.path), replacing(list(places.values())) as replacement:
         drafts = {name: replacement.draft_of(path) for name, path in places.items()}
         manifest = _unpack(archive, drafts)
+        _refuse_code(project, archive, drafts)
         _check_idle(project)
         tokens = _keep_file(project, TokenStore.of_project(project).path, drafts[STATE])
         users = _keep_file(project, UserStore.of_project(project).path, drafts[STATE])
         replacement.commit()
     return Restored(manifest, tokens, users)
+
+
+def _refuse_code(project: Project, archive: Path, drafts: Mapping[str, Path]) -> None:
+    """Raise `UserError` if an index contains code; it is not run here, but other readers of the format would."""
+    for name in (PROJECT_INDEX, *project.indexes):
+        draft = drafts[INDEX if name == PROJECT_INDEX else f"{INDEXES}/{name}"]
+        if not draft.exists():
+            continue
+        index = open_index(replace(index_config(project, name), path=draft))
+        try:
+            if isinstance(index, RefusesCode):
+                index.refuse_code()
+        except IndexForeignError as error:
+            raise UserError(
+                f"{archive} is no backup made by ultracrawl, and may harm: {error.problem}"
+            ) from None
+        except IndexStoreError:
+            pass  # it was damaged before it was saved
+        finally:
+            index.close()
 
 
 class Credentials(StrEnum):

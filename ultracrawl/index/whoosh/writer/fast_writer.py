@@ -39,8 +39,8 @@ Indexer = Callable[[int, object], int]
 class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
     """A `SegmentWriter` that does not lock: the caller holds the write lock of the index.
 
-    Vectors, spelling fields and document boosts are not supported; the schema has none. All postings of the batch are
-    in memory until it is written; the caller keeps batches small. A batch ends with `commit`, or with `abort`, which
+    Stored fields, vectors, spelling fields and document boosts are not supported; the schema has none. All postings are
+    in memory until the batch is written; the caller keeps it small. It ends with `commit`, or with `abort`, which
     leaves the index unchanged whatever the state of the writer.
     """
 
@@ -65,9 +65,9 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
             length = self._indexer(name, field)(docnum, value) if field.indexed else 0
             if length:
                 self._length_list(name, docnum).append(length_to_byte(length))
-            shown = fields.get(f"_stored_{name}", value)
-            documents.add_field(name, field, shown if field.stored else None, length)
+            documents.add_field(name, field, None, length)
             if field.column_type:
+                shown = fields.get(f"_stored_{name}", value)
                 documents.add_column_value(name, field.column_type, field.to_column_value(shown))
         documents.finish_doc()
         self._added = True

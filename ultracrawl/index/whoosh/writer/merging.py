@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from whoosh.codec.whoosh3 import LENGTHS_COLUMN, W3PerDocWriter, W3Segment
-from whoosh.columns import Column, VarBytesColumn
+from whoosh.columns import Column
 from whoosh.fields import Schema
 from whoosh.reading import SegmentReader
 from whoosh.util.numeric import byte_to_length
 
-from ultracrawl.index.whoosh.postings import length_bytes, read_postings
+from ultracrawl.index.whoosh.postings import length_bytes, read_postings, terms_of
 from ultracrawl.index.whoosh.writer.term_file import PostingList
 
 TermStream = Iterator[tuple[str, bytes, PostingList]]
@@ -67,11 +67,9 @@ def living_documents(reader: SegmentReader) -> list[int]:
 def copy_documents(
     reader: SegmentReader, schema: Schema, target: W3PerDocWriter, first: int, living: Sequence[int]
 ) -> None:
-    """Append stored fields, lengths and sort columns of the living documents, numbered from `first`."""
+    """Append lengths and columns of the living documents, numbered from `first`."""
     for name in _column_names(reader):
-        if name == "_stored":
-            _copy_stored(reader, target, first, living)
-        elif (column := _column(name, schema)) is not None:
+        if (column := _column(name, schema)) is not None:
             if not target._has_column(name):
                 target._create_column(name, column)
             source = reader._perdoc.column_reader(name, column)
@@ -87,7 +85,7 @@ def segment_terms(reader: SegmentReader, schema: Schema, first: int, living: Seq
     """Yield the terms of a segment with renumbered documents and without deleted ones."""
     numbers = {old: new for new, old in enumerate(living, first)}
     has_no_deletions = len(living) == reader.doc_count_all()
-    for (fieldname, term), info in reader._terms.items():
+    for fieldname, term, info in terms_of(reader):
         if fieldname not in schema:
             continue
         ids, weights, values = read_postings(reader, info)
@@ -145,14 +143,6 @@ def _column(name: str, schema: Schema) -> Column | None:
     if length_of:
         return LENGTHS_COLUMN if length_of.group(1) in schema else None
     return schema[name].column_type if name in schema else None
-
-
-def _copy_stored(reader: SegmentReader, target: W3PerDocWriter, first: int, living: Sequence[int]) -> None:
-    """Copy stored fields in their pickled and compressed form."""
-    source = reader._perdoc.column_reader("_stored", VarBytesColumn())
-    compressing = target._get_column("_stored")._child
-    for new, old in enumerate(living, first):
-        VarBytesColumn.Writer.add(compressing, new, source[old])
 
 
 def _field_lengths(reader: SegmentReader, schema: Schema, living: Sequence[int]) -> Iterator[tuple[str, int]]:

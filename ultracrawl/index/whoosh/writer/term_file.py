@@ -38,9 +38,6 @@ MIN_COMPRESSED_BYTES = 200
 Only merging compresses: new segments are soon merged, and compression takes a fifth of all indexing time.
 """
 
-STORED_COMPRESSION = 1
-"""zlib level for stored fields; Whoosh's 3 takes half as long again and saves 5 %."""
-
 _PROTOCOL_SMALL = 3
 _PROTOCOL_LARGE = 4
 """Pickle protocols, the faster ones for few and for many values.
@@ -66,9 +63,9 @@ class FastCodec(W3Codec):  # type: ignore[misc]  # Whoosh has no types
     """The W3 codec with the fast field writer; segments are marked as plain W3, which can read them."""
 
     def per_document_writer(self, storage: Storage, segment: W3Segment) -> W3PerDocWriter:
-        """Return the writer of stored fields and columns, with the fastest compression."""
+        """Return the writer of columns; the stored fields are there for Whoosh, and empty."""
         writer = super().per_document_writer(storage, segment)
-        writer._get_column("_stored")._child._level = STORED_COMPRESSION
+        writer._get_column("_stored")
         return writer
 
     def field_writer(self, storage: Storage, segment: W3Segment) -> FastFieldWriter:
