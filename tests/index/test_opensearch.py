@@ -94,6 +94,14 @@ def test_a_query_takes_few_requests(opened: Open, requests: list[str], query: Se
     assert set(requests) == {"_search", "_mapping"}
 
 
+def test_a_language_that_comes_later_is_stemmed(opened: Open) -> None:
+    index = opened()
+    index.apply([document("/en", "the tables of herons", Language=["en"])])
+    assert len(index.search(SearchQuery("table")).hits) == 1
+    opened().apply([document("/de", "die Häuser der Reiher", "Reiher", Language=["de"])])
+    assert titles(index, "haus") == ["Reiher"]
+
+
 def test_a_misspelt_word_is_corrected(opened: Open) -> None:
     index = opened()
     index.apply(LIBRARY)

@@ -85,7 +85,6 @@ def settings(shards: int, replicas: int) -> Json:
     return {
         "number_of_shards": shards,
         "number_of_replicas": replicas,
-        "codec": "best_compression",
         "max_result_window": MAX_RESULTS,
         "similarity": similarities,
         "analysis": {

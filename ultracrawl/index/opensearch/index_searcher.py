@@ -61,13 +61,15 @@ class IndexSearcher:
         indexed: Mapping[str, SearchAttribute],
         attributes: Mapping[str, SearchAttribute],
         query: SearchQuery,
+        languages: frozenset[str] | None = None,
     ) -> None:
         self._ask = ask
         self._query = query
         self._attributes = attributes
         self._indexed = {name: one for name, one in attributes.items() if indexed.get(name) == one}
         self._frequencies: dict[Term, int] = {}
-        self._languages: set[str] = set()
+        self.languages = languages
+        """The languages of documents: of any that is not listed the stems of words are not asked for; None: all are."""
         self._documents: int | None = None
         self._sources: dict[str, Mapping[str, Json]] = {}
         """The stored parts of documents that were read, by key."""
@@ -99,7 +101,7 @@ class IndexSearcher:
         total, hits = int(answer["hits"]["total"]["value"]), answer["hits"]["hits"]
         self._order = [str(hit["_id"]) for hit in hits]
         self._sources = {hit["_id"]: hit["_source"] for hit in hits if "_source" in hit}
-        matcher = Matcher(node, self._languages, self._kept.folded)
+        matcher = Matcher(node, set(self.languages or ()), self._kept.folded)
         found = [(float(hit.get("_score") or 0.0), str(hit["_id"])) for hit in hits]
         ranked: Iterable[tuple[float, str]] = (
             with_ordered_values(found, attribute, self._document)
@@ -147,20 +149,24 @@ class IndexSearcher:
         return _decoded(hits[0]["_source"]) if hits else None
 
     def _compiler(self, budget: SearchBudget | None = None) -> QueryCompiler:
-        return QueryCompiler(self._indexed, self._frequencies.__getitem__, self._documents or 0, budget)
+        known = self._frequencies.__getitem__
+        return QueryCompiler(self._indexed, known, self._documents or 0, budget, self.languages)
 
     def _learn_terms(self, node: Node) -> None:
-        """Learn how often the terms of a tree occur."""
+        """Learn how often the terms of a tree occur; again, if there are documents in more languages than before."""
+        before = self.languages
         needed: dict[Term, None] = {}
 
         def note(term: Term) -> int:
             needed[term] = None
             return 1
 
-        QueryCompiler(self._indexed, note, 1).compile_node(node)
+        QueryCompiler(self._indexed, note, 1, languages=before).compile_node(node)
         words = (leaf.word for leaf in searched_words(node) if isinstance(leaf, Word))
         needed |= dict.fromkeys((name, word) for word in words for name in STATISTICS_FIELDS)
         self._learn(needed)
+        if before is not None and self.languages is not None and not self.languages <= before:
+            self._learn_terms(node)
 
     def _learn(self, terms: Iterable[Term]) -> None:
         """Ask for the document frequencies of terms, among the documents that the searcher may see."""
@@ -178,7 +184,7 @@ class IndexSearcher:
         counts = [bucket["doc_count"] for bucket in found["terms"]["buckets"]] if filters else []
         self._frequencies |= dict(zip(unknown, counts, strict=True))
         self._documents = int(answer["hits"]["total"]["value"])
-        self._languages = {bucket["key"] for bucket in found["languages"]["buckets"]}
+        self.languages = frozenset(bucket["key"] for bucket in found["languages"]["buckets"])
 
     @cached_property
     def _visible(self) -> Query:

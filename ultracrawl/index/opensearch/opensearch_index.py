@@ -58,6 +58,8 @@ class OpenSearchIndex:
         self._alias = Alias(self._servers, options or {})
         self._attributes = dict(attributes)
         self._lock_seconds = lock_seconds
+        self._languages: frozenset[str] | None = None
+        """The languages of documents, as the last search found them."""
 
     def apply(self, changes: Iterable[Change]) -> int:
         """See `IndexEngine.apply`."""
@@ -83,13 +85,14 @@ class OpenSearchIndex:
         if index is None:
             return IndexSearcher(_nothing, {}, self._attributes, query).run()
         path = f"/{self._servers.name}/_search"  # the alias: the index may be replaced at any time
-        return IndexSearcher(
+        searcher = IndexSearcher(
             # Lengths of fields are compared with the average of all shards.
             lambda body: self._servers.ask("POST", path, body, search_type="dfs_query_then_fetch"),
-            index.attributes,
-            self._attributes,
-            query,
-        ).run()
+            index.attributes, self._attributes, query, self._languages,
+        )  # fmt: skip
+        result = searcher.run()
+        self._languages = searcher.languages
+        return result
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""

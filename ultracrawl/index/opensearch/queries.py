@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -42,7 +42,8 @@ class QueryCompiler:
     """Compiles queries.
 
     `attributes` are those that the index has fields for. `frequency` returns the document frequency of a term, and
-    `documents` is the number of all documents.
+    `documents` is the number of all documents. Words of documents were stemmed by the rules of `languages`
+    (None: of any).
     """
 
     def __init__(
@@ -51,11 +52,13 @@ class QueryCompiler:
         frequency: Callable[[Term], int],
         documents: int,
         budget: SearchBudget | None = None,
+        languages: Collection[str] | None = None,
     ) -> None:
         self._attributes = attributes
         self._frequency = frequency
         self._documents = documents
         self._budget = budget or SearchBudget()
+        self._languages = languages
 
     def compile_node(self, node: tree.Node) -> Query:
         """Return the query of a tree; conditions score 0."""
@@ -135,7 +138,8 @@ class QueryCompiler:
 
         Otherwise a form in another language, or a word in a title, would score higher than the same word elsewhere.
         """
-        forms = [(field, self._forms(field, word, stems)) for field in FIELDS]
+        known = tuple(one for one in stems if self._languages is None or one[0] in self._languages)
+        forms = [(field, self._forms(field, word, known)) for field in FIELDS]
         if not self._budget.spend(sum(form.documents for _, found in forms for form in found)):
             return NOTHING
         rarity = idf(self._documents, max(_document_frequency(found, self._documents) for _, found in forms))
