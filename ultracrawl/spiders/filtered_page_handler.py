@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ultracrawl.rules.filters.views import FilterViews
     from ultracrawl.run import CrawlContext, Visit
     from ultracrawl.run.portal_filters.filtering import Filtering, FilterResult
-    from ultracrawl.run.rendering.browser import Rendered
+    from ultracrawl.run.rendering.open_page import Rendered
 
 TITLE_FIELD = "title"
 TEXT_FIELDS = ("full-text", "partial-text")
@@ -154,7 +154,7 @@ class FilteredPageHandler:
             from ultracrawl.rules.filters.resource import Scripted  # noqa: PLC0415 - loads all of the filters
 
             html, keep = rendered.html.encode("utf-8", "replace"), source.javascript.keep_html
-            scripted = Scripted(html, rendered.targets, keep)
+            scripted = Scripted(html, rendered.targets, keep, rendered.url)
         own = self._context.rules.reader
         views.resource.note_page(
             read, scripted, robots_name=source.robots.name, limits=own.limits, content=own.content

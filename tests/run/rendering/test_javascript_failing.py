@@ -15,7 +15,8 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.run.rendering.browser import PROGRAMS, Browser, Rendered, browser_program
+from ultracrawl.run.rendering.browser import PROGRAMS, Browser, browser_program
+from ultracrawl.run.rendering.open_page import Rendered
 
 pytestmark = pytest.mark.servers
 

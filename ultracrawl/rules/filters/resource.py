@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
 from ultracrawl.content.html.main_content import ContentRule, rule_for
 from ultracrawl.content.html.page import parse_html
+from ultracrawl.content.html.rendered import merge_rendered
 from ultracrawl.content.limits import DEFAULT_LIMITS, PageLimits
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, LinkKind, Page
-from ultracrawl.model.page import Link
 
 UNKNOWN = "unknown"
 """The type of a resource without a declared type, in addition to the one detected in its body."""
@@ -103,6 +103,8 @@ class Scripted:
     targets: tuple[str, ...] = ()
     kept: bool = False
     """Whether it replaces the body; else only its links are used."""
+    url: str = ""
+    """The URL that scripts gave to it; empty if they left it."""
 
 
 @dataclass
@@ -207,21 +209,18 @@ class Resource:
         page = self.read or self._parse(self.fetched.body, content_type)
         if self.scripted is None:
             return page
-        rendered = self._parse(self.scripted.html, _SCRIPTED_TYPE)
-        links = (*rendered.links, *(Link(url, LinkKind.SCRIPT_TEXT) for url in self.scripted.targets))
-        if not self.scripted.kept:
-            return replace(page, links=links)
-        # A script cannot lift what the original page forbids.
-        index = rendered.robots.index and page.robots.index
-        follow = rendered.robots.follow and page.robots.follow
-        return replace(rendered, links=links, robots=replace(rendered.robots, index=index, follow=follow))
+        scripted = self.scripted
+        rendered = self._parse(scripted.html, _SCRIPTED_TYPE, scripted.url)
+        return merge_rendered(
+            page, rendered, scripted.targets, url=self.url, rendered_url=scripted.url, kept=scripted.kept
+        )
 
-    def _parse(self, body: bytes, content_type: str) -> Page:
+    def _parse(self, body: bytes, content_type: str, url: str = "") -> Page:
         assert self.fetched is not None
         x_robots_tag = self.fetched.headers.get("x-robots-tag")
         return parse_html(
             body,
-            url=self.url,
+            url=url or self.url,
             content_type=content_type,
             link_kinds=LINKS,
             x_robots_tag=(x_robots_tag,) if x_robots_tag else (),

@@ -6,18 +6,18 @@ import asyncio
 import logging
 import os
 import shutil
-import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import MissingExtraError, MissingProgramError
+from ultracrawl.run.rendering.injected_scripts import PREPARE
+from ultracrawl.run.rendering.open_page import Fetch, OpenPage, PartAnswer, Rendered
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, Page, Playwright, Route
+    from playwright.async_api import BrowserContext, Playwright
 
 logger = logging.getLogger(__name__)
 
@@ -46,51 +46,9 @@ _FLAGS = (
     "--disable-sync",
     "--disable-dev-shm-usage",
 )
-_NO_PEERS_SCRIPT = (
-    "delete window.RTCPeerConnection; delete window.webkitRTCPeerConnection; delete window.WebTransport"
-)
-"""Runs before the scripts of every page and frame: a second barrier, should a version of Chromium ignore the flags."""
-_FETCHED_TYPES = frozenset({"script", "xhr", "fetch", "document"})
-"""Resource types that affect the text of a page; images, fonts and styles do not."""
 _START_TIMEOUT = 60.0
 _CLOSE_TIMEOUT = 5.0
 """Seconds that the browser may take to start, and a page to close."""
-QUIET_SECONDS = 0.15
-"""Seconds without a request after which a page counts as complete."""
-MAX_QUIET_WAIT = 2.0
-"""Seconds after loading at which a page is taken as it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class PartRequest:
-    """A request of a page for one of its parts."""
-
-    url: str
-    kind: str
-    initiator: str
-    """The URL of the requesting document."""
-    headers: dict[str, str] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class PartAnswer:
-    """The response for a part of a page."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    """A page after its scripts: its HTML, and the URLs that they tried to navigate to."""
-
-    html: str
-    targets: tuple[str, ...] = ()
-
-
-Fetch = Callable[[PartRequest], Awaitable[PartAnswer | None]]
-"""Fetches a part of a page; returns None if the page may not have it."""
 
 
 def browser_program(named: str | None) -> str:
@@ -132,11 +90,10 @@ class Browser:
                 browser, context = await self._context()
             try:
                 async with asyncio.timeout(seconds):
-                    await context.add_init_script(_NO_PEERS_SCRIPT)
-                    page = await context.new_page()
-                    visit = _OpenPage(page, url, PartAnswer(200, headers, body), fetch)
-                    await context.route("**/*", visit.answer)
-                    return await visit.read()
+                    await context.add_init_script(PREPARE)
+                    answer = PartAnswer(200, headers, body)
+                    page = await OpenPage.open(context, url, answer, fetch)
+                    return await page.read()
             finally:
                 await self._discard(browser, context.close())
         except Error as error:
@@ -198,57 +155,3 @@ class Browser:
 
 def _error_summary(error: Exception) -> str:
     return f"the browser: {next(iter(str(error).splitlines()), ''):.200}"
-
-
-class _OpenPage:
-    """A page in the browser, and the answers to its requests."""
-
-    def __init__(self, page: Page, url: str, answer: PartAnswer, fetch: Fetch) -> None:
-        self._page = page
-        self._url = url
-        self._answer = answer
-        self._fetch = fetch
-        self._has_navigated = False
-        self._waiting = 0
-        self._latest = 0.0
-        self._targets: list[str] = []
-
-    async def read(self) -> Rendered:
-        await self._page.goto(self._url, wait_until="load", timeout=0)
-        with suppress(TimeoutError):  # some pages are never quiet
-            async with asyncio.timeout(MAX_QUIET_WAIT):
-                await self._wait_until_quiet()
-        return Rendered(await self._page.content(), tuple(dict.fromkeys(self._targets)))
-
-    async def _wait_until_quiet(self) -> None:
-        """Wait until no request was made, and none is in progress, for `QUIET_SECONDS`."""
-        self._latest = time.monotonic()
-        while self._waiting or time.monotonic() - self._latest < QUIET_SECONDS:
-            await asyncio.sleep(QUIET_SECONDS / 3)
-
-    async def answer(self, route: Route) -> None:
-        """Fulfil or abort a request of the page."""
-        self._waiting += 1
-        try:
-            await self._answer_to(route)
-        finally:
-            self._waiting -= 1
-            self._latest = time.monotonic()
-
-    async def _answer_to(self, route: Route) -> None:
-        request = route.request
-        part: PartAnswer | None = None
-        if request.is_navigation_request() and request.frame == self._page.main_frame:
-            if self._has_navigated:
-                self._targets.append(request.url)
-            else:
-                self._has_navigated, part = True, self._answer
-        elif request.method == "GET" and request.resource_type in _FETCHED_TYPES:
-            part = await self._fetch(
-                PartRequest(request.url, request.resource_type, request.frame.url, request.headers)
-            )
-        with suppress(Exception):  # the page may have been closed meanwhile
-            if part is None:
-                await route.abort("blockedbyclient")
-            else:
-                await route.fulfill(status=part.status, headers=part.headers, body=part.body)

@@ -17,7 +17,7 @@ from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.urls.canonical import host_of, site_of, split
 from ultracrawl.run.download_errors.kinds import LoginFailedError
-from ultracrawl.run.rendering.browser import Fetch, PartAnswer, PartRequest
+from ultracrawl.run.rendering.open_page import Fetch, PartAnswer, PartRequest
 from ultracrawl.run.transport.headers import header_of, values_of
 from ultracrawl.run.transport.outgoing import ANONYMOUS, Send
 

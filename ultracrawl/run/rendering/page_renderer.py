@@ -6,16 +6,16 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.content.html.rendered import merge_rendered
 from ultracrawl.content.reader import PageHeaders, PageReader
-from ultracrawl.model import Cause, CauseCode, LinkKind, Page
-from ultracrawl.model.page import Link
+from ultracrawl.model import Cause, CauseCode, Page
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
 from ultracrawl.run.reading.document_converter import note_truncation
-from ultracrawl.run.rendering.browser import Browser, Rendered, browser_program
+from ultracrawl.run.rendering.browser import Browser, browser_program
+from ultracrawl.run.rendering.open_page import Rendered
 from ultracrawl.run.transport.headers import header_of
 from ultracrawl.run.visit import Step, Visit
 
@@ -72,8 +72,11 @@ class PageRenderer:
         rendered = await self.rendered(visit, response)
         if rendered is None:
             return page
-        made = await self._read(visit, response, rendered)
-        return page if made is None else self._merge(page, made, rendered)
+        read = await self._read(visit, rendered.url or response.url, rendered.html)
+        if read is None:
+            return page
+        keep, targets, moved = self._section.keep_html, rendered.targets, rendered.url
+        return merge_rendered(page, read, targets, url=response.url, rendered_url=moved, kept=keep)
 
     async def rendered(self, visit: Visit, response: Response) -> Rendered | None:
         """Return a page after its scripts in the browser.
@@ -108,29 +111,16 @@ class PageRenderer:
         async with self._places:
             return await self._browser.render(url, response.body, headers, fetch, self._section.timeout)
 
-    async def _read(self, visit: Visit, response: Response, rendered: Rendered) -> Page | None:
-        html, reader = rendered.html.encode("utf-8", "replace"), self._context.rules.reader
+    async def _read(self, visit: Visit, url: str, written: str) -> Page | None:
+        html, reader = written.encode("utf-8", "replace"), self._context.rules.reader
         head = PageHeaders("text/html; charset=utf-8")
         if reader.is_large(html, "text/html"):
-            made = await self._read_large_page(visit, html, response.url, head, reader)
+            made = await self._read_large_page(visit, html, url, head, reader)
         else:
-            made = reader.read(html, response.url, "text/html", head)
+            made = reader.read(html, url, "text/html", head)
         if made is not None:
             note_truncation(self._context, visit, made)
         return made
-
-    def _merge(self, page: Page, made: Page, rendered: Rendered) -> Page:
-        links = (*made.links, *(Link(url, LinkKind.SCRIPT_TEXT) for url in rendered.targets))
-        if not self._section.keep_html:
-            return replace(page, links=links)
-        # A script cannot lift the restrictions of the server.
-        robots = replace(
-            made.robots,
-            index=made.robots.index and page.robots.index,
-            follow=made.robots.follow and page.robots.follow,
-            others=tuple(dict.fromkeys((*page.robots.others, *made.robots.others))),
-        )
-        return replace(made, links=links, robots=robots, charset=page.charset)
 
     async def close(self) -> None:
         """Close the browser."""

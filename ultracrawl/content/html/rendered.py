@@ -1,0 +1,47 @@
+"""Puts two readings of a page together: as the server sent it, and as its scripts left it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ada_url import join_url
+
+from ultracrawl.model import LinkKind, Page
+from ultracrawl.model.page import Link
+
+
+def merge_rendered(
+    page: Page, rendered: Page, targets: Iterable[str], *, url: str, rendered_url: str = "", kept: bool
+) -> Page:
+    """Return the rendered page if it is `kept`, else the page as sent, in both cases with the links of both.
+
+    `targets` are URLs to which scripts tried to navigate. The URLs are those of the two pages; scripts may have changed
+    that of the rendered one. Scripts cannot lift what the server forbids: the stricter robots directives win.
+    """
+    base, rendered_base = page.base or url, rendered.base or rendered_url or url
+    found, others = [*rendered.links, *(Link(target, LinkKind.SCRIPT_TEXT) for target in targets)], page.links
+    if base != rendered_base:
+        if kept:
+            others = tuple(_joined(link, base) for link in others)
+        else:
+            found = [_joined(link, rendered_base) for link in found]
+    known = {(link.href, link.kind) for link in found}
+    links = (*found, *(link for link in others if (link.href, link.kind) not in known))
+    if not kept:
+        return replace(page, links=links)
+    robots = replace(
+        rendered.robots,
+        index=rendered.robots.index and page.robots.index,
+        follow=rendered.robots.follow and page.robots.follow,
+        others=tuple(dict.fromkeys((*page.robots.others, *rendered.robots.others))),
+    )
+    own_base = rendered.base or rendered_url
+    return replace(rendered, links=links, robots=robots, base=own_base, charset=page.charset)
+
+
+def _joined(link: Link, base: str) -> Link:
+    try:
+        return link._replace(href=join_url(base, link.href))
+    except ValueError:
+        return link

@@ -1,0 +1,197 @@
+"""A page that is open in the browser: its requests are answered, its navigations noted, and its end is awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ultracrawl.rules.robots.policy import origin_of
+from ultracrawl.run.rendering.injected_scripts import NOTE, WATCH, WORLD
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from playwright.async_api import BrowserContext, Page, Request, Route
+
+logger = logging.getLogger(__name__)
+
+_FETCHED_TYPES = frozenset({"script", "xhr", "fetch", "document"})
+"""Resource types that affect the text of a page; images, fonts and styles do not."""
+QUIET_SECONDS = 0.15
+"""Seconds without a request after which a page counts as complete."""
+MAX_QUIET_WAIT = 2.0
+"""Seconds after loading at which a page is taken as it is, and seconds without a request before it is given up."""
+_TICK = QUIET_SECONDS / 3
+MAX_TARGETS = 1000
+"""Navigations that are noted per page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartRequest:
+    """A request of a page for one of its parts."""
+
+    url: str
+    kind: str
+    initiator: str
+    """The URL of the requesting document."""
+    headers: dict[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PartAnswer:
+    """The response for a part of a page."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A page after its scripts: its HTML, and the URLs that they tried to navigate to."""
+
+    html: str
+    targets: tuple[str, ...] = ()
+    url: str = ""
+    """The URL that scripts gave to the page (`history.pushState`); empty if they left it."""
+
+
+Fetch = Callable[[PartRequest], Awaitable[PartAnswer | None]]
+"""Fetches a part of a page; returns None if the page may not have it."""
+
+
+class OpenPage:
+    """A page in the browser, and the answers to its requests.
+
+    A navigation to another document is noted and cancelled before it begins. One that cannot be cancelled, such as
+    that of a foreign frame, is answered with 204, upon which the browser keeps the page.
+    """
+
+    def __init__(self, page: Page, url: str, answer: PartAnswer, fetch: Fetch) -> None:
+        self._page = page
+        self._url = url
+        self._answer = answer
+        self._fetch = fetch
+        self._has_navigated = False
+        self._loaded = False
+        self._waiting = 0
+        self._latest = 0.0
+        self._targets: dict[str, None] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def open(cls, context: BrowserContext, url: str, answer: PartAnswer, fetch: Fetch) -> Self:
+        """Open a page of a context; every request of the context is answered by it."""
+        made = cls(await context.new_page(), url, answer, fetch)
+        await context.route("**/*", made.answer)
+        page = made._page
+        page.on("load", made._note_load)
+        page.on("popup", made._close)
+        session = await context.new_cdp_session(page)
+        session.on("Runtime.bindingCalled", made._note_called)
+        await session.send("Page.enable")
+        await session.send("Runtime.enable")
+        await session.send("Runtime.addBinding", {"name": NOTE, "executionContextName": WORLD})
+        await session.send("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH, "worldName": WORLD})
+        return made
+
+    async def read(self) -> Rendered:
+        """Return the page after its scripts. Raises `RuntimeError` if there is no such page."""
+        await self._page.goto(self._url, wait_until="commit", timeout=0)
+        self._latest = time.monotonic()
+        await self._wait_until_loaded()
+        with suppress(TimeoutError):  # some pages are never quiet
+            async with asyncio.timeout(MAX_QUIET_WAIT):
+                await self._wait_until_quiet()
+        html, url = await self._page.content(), self._page.url
+        if origin_of(url) != origin_of(self._url):
+            raise RuntimeError("the browser: the page was replaced by one that it has made itself")
+        moved = url.partition("#")[0] != self._url.partition("#")[0]
+        return Rendered(html, tuple(self._targets), url if moved else "")
+
+    async def _wait_until_loaded(self) -> None:
+        """Wait until the page is loaded. Raises `RuntimeError` if it does nothing and is not loaded either."""
+        while not self._loaded:
+            await asyncio.sleep(_TICK)
+            began = time.monotonic()
+            await self._page.evaluate("0")  # waits for the scripts that run
+            if time.monotonic() - began > _TICK:
+                self._latest = time.monotonic()
+            if not self._loaded and not self._waiting and time.monotonic() - self._latest > MAX_QUIET_WAIT:
+                raise RuntimeError("the browser: the page stopped loading")
+
+    async def _wait_until_quiet(self) -> None:
+        """Wait until no request was made, and none is in progress, for `QUIET_SECONDS`."""
+        self._latest = time.monotonic()
+        while self._waiting or time.monotonic() - self._latest < QUIET_SECONDS:
+            await asyncio.sleep(_TICK)
+
+    # ---- events of the page
+
+    def _note_load(self, _: Page) -> None:
+        self._loaded = True
+
+    def _note_called(self, event: dict[str, Any]) -> None:
+        self._note_target(event["payload"])
+
+    def _note_target(self, url: str) -> None:
+        if len(self._targets) < MAX_TARGETS:
+            self._targets[url] = None
+
+    def _close(self, window: Page) -> None:
+        """Close a window that the page opened."""
+        closing = asyncio.create_task(_close_window(window))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+
+    async def answer(self, route: Route) -> None:
+        """Fulfil or abort a request of the page."""
+        self._waiting += 1
+        try:
+            await self._answer_to(route)
+        except Exception as error:  # Playwright would raise it in whatever waits next, of any page
+            logger.debug("A request of %s was not answered: %s", self._url, error)
+        finally:
+            self._waiting -= 1
+            self._latest = time.monotonic()
+
+    async def _answer_to(self, route: Route) -> None:
+        request = route.request
+        part: PartAnswer | None = None
+        if request.is_navigation_request() and self._is_whole_window(request):
+            part = self._answer_navigation(request)
+        elif request.method == "GET" and request.resource_type in _FETCHED_TYPES:
+            part = await self._fetch(
+                PartRequest(request.url, request.resource_type, request.frame.url, request.headers)
+            )
+        if part is None:
+            await route.abort("blockedbyclient")
+        else:
+            await route.fulfill(status=part.status, headers=part.headers, body=part.body)
+
+    def _is_whole_window(self, request: Request) -> bool:
+        """Return whether a navigation is not one of a frame; that of a new window has no frame yet."""
+        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+        try:
+            return request.frame.parent_frame is None
+        except Error:
+            return True
+
+    def _answer_navigation(self, request: Request) -> PartAnswer:
+        if not self._has_navigated:
+            self._has_navigated = True
+            return self._answer
+        if request.method == "GET":
+            self._note_target(request.url)
+        return PartAnswer(204, {}, b"")
+
+
+async def _close_window(window: Page) -> None:
+    with suppress(Exception):  # it may be closed already, or its context
+        await window.close()
