@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from whoosh.columns import VarBytesColumn
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
@@ -20,7 +21,7 @@ from ultracrawl.index.filters import parse_filter
 from ultracrawl.index.locking import write_lock
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.tantivy import TantivyIndex, generations, index_searcher, integrity, tantivy_index
-from ultracrawl.index.whoosh import directory
+from ultracrawl.index.whoosh import WhooshIndex, directory
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 
 from .conftest import ATTRIBUTES, LIBRARY, document
@@ -87,6 +88,23 @@ PLACES = {
     "whoosh": [(directory, "OpenSegment"), (directory, "read_contents")],
     "tantivy": [(generations, "_opened"), (tantivy_index, "index_facts"), (tantivy_index, "find_damage")],
 }
+
+
+def test_documents_are_read_without_opening_their_column_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = WhooshIndex(tmp_path / "i", ATTRIBUTES)
+    index.apply([document(f"/{n}", "heron") for n in range(30)])
+    opened, read = [], VarBytesColumn.Reader._read_offsets_and_lengths
+
+    def noted(reader: VarBytesColumn.Reader) -> None:
+        opened.append(reader)
+        read(reader)
+
+    monkeypatch.setattr(VarBytesColumn.Reader, "_read_offsets_and_lengths", noted)
+    assert len(list(index.documents())) == 30
+    index.close()
+    assert len(opened) < 10
 
 
 @pytest.mark.parametrize(

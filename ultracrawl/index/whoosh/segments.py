@@ -36,6 +36,7 @@ class OpenSegment:
         """The name of the segment, which no other one ever has."""
         self.reader = MappedReader(storage, schema, segment)
         self.schema = schema
+        self._columns: dict[str, Sequence[object] | None] = {}
         self.update(segment)
 
     def update(self, segment: W3Segment) -> None:
@@ -100,11 +101,15 @@ class OpenSegment:
         return self._lengths[fieldname]
 
     def column(self, fieldname: str, column: Column) -> Sequence[object] | None:
-        """Return the sort column of a field, or None if no document of this segment has a value."""
-        if not self.reader._perdoc.has_column(fieldname):
-            return None
-        found: Sequence[object] = self.reader._perdoc.column_reader(fieldname, column)
-        return found
+        """Return the column of a field, or None if no document of this segment has a value.
+
+        It is opened once, which takes time with each document of the segment.
+        """
+        if fieldname not in self._columns:
+            documents = self.reader._perdoc
+            has_values = documents.has_column(fieldname)
+            self._columns[fieldname] = documents.column_reader(fieldname, column) if has_values else None
+        return self._columns[fieldname]
 
     def find(self, key: str) -> list[int]:
         """Return the living documents with this unique key; at most one in an index written by this program."""
