@@ -36,8 +36,8 @@ MAX_ARGUMENTS = 6
 """Maximum number of arguments of a constructor, without `self`."""
 WIDE: Mapping[str, int] = {
     "ultracrawl.index.whoosh.index_searcher": 34,
-    "ultracrawl.run.assembly": 70,
-    "ultracrawl.run.features": 60,
+    "ultracrawl.run.composition.assembly": 34,
+    "ultracrawl.run.composition.features": 49,
     "ultracrawl.run.lifecycle": 38,
     "ultracrawl.scheduler.assembly": 34,
     "ultracrawl.sources.compilation.source": 37,

@@ -33,7 +33,7 @@ from ultracrawl.handlers.guarding.guards import (
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.run.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.run.download_errors.kinds import AddressRefusedError
-from ultracrawl.run.hooks import Feature
+from ultracrawl.run.transport.host_addresses import HostAddresses
 from ultracrawl.run.transport.outgoing import Send, send_with
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.checking.access_checks import check_access
@@ -218,13 +218,11 @@ def test_an_answer_that_names_a_refused_address_is_dropped() -> None:
 
 
 def test_the_report_says_once_that_names_alone_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracrawl.handlers.guarding.guards.feature_of", lambda *_: Hosts())
+    monkeypatch.setattr("ultracrawl.handlers.guarding.guards.parts_of", lambda _: {HostAddresses: Hosts()})
     context = made_context(rules=SimpleNamespace(addresses=AddressPolicy()))
     for _ in range(2):
         HostNameGuard.for_crawl(Any, context, Unknown())  # type: ignore[arg-type]  # no crawler is asked
-    for ending in context.hooks[Feature.run_ending]:
-        ending(complete=True)
-    (remark,) = context.counters.remarks
+    (remark,) = set(context.run.closing_remarks)
     assert remark.startswith(
         "the address guard checks host names only, because Unknown opens its connections itself"
     )

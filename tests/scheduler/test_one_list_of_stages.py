@@ -184,7 +184,7 @@ class Crawl:
             store,
             lambda: 5.0,
             counters.count_excluded,
-            judged=[lambda candidate, rule: self.told.append((candidate, rule)), self.log.add],
+            judged=[lambda candidate, rule: self.told.append((candidate, rule)), self.log.candidate_judged],
             traps=guard,
         )
         self.filter.limits_over = lambda: (ExceededLimit("limits.documents", 10.0, 11.0),)
@@ -193,13 +193,13 @@ class Crawl:
     def start_and_be_redirected(self, dice: random.Random) -> int:
         """Put start URLs and targets of redirects on record, as ingest and redirects do; returns how many."""
         for url in self.seeds:
-            self.log.add(Candidate(url, seed=True), self.boundary.rejects(url, seed=True) or "")
+            self.log.candidate_judged(Candidate(url, seed=True), self.boundary.rejects(url, seed=True) or "")
         number = len(self.seeds)
         for parent, depth, hrefs in pages(dice, 20):
             for target in filter(None, (self.policy.canonical(href, parent) for href in hrefs)):
                 redirect = Redirect(dice.choice((0, 301, 302, 303, 307, 308)), parent, target, depth=depth)
                 answer = self.redirects.decide(redirect, self.boundary)
-                self.log.add(
+                self.log.candidate_judged(
                     self.redirects.candidate(redirect), "" if answer.accept else answer.decision.rule
                 )
                 number += 1

@@ -12,7 +12,7 @@ from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Headers
 
-from ultracrawl.run import context_of, feature_of
+from ultracrawl.run import context_of, parts_of
 from ultracrawl.run.auth.chain import AuthChain
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def guard_of(crawler: Crawler) -> AddressGuard | None:
 def access_of(crawler: Crawler) -> AuthChain | None:
     """Return the credentials, cookies and proxies of the source; None for a spider without a definition."""
     try:
-        return feature_of(crawler, AuthChain)
+        return parts_of(crawler)[AuthChain]
     except NotConfigured:
         return None
 

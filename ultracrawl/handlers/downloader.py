@@ -20,7 +20,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from ultracrawl.handlers.download_control import has_receivers
-from ultracrawl.run import feature_of
+from ultracrawl.run import parts_of
 from ultracrawl.run.control.silent_requests import SilentRequests
 from ultracrawl.run.visit import HANDLED_KEY
 from ultracrawl.settings.log_formatter import QuietLogFormatter
@@ -51,7 +51,7 @@ class DirectDownloader(Downloader):
         self._fetches: dict[Request, asyncio.Task[Response | Request]] = {}
         self._abandoned: set[Request] = set()
         with suppress(NotConfigured):  # a spider without a definition
-            feature_of(crawler, SilentRequests).connect_downloader(self.abandon)
+            parts_of(crawler)[SilentRequests].connect_downloader(self.abandon)
         self._request_methods = _with_async_flag(methods["process_request"])
         self._response_methods = _with_async_flag(methods["process_response"])
         self._exception_methods = _with_async_flag(methods["process_exception"])

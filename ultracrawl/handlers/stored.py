@@ -9,7 +9,7 @@ from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.run import Visit, feature_of, visit_of
+from ultracrawl.run import Visit, parts_of, visit_of
 from ultracrawl.run.indexing.response_store import ResponseStore
 from ultracrawl.run.results import TRUNCATED_KEY
 
@@ -25,19 +25,19 @@ class StoredDownloadHandler(BaseDownloadHandler):
 
     lazy = True
 
-    def __init__(self, crawler: Crawler, responses: ResponseStore) -> None:
+    def __init__(self, crawler: Crawler, responses: ResponseStore | None) -> None:
         super().__init__(crawler)
         self._responses = responses
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the handler for a crawler."""
-        return cls(crawler, feature_of(crawler, ResponseStore))
+        return cls(crawler, parts_of(crawler).get(ResponseStore))
 
     async def download_request(self, request: Request) -> Response:
         """Return the stored response. Raises `DownloadFailedError` if there is none."""
         visit = visit_of(request)
-        store = self._responses.store
+        store = None if self._responses is None else self._responses.store
         answer = store.get(visit.entry.key) if visit is not None and store is not None else None
         if visit is None or answer is None:
             raise DownloadFailedError(f"{request.url} is not stored")

@@ -13,7 +13,7 @@ from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.acceptance import Accepted, Refusal
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.rules.walls import NEEDS_SCRIPTS, wall_of_body, wall_of_headers
-from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.run import CrawlContext, Visit, context_of, parts_of, visit_of
 from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.ending import Ending
@@ -61,7 +61,7 @@ class DownloadCounts(Protocol):
 class AcceptanceMiddleware:
     """Handles every response first: records status and validators, truncates bodies, ends visits without a page."""
 
-    def __init__(self, context: CrawlContext, feeds: FeedDetector, counts: DownloadCounts) -> None:
+    def __init__(self, context: CrawlContext, feeds: FeedDetector | None, counts: DownloadCounts) -> None:
         self._context = context
         self._feeds = feeds
         self._counts = counts
@@ -74,7 +74,7 @@ class AcceptanceMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the middleware for a crawler."""
         context = context_of(crawler)
-        middleware = cls(context, feature_of(crawler, FeedTracker), feature_of(crawler, ScrapyStatistics))
+        middleware = cls(context, parts_of(crawler).get(FeedTracker), parts_of(crawler)[ScrapyStatistics])
         if not context.run.inspection:  # an inspection shows the whole response
             middleware.connect_early_stop(crawler.signals)
         return middleware
@@ -91,7 +91,7 @@ class AcceptanceMiddleware:
             return response
         listing = is_ftp_listing(visit.url, header_of(response, "Content-Type"))
         is_page = 200 <= response.status < 300 and visit.sitemap is None
-        feed = is_page and self._feeds.is_feed(visit, response)
+        feed = is_page and self._feeds is not None and self._feeds.is_feed(visit, response)
         judged = (
             self._acceptance.judge(values_of(response), response.body)
             if is_page and not listing and not feed
@@ -183,7 +183,9 @@ class EarlyStop:
     Bytes are counted only for a source with a `cut_off`. Signals hold receivers weakly, so the caller keeps the object.
     """
 
-    def __init__(self, acceptance: Acceptance, feeds: FeedDetector, signal_manager: SignalManager) -> None:
+    def __init__(
+        self, acceptance: Acceptance, feeds: FeedDetector | None, signal_manager: SignalManager
+    ) -> None:
         self._acceptance = acceptance
         self._feeds = feeds
         self._cut_off = acceptance.cut_off
@@ -200,7 +202,7 @@ class EarlyStop:
         visit = visit_of(request)
         if visit is None or visit.sitemap is not None:
             return
-        if self._feeds.may_be(visit, header_in(headers, "Content-Type")):
+        if self._feeds is not None and self._feeds.may_be(visit, header_in(headers, "Content-Type")):
             return
         if self._cut_off is not None:
             request.meta[_RECEIVED_BYTES_KEY] = None if "Content-Encoding" in headers else 0

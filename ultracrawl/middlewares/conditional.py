@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
 from ultracrawl.model.cause import truncation_cause
 from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers
-from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, has_definition, visit_of
+from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, parts_of, visit_of
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import content_checksum
 from ultracrawl.run.placement.duplicates import Duplicates
@@ -63,7 +63,7 @@ class ConditionalMiddleware:
             from ultracrawl.run.standalone.conditional_requests import ConditionalRequests  # noqa: PLC0415 - sources need none of it
 
             return cls(ConditionalRequests.from_crawler(crawler))
-        permissions, duplicates = feature_of(crawler, PermissionReader), feature_of(crawler, Duplicates)
+        permissions, duplicates = parts_of(crawler)[PermissionReader], parts_of(crawler)[Duplicates]
         return cls(VisitConditions(context_of(crawler), permissions, duplicates.stays_duplicate))
 
     def process_request(self, request: Request) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from ultracrawl.run import feature_of, visit_of
+from ultracrawl.run import parts_of, visit_of
 from ultracrawl.run.listing.answers import ENTRY_HEADER, with_entry
 from ultracrawl.run.listing.fetching import EntryFetching
 
@@ -27,7 +27,7 @@ class FetcherMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the middleware for a crawler."""
-        return cls(feature_of(crawler, EntryFetching))
+        return cls(parts_of(crawler)[EntryFetching])
 
     async def process_request(self, request: Request) -> Response | None:
         """Return the fetcher's response; None for a URL of the web."""

@@ -9,7 +9,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.run import CrawlContext, Visit, context_of, parts_of, visit_of
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.removal.expiry import ExpirySweeper
 from ultracrawl.run.transport.host_addresses import HostAddresses
@@ -60,8 +60,8 @@ class FilterMiddleware:
             raise NotConfigured
         from ultracrawl.run.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
-        expiry, hosts = feature_of(crawler, ExpirySweeper), feature_of(crawler, HostAddresses)
-        return cls(context, feature_of(crawler, Filtering), expiry.judge_visit, hosts.begin_look_up)
+        expiry, hosts = parts_of(crawler)[ExpirySweeper], parts_of(crawler)[HostAddresses]
+        return cls(context, parts_of(crawler)[Filtering], expiry.judge_visit, hosts.begin_look_up)
 
     async def process_request(self, request: Request) -> None:
         """End the visit of a URL that both filters deny. Raises `IgnoreRequest`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.run import feature_of, has_definition, visit_of
+from ultracrawl.run import has_definition, parts_of, visit_of
 from ultracrawl.run.discovery.redirects import RedirectFollower
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class RedirectBoundaryMiddleware:
             from ultracrawl.run.standalone.redirect_boundary import RedirectBoundary  # noqa: PLC0415 - sources need none of it
 
             return cls(RedirectBoundary.from_crawler(crawler).judge_answer)
-        return cls(VisitRedirects(feature_of(crawler, RedirectFollower).follow).judge_answer)
+        return cls(VisitRedirects(parts_of(crawler)[RedirectFollower].follow).judge_answer)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Check a redirect. Raises `IgnoreRequest` if it is refused and has no visit to end."""

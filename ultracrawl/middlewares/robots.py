@@ -11,7 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.robots.rules import RobotsRules
-from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, has_definition, visit_of
+from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, parts_of, visit_of
 from ultracrawl.run.discovery.robots_cache import RobotsCache
 from ultracrawl.run.download_errors.kinds import Failure
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
@@ -67,7 +67,7 @@ class RobotsMiddleware:
 
             site_robots = SiteRobots.from_crawler(crawler)
             return cls(site_robots, site_robots)
-        robots, errors = feature_of(crawler, RobotsCache), feature_of(crawler, RetryPolicy)
+        robots, errors = parts_of(crawler)[RobotsCache], parts_of(crawler)[RetryPolicy]
         return cls(robots, VisitGate(context_of(crawler), robots.network_error, errors.handle_unrequested))
 
     async def process_request(self, request: Request) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from ultracrawl.model import Cause, CauseCode, UrlOutcome
 from ultracrawl.rules.recrawl.change import outcome_of_status
-from ultracrawl.run import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.run import CrawlContext, Visit, context_of, parts_of, visit_of
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.transport.headers import header_of
@@ -45,7 +45,7 @@ class StatusMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the middleware for a crawler."""
-        return cls(context_of(crawler), feature_of(crawler, RetryPolicy))
+        return cls(context_of(crawler), parts_of(crawler)[RetryPolicy])
 
     def process_response(self, request: Request, response: Response) -> Response:
         """End or retry the visit of an error response."""

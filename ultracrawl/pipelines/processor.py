@@ -9,7 +9,7 @@ from scrapy.pipelines import ItemPipelineManager
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Document
-from ultracrawl.run import CrawlContext, context_of, feature_of
+from ultracrawl.run import CrawlContext, context_of, parts_of
 from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
 from ultracrawl.run.control.visit_watch import VisitWatch
@@ -38,10 +38,10 @@ class DocumentPipelines(ItemPipelineManager):
         processor = super().from_crawler(crawler)
         processor.attach(
             context_of(crawler),
-            feature_of(crawler, ItemTracker),
-            feature_of(crawler, VisitWatch),
-            feature_of(crawler, RunLimits),
-            feature_of(crawler, ScrapyStatistics),
+            parts_of(crawler)[ItemTracker],
+            parts_of(crawler)[VisitWatch],
+            parts_of(crawler)[RunLimits],
+            parts_of(crawler)[ScrapyStatistics],
         )
         return processor
 

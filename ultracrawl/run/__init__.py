@@ -5,7 +5,7 @@
 * `Recorder`: records and counts the one outcome of every visit.
 * `Visit`: one URL from the frontier to its outcome.
 
-Scrapy components get at them with `context_of(crawler)` and `feature_of(crawler, FeatureClass)`. Each feature has its
+Scrapy components get at them with `context_of(crawler)` and `parts_of(crawler)[FeatureClass]`. Each feature has its
 own package: `auth`, `discovery`, `indexing`, `inspection`, `listing`, `logs`, `placement`, `portal_filters`, `reading`,
 `relations`, `removal`, `rendering`, `control`. All of them may use `transport` and `download_errors`.
 

@@ -5,8 +5,8 @@ from .hooks import Hooks as Hooks
 from .lifecycle import begin_crawl as begin_crawl
 from .lifecycle import context_of as context_of
 from .lifecycle import end_crawl as end_crawl
-from .lifecycle import feature_of as feature_of
 from .lifecycle import has_definition as has_definition
+from .lifecycle import parts_of as parts_of
 from .lifecycle import running_crawl as running_crawl
 from .ports import LinkQueue as LinkQueue
 from .recorder import Recorder as Recorder

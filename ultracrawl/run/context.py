@@ -75,9 +75,10 @@ class CrawlContext:
         """The request queue."""
         return self.ports.queue
 
-    def open_queue(self, queue: LinkQueue) -> None:
-        """Set the port `queue`; called when the scheduler opens."""
+    def open_queue(self, queue: LinkQueue, *parts: object) -> None:
+        """Set the port `queue`; called when the scheduler opens. Its parts have their hooks called after all others."""
         self.ports.queue = queue
+        self.hooks.add(*parts)
 
     @property
     def report(self) -> RunReport:

@@ -26,7 +26,9 @@ class CrawlRun:
     counters: RunCounters
     """The counters of the run."""
 
-    def __init__(self, close_soon: Callable[[str], None], *, force: bool, replay: bool) -> None:
+    def __init__(
+        self, close_soon: Callable[[str], None], *, force: bool, replay: bool, inspection: bool = False
+    ) -> None:
         self._close_soon = close_soon
         self.force = force
         """Whether all pages are made into documents again, changed or not."""
@@ -38,12 +40,14 @@ class CrawlRun:
         """Whether the definition makes other documents of the same pages than in the previous run."""
         self.replay = replay
         """Whether documents are made again from stored responses; no run begins or ends."""
-        self.inspection = False
+        self.inspection = inspection
         """Whether single pages are inspected and nothing is crawled."""
         self.is_listing = False
         """Whether the lister is still running, so that an empty queue is not the end."""
         self.listed_partially = False
         """Whether the listing is incomplete, so that nothing can be concluded about URLs that it lacks."""
+        self.closing_remarks: list[str] = []
+        """Remarks on the whole run that its report has last, each once."""
         self.failed = False
         """Whether an error occurred that affects all further URLs."""
         self.user_error: UserError | None = None

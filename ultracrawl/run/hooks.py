@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ class Feature:
     The hooks are listed in the order of a run. A feature acts only through the ports of its `CrawlContext` and does
     not know other features.
     """
+
+    def opened(self) -> None:
+        """Load and begin; called once, when the run has begun and the definition is applied. May raise `WorkError`."""
 
     def queue_opened(self) -> None:
         """Queue what the run starts with; called once, when the queue is open."""
@@ -118,6 +121,12 @@ class Feature:
     def run_ended(self) -> None:
         """Act at the end of the run, before its report is stored."""
 
+    async def fetching_ended(self) -> None:
+        """Give back threads and processes: nothing more is fetched. Also called for a crawl that could not begin."""
+
+    async def closed(self) -> None:
+        """Close what was opened; called after the last commit, while the stores are still open."""
+
 
 _HOOKS = {name: hook for name, hook in vars(Feature).items() if not name.startswith("_")}
 
@@ -137,12 +146,19 @@ class Hooks(dict[Callable[..., Any], tuple[Callable[..., Any], ...]]):
     def __init__(self) -> None:
         super().__init__(dict.fromkeys(_HOOKS.values(), ()))
 
-    def add(self, *features: Feature | None) -> None:
-        """Register features for the hooks that their classes override; None is ignored."""
-        for feature in filter(None, features):
+    def add(self, *features: object) -> None:
+        """Register features for the hooks that their classes override; other objects and None are ignored."""
+        for feature in features:
+            if not isinstance(feature, Feature):
+                continue
             for name, hook in _HOOKS.items():
                 if getattr(type(feature), name) is not hook:
                     self.call(hook, getattr(feature, name))
+
+    def bind(self, features: Iterable[object]) -> None:
+        """Register features in place of all that were registered before."""
+        self.update(dict.fromkeys(_HOOKS.values(), ()))
+        self.add(*features)
 
     def call(self, hook: Callable[Concatenate[Any, P], R], method: Callable[P, R]) -> None:
         """Call one more method at a hook, after those that are bound."""

@@ -5,26 +5,44 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from ultracrawl.errors import UltracrawlError, WorkError
-from ultracrawl.run.assembly import CrawlFeatures
+from ultracrawl.run.composition.assembly import (
+    apply_definition,
+    make_parts,
+    open_documents,
+    open_features,
+    open_run,
+    open_stores,
+)
+from ultracrawl.run.control.activity import Activity
 from ultracrawl.run.control.end import RunEnd
-from ultracrawl.run.control.orders import STOPPED
+from ultracrawl.run.control.limits import RunLimits
+from ultracrawl.run.control.orders import STOPPED, CrawlControl
 from ultracrawl.run.control.refusal import leave_note, refuse, refuse_late
+from ultracrawl.run.control.running import RunningCrawl
+from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
+from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.crawl_run import FAILED
 from ultracrawl.run.hooks import TICK_SECONDS, Feature
+from ultracrawl.run.indexing.filling import Filling
 from ultracrawl.run.logs import job_report
+from ultracrawl.run.logs.crawl_logs import CrawlLogs
+from ultracrawl.run.placement.duplicates import Duplicates
+from ultracrawl.run.portal_filters.verdict import FilterVerdict
 from ultracrawl.run.source_data.takeover import TakeOver, take_over
 from ultracrawl.settings.adhoc import is_adhoc
 from ultracrawl.settings.ineffective import REMARKS_SETTING
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.stores.control_channel import ControlChannel
 from ultracrawl.stores.definition_note import note_definition
 from ultracrawl.stores.failure_note import forget_failure
-from ultracrawl.stores.project_stores import open_sites, open_state, state_file
+from ultracrawl.stores.project_stores import state_file
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import freeze_loaded_objects
 
@@ -33,11 +51,10 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from ultracrawl.run.composition.parts import Parts
     from ultracrawl.run.context import CrawlContext
-    from ultracrawl.run.control.running import RunningCrawl
 
 logger = logging.getLogger(__name__)
-F = TypeVar("F")
 
 FLUSH_TICKS = 3
 """Ticks between two flushes of cache and store."""
@@ -56,21 +73,25 @@ class CrawlLifecycle:
 
     _ticks = 0
     _started = 0.0
+    _inspects = False
+    """Whether single pages are looked at, and nothing is crawled."""
 
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
         self._crawler = crawler
-        self.features = CrawlFeatures(crawler, project, source, self._close_soon)
-        self.context = self.features.context
-        features = self.features
+        self.parts = make_parts(crawler, project, source, self._close_soon, inspection=self._inspects)
+        self.context = self.parts.context
+        parts = self.parts
         given_urls: tuple[str, ...] = getattr(crawler.spidercls, "given_urls", ())
         self._end = RunEnd(
             self.context,
-            features.limits,
-            features.duplicates.recount,
-            lambda: features.verdict.restarts,
+            parts[RunLimits],
+            parts[Duplicates].recount,
+            lambda: parts[FilterVerdict].restarts,
             given_urls,
         )
         self._ticking = create_looping_call(self._tick)
+        self._stack = AsyncExitStack()
+        """Closes what was opened, in reverse."""
         # Checked here, so that no crawl begins with a store that cannot be used.
         self._file = state_file(project, source.name)
 
@@ -89,7 +110,7 @@ class CrawlLifecycle:
         try:
             self._open()
         except UltracrawlError as error:
-            self.features.running.refused = error
+            self.parts[RunningCrawl].refused = error
             refuse(self._crawler, self.context, error)
             return False
         if self._file is not None and not self.context.run.replay:
@@ -98,29 +119,31 @@ class CrawlLifecycle:
 
     def _open(self) -> None:
         """Open the stores and features, submit what a killed run left, and begin or resume the run."""
-        context, features = self.context, self.features
+        context, parts, stack = self.context, self.parts, self._stack
         restrict_umask()
-        features.logs.check_folder()
+        parts[CrawlLogs].check_folder()
         renew = not context.run.replay
         taken = TakeOver() if context.run.replay else take_over(context.project, context.source)
         context.run.narrowed = taken.is_narrower
         if self._file is not None and not is_adhoc(context.project, context.source.name):
             note_definition(self._file, context.project.definitions)
-        context.ports.store = open_state(context.project, context.source.name, renew=renew)
-        context.ports.sites = open_sites(context.project, read_only=context.run.replay, renew=renew)
-        resumed = features.begin_run()
+        control = parts[CrawlControl]
+        stack.callback(control.close)  # others see the end of the crawl when all else is closed
+        open_stores(parts, stack, context.project, renew=renew)
+        control.open(ControlChannel(self._file) if self._file else None)
+        open_run(parts)
         for remark in (*taken.remarks, *self._crawler.settings.getlist(REMARKS_SETTING)):
             context.counters.add_remark(remark)
-        writer = features.open_documents()
+        writer = open_documents(parts, stack)
         lost = context.store.documents.refetch_lost(writer.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
-        features.filling.begin(writer, resumed=resumed)
-        features.open_rules()
-        features.open_logs_and_links()
+        parts[Filling].begin(writer, resumed=context.counters.resumed)
+        apply_definition(parts)
+        open_features(parts)
         self._started = time.monotonic()
         self._ticking.start(TICK_SECONDS, now=False)
-        features.running.opened = True
+        parts[RunningCrawl].opened = True
         freeze_loaded_objects()
 
     # ---- periodic tasks
@@ -158,27 +181,21 @@ class CrawlLifecycle:
 
     async def end_run(self, reason: str) -> None:
         """Wait for the last commit, end the run and release everything."""
-        context, features = self.context, self.features
-        if not features.running.opened:
-            self._abandon()
+        context, parts = self.context, self.parts
+        if not parts[RunningCrawl].opened:
+            await self._stop()
+            await self._close()
             return
         if reason in ("shutdown", STOPPED):  # sentence: close reasons of Scrapy
             context.counters.note_interruption()
-        elif reason not in _NO_LIMIT and not features.limits.reached:  # sentence: close reasons of Scrapy
+        elif reason not in _NO_LIMIT and not parts[RunLimits].reached:  # sentence: close reasons of Scrapy
             context.counters.note_limit(reason)
-        features.activity.note_end()
-        features.control.publish_ending(interrupted=context.counters.interrupted)
+        parts[Activity].note_end()
+        parts[CrawlControl].publish_ending(interrupted=context.counters.interrupted)
         if self._ticking.running:
             self._ticking.stop()
-        features.rewriting.close()
-        if features.filtering is not None:
-            features.filtering.stop()
-        features.hosts.close()
-        features.converter.close()
-        await self._close_browser()
-        if features.listing is not None:
-            await features.listing.stop()
-        features.watch.check_last()
+        await self._stop()
+        parts[VisitWatch].check_last()
         try:
             if not context.run.failed:
                 await self._end.finish_indexing()
@@ -187,11 +204,9 @@ class CrawlLifecycle:
             context.run.failed = True
             context.run.note_problem(error)
         finally:
-            context.documents.writer.close(timeout=10.0)
-            await self._close_kind()
-            self._release()
-            features.statistics.write_report(context.report)
-            features.logs.close(reason)
+            await self._close()
+            parts[ScrapyStatistics].write_report(context.report)
+            parts[CrawlLogs].close(reason)
             if context.run.failed:
                 leave_note(context, "; ".join(context.run.problems))
             if context.run.user_error is not None:
@@ -200,47 +215,20 @@ class CrawlLifecycle:
         if self._crawler.settings.getbool(job_report.SETTING):
             job_report.log_report(context.report)
 
-    def _abandon(self) -> None:
-        """Release what was opened before something failed."""
-        features, ports = self.features, self.context.ports
-        features.hosts.close()
-        features.converter.close()
-        if features.filtering is not None:
-            features.filtering.stop()
+    async def _stop(self) -> None:
+        """Have the features give back their threads and processes."""
+        for release in self.context.hooks[Feature.fetching_ended]:
+            await release()
+
+    async def _close(self) -> None:
+        """Close what was opened."""
         try:
-            if "documents" in vars(ports):
-                ports.documents.writer.close(timeout=10.0)
-            if "sites" in vars(ports):
-                ports.sites.close()
-            if "store" in vars(ports):
-                ports.store.close()
+            await self._stack.aclose()
         except WorkError as error:
-            logger.error("%s", error)
-        finally:
-            features.control.close()
-
-    async def _close_browser(self) -> None:
-        try:
-            async with asyncio.timeout(self.features.limits.allowance(self.features.watch.step_timeout)):
-                await self.features.renderer.close()
-        except TimeoutError:
-            problem = "the browser did not close; its process may be left over"
-            self.context.run.note_problem(WorkError(problem))
-
-    async def _close_kind(self) -> None:
-        if self.features.listing is not None and self.features.fetching is not None:
-            await self.features.listing.close()
-            await self.features.fetching.close()
-
-    def _release(self) -> None:
-        try:
-            self.features.responses.close()
-            self.context.store.close()
-            self.context.sites.close()
-        except WorkError as error:
-            self.context.run.note_problem(error)
-        finally:
-            self.features.control.close()
+            if self.parts[RunningCrawl].opened:
+                self.context.run.note_problem(error)
+            else:
+                logger.error("%s", error)
 
 
 def has_definition(crawler: Crawler) -> bool:
@@ -275,15 +263,12 @@ def context_of(crawler: Crawler) -> CrawlContext:
     return _lifecycle_of(crawler).context
 
 
-def feature_of(crawler: Crawler, kind: type[F]) -> F:
-    """Return the feature of a crawl that is an instance of a class. Raises `NotConfigured` if there is none."""
-    for feature in vars(_lifecycle_of(crawler).features).values():
-        if isinstance(feature, kind):
-            return feature
-    raise NotConfigured(f"the crawl has no {kind.__name__}")
+def parts_of(crawler: Crawler) -> Parts:
+    """Return the features of a crawl. Raises `NotConfigured` if the add-on is not enabled."""
+    return _lifecycle_of(crawler).parts
 
 
 def running_crawl(crawler: Crawler) -> RunningCrawl | None:
     """Return the handle to control and observe a crawl; None if the add-on is not enabled."""
     lifecycle = crawler.get_extension(CrawlLifecycle)
-    return None if lifecycle is None else lifecycle.features.running
+    return None if lifecycle is None else lifecycle.parts[RunningCrawl]

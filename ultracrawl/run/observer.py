@@ -1,18 +1,26 @@
-"""Stores observations of visits for the recrawl policy: that a URL was seen, and whether it changed."""
+"""Observers of visits: for the recrawl policy, and for looking at single pages."""
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.mime import type_matches
 from ultracrawl.model.dates import parse_http_date
 from ultracrawl.rules.recrawl.adaptive import Observation
 from ultracrawl.rules.recrawl.change import is_credible
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
 
 if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Mapping, Sequence
+
+    from ultracrawl.model.page import Link
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
+
+logger = logging.getLogger(__name__)
 
 
 class VisitObserver(Feature):
@@ -57,3 +65,31 @@ class VisitObserver(Feature):
         moment = parse_http_date(visit.fetch.last_modified) if visit.fetch.last_modified else None
         date = moment.timestamp() if moment else 0.0
         return min(date, now) if is_credible(date, now) else 0.0
+
+
+class EndingLog(Feature):
+    """Logs why a page that is looked at yields no document."""
+
+    def visit_ended(self, visit: Visit) -> None:
+        """Log the ending of a visit."""
+        if visit.ending is not None:
+            logger.info("No document from %s: %s", visit.url, visit.ending.cause or visit.ending.outcome)
+
+
+class FoundLinks(Feature):
+    """Collects the links of pages that are looked at."""
+
+    def __init__(self) -> None:
+        self._urls: dict[int, list[str]] = {}
+
+    def links_resolved(
+        self, visit: Visit, located: Mapping[str, str], inside: array[int], named: Sequence[Link]
+    ) -> None:
+        """Add the links of a page that the source would follow."""
+        admitted = set(inside)
+        urls = self._urls.setdefault(visit.entry.key, [])
+        urls += (url for url in located.values() if url_key(url) in admitted)
+
+    def pop_links(self, visit: Visit) -> list[str]:
+        """Return the links of a page, each once."""
+        return list(dict.fromkeys(self._urls.pop(visit.entry.key, ())))

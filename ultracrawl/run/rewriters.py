@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary import UrlRewriter
+from ultracrawl.run.hooks import Feature
 from ultracrawl.sources import DataSource
 from ultracrawl.system.plugins import REWRITERS, load_dotted_path
 
@@ -33,7 +34,7 @@ def make_rewriter(path: str, label: str) -> UrlRewriter:
         raise UserError(f"{label} cannot be created: {type(error).__name__}: {error}") from error
 
 
-class SourceRewriter:
+class SourceRewriter(Feature):
     """The rewriter of a source, open from the begin of a crawl to its end."""
 
     def __init__(self, context: CrawlContext) -> None:
@@ -54,7 +55,7 @@ class SourceRewriter:
             return False
         return True
 
-    def close(self) -> None:
+    async def fetching_ended(self) -> None:
         """Close the rewriter; a failure is reported as a problem."""
         if self.rewriter is None:
             return

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.run import CrawlContext, Visit, feature_of
+from ultracrawl.run import CrawlContext, Visit, parts_of
 from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.control.orders import CrawlControl
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.discovery.new_urls import trap_guard
 from ultracrawl.run.discovery.robots_cache import RobotsCache
-from ultracrawl.run.discovery.sitemap_manager import SitemapManager
+from ultracrawl.run.discovery.sitemap_manager import SitemapEndings, SitemapManager
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.indexing.items import ItemTracker
 from ultracrawl.run.logs.crawl_logs import CrawlLogs
+from ultracrawl.run.logs.event_logs import SiteLog
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.run.transport.host_addresses import HostAddresses
@@ -30,7 +30,7 @@ from ultracrawl.scheduler.candidates.repeats import RepeatVisits
 from ultracrawl.scheduler.crawl_queue import CrawlQueue
 from ultracrawl.scheduler.entry_picker import EntryPicker
 from ultracrawl.scheduler.flight import VisitsInFlight
-from ultracrawl.scheduler.given_urls import GivenUrls
+from ultracrawl.scheduler.given_urls import GivenUrls, may_yield_documents
 from ultracrawl.scheduler.pacing import Pacing
 from ultracrawl.scheduler.sitemap_barrier import SitemapBarrier
 from ultracrawl.stores import QueueEntry
@@ -60,16 +60,16 @@ class Features(NamedTuple):
     def of(cls, crawler: Crawler) -> Self:
         """Return the features of the crawl of a crawler."""
         return cls(
-            feature_of(crawler, CrawlControl),
-            feature_of(crawler, RunLimits),
-            feature_of(crawler, VisitWatch),
-            feature_of(crawler, ItemTracker),
-            feature_of(crawler, DocumentConverter),
-            feature_of(crawler, HostAddresses),
-            feature_of(crawler, SourceRewriter),
-            feature_of(crawler, RobotsCache),
-            feature_of(crawler, SitemapManager),
-            feature_of(crawler, CrawlLogs),
+            parts_of(crawler)[CrawlControl],
+            parts_of(crawler)[RunLimits],
+            parts_of(crawler)[VisitWatch],
+            parts_of(crawler)[ItemTracker],
+            parts_of(crawler)[DocumentConverter],
+            parts_of(crawler)[HostAddresses],
+            parts_of(crawler)[SourceRewriter],
+            parts_of(crawler)[RobotsCache],
+            parts_of(crawler)[SitemapManager],
+            parts_of(crawler)[CrawlLogs],
         )
 
 
@@ -92,10 +92,10 @@ def assemble(
 ) -> SchedulerParts:
     """Build the parts of a scheduler whose crawl has begun, and load the stored queue into the frontier.
 
-    The order in which parts join `hooks.visit_ended` matters: the place of a visit at its site is given back before
-    its stored links are re-asserted.
+    The order in which parts are called matters: the place of a visit at its site is given back before the site log
+    counts it, before its stored links are re-asserted, and before pages that waited for a sitemap are released.
     """
-    sitemaps, hooks = features.sitemaps, context.hooks
+    sitemaps = features.sitemaps
     retries_by_key: dict[int, Visit] = {}
     gate = EntryGate(context, frontier, retries_by_key, sitemaps.waiting_sites, sitemaps.abandon)
     candidates = make_filter(context, features)
@@ -106,16 +106,17 @@ def assemble(
     flight = VisitsInFlight(
         context, frontier, pacing, gate, repeats, sitemaps, features.watch, retries_by_key, alarm.set_timer
     )
-    hooks.call(Feature.resumed, partial(alarm.set_timer, 0.0))
-    hooks.call(Feature.visit_ended, flight.visit_ended)
-    if watch := features.logs.events.watch(frontier.given_up):
-        frontier.set_slot_listener(watch)
+    endings = SitemapEndings(sitemaps.end_visit) if sitemaps.on else None
+    site_log = _open_site_log(features, frontier)
     pacing.begin()
     ingest = LinkIngest(
         context, candidates, gate.add_entry, activator, repeats, lambda: features.limits.refresh_only
     )
     queue = CrawlQueue(ingest, candidates, repeats, flight, gate, frontier, pacing, direct, alarm.set_timer)
-    context.open_queue(queue)
+    given = _given_urls(context, features, gate)
+    context.open_queue(
+        queue, flight, site_log, pacing, ingest, activator if activator.on else None, given, endings
+    )
     gate.load_stored_queue()
     picker = EntryPicker(
         context,
@@ -128,9 +129,23 @@ def assemble(
         flight,
         SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_fetch),
         features.robots,
-        GivenUrls(context, features.items.given, gate.add_entry),
+        given,
     )
     return SchedulerParts(queue, picker, flight, activator)
+
+
+def _open_site_log(features: Features, frontier: Frontier[QueueEntry]) -> SiteLog | None:
+    """Open the log of sites, if it is on, and have the frontier report to it."""
+    log = features.logs.open_site_log(frontier.given_up)
+    if log is not None:
+        frontier.set_slot_listener(log.moved)
+    return log
+
+
+def _given_urls(context: CrawlContext, features: Features, gate: EntryGate) -> GivenUrls | None:
+    if not may_yield_documents(context.source):
+        return None
+    return GivenUrls(context, features.items.given, gate.add_entry)
 
 
 def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:

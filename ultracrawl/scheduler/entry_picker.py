@@ -37,7 +37,7 @@ class EntryPicker:
         flight: VisitsInFlight,
         barrier: SitemapBarrier,
         robots: RobotsCache,
-        given: GivenUrls,
+        given: GivenUrls | None,
     ) -> None:
         self._context = context
         self._frontier = frontier
@@ -61,7 +61,7 @@ class EntryPicker:
             entry = self._frontier.pop_entry(time.monotonic())
             if entry is None:
                 return None
-            if self._given.holds_back(entry):
+            if self._given is not None and self._given.holds_back(entry):
                 self._flight.return_turn(entry)
                 continue
             if rule := self._ingest.refusal_rule(entry):

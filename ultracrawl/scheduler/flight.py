@@ -11,13 +11,14 @@ from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
+from ultracrawl.run.hooks import Feature
 from ultracrawl.scheduler.budget import EntryGate
 from ultracrawl.scheduler.candidates.repeats import RepeatVisits
 from ultracrawl.scheduler.pacing import Pacing
 from ultracrawl.stores import QueueEntry
 
 
-class VisitsInFlight:
+class VisitsInFlight(Feature):
     """Begins the visit of an entry that is due, and gives its place at the site back when the visit ends.
 
     `retries` holds the visits that wait for another attempt, by key; `wake` schedules the next look for a request in
@@ -87,7 +88,7 @@ class VisitsInFlight:
         self._repeats.visit_finished(visit)
         if visit.without_request:
             return
-        self._pacing.visit_ended(visit)
+        self._pacing.note_end(visit)
         self._gate.count_page(visit)
         if not visit.requested:
             self._frontier.clocks.refund_turn(visit.entry.site)
@@ -118,7 +119,7 @@ class VisitsInFlight:
 
     def retry_visit(self, visit: Visit, delay: float) -> None:
         """Queue a failed visit for another attempt; its site waits at least `delay` seconds."""
-        self._pacing.visit_ended(visit)
+        self._pacing.note_end(visit)
         self._watch.suspend_visit(visit)
         visit.count_attempt()
         entry = visit.entry

@@ -7,11 +7,17 @@ from collections.abc import Callable, Set
 from ultracrawl.model import CauseCode, UrlRecord
 from ultracrawl.run import CrawlContext
 from ultracrawl.run.hooks import Feature
+from ultracrawl.sources import DataSource
 from ultracrawl.sources.definition import WEB
 from ultracrawl.stores import QueueEntry
 
 
-class GivenUrls:
+def may_yield_documents(source: DataSource) -> bool:
+    """Return whether the spider of a source may yield documents of its own: only user code does."""
+    return bool(source.spider_class) or source.type != WEB
+
+
+class GivenUrls(Feature):
     """Holds back known URLs whose document the spider yielded in an earlier run, until it is done yielding.
 
     A `start()` yields documents while requests already go out. A request for one of these URLs would find no page
@@ -25,14 +31,9 @@ class GivenUrls:
         self._place = place
         self._held_back: list[QueueEntry] = []
         self._is_holding = True
-        # Only user code yields documents of its own.
-        self._expected = bool(context.source.spider_class) or context.source.type != WEB
-        context.hooks.call(Feature.cycle_ended, self._release)
 
     def holds_back(self, entry: QueueEntry) -> bool:
         """Return whether an entry is not requested now; if so, take it out of the queue."""
-        if not self._expected:
-            return False
         records = self._context.store.records
         record = records.get_record(entry.key)
         if record is None or not (entry.key in self._given or self._awaits_document(record)):
@@ -47,7 +48,7 @@ class GivenUrls:
         known = record.cause.code is CauseCode.GIVEN and record.last_fetched < self._context.mark.started
         return known and self._is_holding
 
-    def _release(self) -> int:
+    def cycle_ended(self) -> int:
         """Queue the URLs whose documents were not yielded; called when the spider and all other work are done."""
         held, self._held_back, self._is_holding = self._held_back, [], False
         missed = [entry for entry in held if entry.key not in self._given]

@@ -45,7 +45,7 @@ def make_frontier(context: CrawlContext, concurrency: int) -> Frontier[QueueEntr
     )
 
 
-class Pacing:
+class Pacing(Feature):
     """Updates the clocks of the frontier after each request, and stores what is known of sites.
 
     Clocks are stored for all sources, everything else for this one. A site with too many network errors or walls is
@@ -91,8 +91,6 @@ class Pacing:
             # Documents that a lister delivers belong to a site with the name of the source.
             self._frontier.clocks.set_delay(context.source.name, 0.0)
             self._frontier.limit_site(context.source.name, LISTED_CONCURRENCY)
-        context.hooks.call(Feature.before_flush, self.store_sites)
-        context.hooks.call(Feature.tick, self.leases.tick)
         for row in context.store.sites.special_sites():
             if row.stand_in:
                 self.mirrors.restore_mirror(row.site, row.stand_in)
@@ -100,6 +98,14 @@ class Pacing:
                 self._frontier.given_up.add(row.site)
             elif row.own_delay is not None and context.rules.robots.obey_delay:
                 self._frontier.clocks.set_delay(row.site, row.own_delay)
+
+    def tick(self) -> None:
+        """Renew the leases of sites, and look for those that were wanted."""
+        self.leases.tick()
+
+    def resumed(self) -> None:
+        """Look for the next request."""
+        self._wake()
 
     # ---- events of sites
 
@@ -124,7 +130,7 @@ class Pacing:
         self._frontier.clocks.hold_site(site, time.monotonic() + seconds)
         self._changed.add(site)
 
-    def visit_ended(self, visit: Visit) -> None:
+    def note_end(self, visit: Visit) -> None:
         """Update the clock of the site after a visit or an attempt; a site that fails too often is given up."""
         site, mirror = visit.entry.site, self._mirrors_in_use.pop(visit.entry.key, "")
         if not visit.requested or mirror != self.mirrors.active_mirror(site):
@@ -188,7 +194,7 @@ class Pacing:
     def release_sites(self) -> None:
         """Give all leases back, and count the waiting URLs of sites that were given up."""
         try:
-            self.store_sites()
+            self.before_flush()
             self.leases.close()
         except WorkError as error:
             self._context.run.note_problem(error)
@@ -198,8 +204,8 @@ class Pacing:
 
     # ---- the table of sites
 
-    def store_sites(self) -> None:
-        """Write changed sites to the stores; called before each flush."""
+    def before_flush(self) -> None:
+        """Write changed sites to the stores."""
         changed, self._changed = self._changed, set()
         for site in changed:
             self._store_site(site)

@@ -12,7 +12,7 @@ from scrapy.utils.defer import deferred_from_coro
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.canonical import site_of, url_key
-from ultracrawl.run import CrawlContext, Visit, begin_crawl, context_of, end_crawl, feature_of
+from ultracrawl.run import CrawlContext, Visit, begin_crawl, context_of, end_crawl, parts_of
 from ultracrawl.run.control.orders import CrawlControl
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.ending import Ending
@@ -36,14 +36,14 @@ CONGESTION_POLL_INTERVAL = 0.05
 """Seconds between checks whether converters and index have caught up."""
 
 
-class ReplayScheduler(BaseScheduler):
+class ReplayScheduler(BaseScheduler, Feature):
     """A scheduler whose queue is the stored responses of a source."""
 
     def __init__(
         self,
         crawler: Crawler,
         context: CrawlContext,
-        responses: ResponseStore,
+        responses: ResponseStore | None,
         control: CrawlControl,
         conversion: DocumentConverter,
         watch: VisitWatch,
@@ -66,10 +66,10 @@ class ReplayScheduler(BaseScheduler):
         return cls(
             crawler,
             context_of(crawler),
-            feature_of(crawler, ResponseStore),
-            feature_of(crawler, CrawlControl),
-            feature_of(crawler, DocumentConverter),
-            feature_of(crawler, VisitWatch),
+            parts_of(crawler).get(ResponseStore),
+            parts_of(crawler)[CrawlControl],
+            parts_of(crawler)[DocumentConverter],
+            parts_of(crawler)[VisitWatch],
         )
 
     # ---- Scrapy's scheduler protocol
@@ -80,13 +80,12 @@ class ReplayScheduler(BaseScheduler):
         context = self._context
         if not begin_crawl(self._crawler):
             return None
-        context.open_queue(ReplayQueue(context, self._keys, self._spare))
-        context.hooks.call(Feature.visit_ended, self._finished)
-        context.hooks.call(Feature.resumed, self._wake)
+        context.open_queue(ReplayQueue(context, self._keys, self._spare), self)
         context.store.flush()
         leaving = {url_key(record.url) for record in context.store.records.records_to_remove()}
         searchable = self._of_sites(context.store.documents.kept_keys() - leaving)
-        stored = set(self._responses.store.stored_keys()) if self._responses.store is not None else set()
+        store = None if self._responses is None else self._responses.store
+        stored = set(store.stored_keys()) if store is not None else set()
         self._keys += sorted(stored & searchable, reverse=True)
         self._spare |= stored - context.store.documents.kept_keys() - leaving
         missing = len(searchable - stored)
@@ -156,7 +155,12 @@ class ReplayScheduler(BaseScheduler):
         if engine._slot is not None:
             engine._slot.nextcall.schedule()
 
-    def _finished(self, visit: Visit) -> None:
+    def resumed(self) -> None:
+        """Look for the next stored response."""
+        self._wake()
+
+    def visit_ended(self, visit: Visit) -> None:
+        """Forget a visit that ended."""
         self._context.visits.pop(visit.entry.key, None)
 
 

@@ -16,7 +16,7 @@ from scrapy.utils.project import get_project_settings
 
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport
-from ultracrawl.run import RunningCrawl, feature_of, running_crawl
+from ultracrawl.run import RunningCrawl, parts_of, running_crawl
 from ultracrawl.service.completion import complete, complete_failed_start
 from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.sources import DataSource, Project
@@ -135,7 +135,7 @@ class CrawlRunner:
             converted = _note_failed_start(self._project, source, error)
             await complete_failed_start(self._project, source, converted)
             raise converted from error
-        crawl = feature_of(crawler, RunningCrawl)
+        crawl = parts_of(crawler)[RunningCrawl]
         self._restarts[source.name] = self._restarts[source.name] + 1 if crawl.restarts else 0
         return crawl
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.model import Cause, CauseCode, Document, Page, StatusCode, UrlOutcome
-from ultracrawl.run import context_of, feature_of
+from ultracrawl.run import context_of, parts_of
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import describe, entry_of
-from ultracrawl.run.logs.crawl_logs import CrawlLogs
+from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.document_converter import DocumentConverter, note_truncation
 from ultracrawl.run.reading.permissions import PermissionReader
@@ -47,11 +47,11 @@ class FilteredPageHandler:
         context: CrawlContext,
         filtering: Filtering,
         duplicates: Duplicates,
-        relations: RelatedDocuments,
+        relations: RelatedDocuments | None,
         permissions: PermissionReader,
         expiry: ExpirySweeper,
         converter: DocumentConverter,
-        logs: CrawlLogs,
+        robot_log: RobotLog | None,
     ) -> None:
         self._context = context
         self._filtering = filtering
@@ -60,7 +60,7 @@ class FilteredPageHandler:
         self._permissions = permissions
         self._expiry = expiry
         self._converter = converter
-        self._logs = logs
+        self._robot_log = robot_log
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -69,13 +69,13 @@ class FilteredPageHandler:
 
         return cls(
             context_of(crawler),
-            feature_of(crawler, Filtering),
-            feature_of(crawler, Duplicates),
-            feature_of(crawler, RelatedDocuments),
-            feature_of(crawler, PermissionReader),
-            feature_of(crawler, ExpirySweeper),
-            feature_of(crawler, DocumentConverter),
-            feature_of(crawler, CrawlLogs),
+            parts_of(crawler)[Filtering],
+            parts_of(crawler)[Duplicates],
+            parts_of(crawler).get(RelatedDocuments),
+            parts_of(crawler)[PermissionReader],
+            parts_of(crawler)[ExpirySweeper],
+            parts_of(crawler)[DocumentConverter],
+            parts_of(crawler).get(RobotLog),
         )
 
     @property
@@ -122,7 +122,7 @@ class FilteredPageHandler:
             ending = Ending(UrlOutcome.NOT_INDEXED, StatusCode.OK, cause, filtered=views.denied)
             self._context.endings.end_visit(visit, ending)
             return
-        if self._relations.on:
+        if self._relations is not None and self._relations.on:
             self._relations.read(visit, response, page)
         self._expiry.note_description(visit, result.rd)
         yield document
@@ -174,8 +174,8 @@ class FilteredPageHandler:
             return
         base = (page.base if page else "") or response.url
         new = self._context.queue.follow(visit, result.links, base, page.links if page is not None else ())
-        if self._logs.robot is not None:
-            self._logs.robot.note_enumerated(visit.url, len(result.links), new)
+        if self._robot_log is not None:
+            self._robot_log.note_enumerated(visit.url, len(result.links), new)
 
     def _should_follow(self, visit: Visit, page: Page | None, twin: UrlRecord | None) -> bool:
         """Whether links are followed: never in a listed source or a page with nofollow.

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Document, StatusCode, UrlOutcome
-from ultracrawl.run import context_of, feature_of
+from ultracrawl.run import context_of, parts_of
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.discovery.redirects import RedirectFollower
 from ultracrawl.run.ending import Ending
@@ -55,13 +55,13 @@ class PageHandler:
         self._context = context_of(crawler)
         self._source = self._context.source
         self._hooks = self._context.hooks
-        self._feeds = feature_of(crawler, FeedTracker)
-        self._redirects = feature_of(crawler, RedirectFollower)
-        self._permissions = feature_of(crawler, PermissionReader)
-        self._languages = feature_of(crawler, DocumentLanguages)
-        self._focus = feature_of(crawler, LanguageFocus) if self._context.rules.focus else None
-        self._duplicates = feature_of(crawler, Duplicates)
-        self._relations = feature_of(crawler, RelatedDocuments)
+        self._feeds = parts_of(crawler).get(FeedTracker)
+        self._redirects = parts_of(crawler)[RedirectFollower]
+        self._permissions = parts_of(crawler)[PermissionReader]
+        self._languages = parts_of(crawler)[DocumentLanguages]
+        self._focus = parts_of(crawler).get(LanguageFocus)
+        self._duplicates = parts_of(crawler)[Duplicates]
+        self._relations = parts_of(crawler).get(RelatedDocuments)
 
     def handle(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
         """Follow the links of a page, and yield its document or end its visit."""
@@ -88,7 +88,7 @@ class PageHandler:
         if refusal:
             self.end_not_indexed(visit, refusal)
             return
-        if self._relations.on:
+        if self._relations is not None and self._relations.on:
             self._relations.read(visit, response, page)
         visit.note_permissions(hides_text=permissions.hides_text, expires=permissions.expires)
         for item in self._spider.documents(response, page):
@@ -140,7 +140,7 @@ class PageHandler:
         if self._context.rules.listed or self._source.sitemaps.only:
             return False
         searched = self._source.ftp.search_links or not visit.url.startswith("ftp:")
-        if not searched or not self._feeds.follows_links(visit):
+        if not searched or (self._feeds is not None and not self._feeds.follows_links(visit)):
             return False
         return page.robots.follow or not self._source.robots.meta
 

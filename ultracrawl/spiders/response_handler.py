@@ -13,14 +13,14 @@ from twisted.python.failure import Failure
 from ultracrawl.content.feeds.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.model import Cause, CauseCode, Page, StatusCode
-from ultracrawl.run import context_of, feature_of
+from ultracrawl.run import context_of, parts_of
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
 from ultracrawl.run.discovery.sitemap_reader import SitemapReader
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.indexing.response_store import ResponseStore
-from ultracrawl.run.logs.crawl_logs import CrawlLogs
+from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.reading.document_converter import DocumentConverter, note_truncation
 from ultracrawl.run.rendering.page_renderer import PageRenderer
 from ultracrawl.run.transport.headers import head_of, header_of
@@ -49,13 +49,13 @@ class ResponseHandler:
         self._crawler = crawler
         self._context = context_of(crawler)
         self._reader = self._context.rules.reader
-        self._feeds = feature_of(crawler, FeedTracker)
-        self._sitemaps = feature_of(crawler, SitemapManager)
-        self._responses = feature_of(crawler, ResponseStore)
-        self._converter = feature_of(crawler, DocumentConverter)
-        self._renderer = feature_of(crawler, PageRenderer)
-        self._retry = feature_of(crawler, RetryPolicy)
-        self._logs = feature_of(crawler, CrawlLogs)
+        self._feeds = parts_of(crawler).get(FeedTracker)
+        self._sitemaps = parts_of(crawler)[SitemapManager]
+        self._responses = parts_of(crawler).get(ResponseStore)
+        self._converter = parts_of(crawler)[DocumentConverter]
+        self._renderer = parts_of(crawler).get(PageRenderer)
+        self._retry = parts_of(crawler)[RetryPolicy]
+        self._robot_log = parts_of(crawler).get(RobotLog)
         self._pages = PageHandler(spider)
         self._filtered = (
             FilteredPageHandler.from_crawler(crawler) if self._context.source.filters.file else None
@@ -67,13 +67,13 @@ class ResponseHandler:
             return self._collect(visit, response, self._follow_listing(visit, response))
         if visit.fetch.feed:
             return self._collect(visit, response, self._read_feed(visit, response))
-        if self._responses.store is not None:
+        if self._responses is not None:
             self._responses.keep_answer(visit, response)
         filtered = self._filtered
         if self._converter.takes(visit.fetch.media_type) and (filtered is None or filtered.converts):
             return self._collect_async(visit, response, self._convert(visit, response))
-        if self._renderer.takes(visit, response.body):
-            return self._collect_async(visit, response, self._render(visit, response))
+        if self._renderer is not None and self._renderer.takes(visit, response.body):
+            return self._collect_async(visit, response, self._render(self._renderer, visit, response))
         if self._reader.is_large(response.body, visit.fetch.media_type):
             return self._collect_async(visit, response, self._read_large(visit, response))
         return self._collect(visit, response, self._read_page(visit, response))
@@ -102,6 +102,7 @@ class ResponseHandler:
 
     def _read_feed(self, visit: Visit, response: Response) -> Iterator[Any]:
         """Queue the entries of a feed; with the option `feeds.index` the feed becomes a document, too."""
+        assert self._feeds is not None
         options = self._context.source.feeds
         feed = parse_feed(response.body, response.url, header_of(response, "Content-Type"))
         if not options.ignore_rules:
@@ -144,20 +145,20 @@ class ResponseHandler:
         page = await self._converter.page(visit, response.body, head_of(response))
         if page is None:
             return ()
-        if self._logs.robot is not None:
-            self._logs.robot.note_converted(visit.url)
+        if self._robot_log is not None:
+            self._robot_log.note_converted(visit.url)
         if self._filtered is not None:
             return self._filtered.documents(visit, response, page)
         return self._pages.handle(visit, response, page)
 
-    async def _render(self, visit: Visit, response: Response) -> Iterable[Any]:
+    async def _render(self, renderer: PageRenderer, visit: Visit, response: Response) -> Iterable[Any]:
         """Return the documents of a page that a browser renders."""
         if self._filtered is not None:
-            rendered = await self._renderer.rendered(visit, response)
+            rendered = await renderer.rendered(visit, response)
             return self._filtered.documents(visit, response, rendered=rendered)
         page = await self._parse_async(visit, response)
         if page is not None:
-            page = await self._renderer.page(visit, response, page)
+            page = await renderer.page(visit, response, page)
         return () if page is None or visit.done else self._pages.handle(visit, response, page)
 
     def _parse(self, visit: Visit, response: Response) -> Page | None:

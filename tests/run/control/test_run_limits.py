@@ -50,7 +50,7 @@ class Bench:
         self.limits.visit_ended(_visit(ending=Ending(outcome)))
 
     def answers(self, size: int) -> None:
-        self.limits.note_answer(_visit(fetch=FetchResult(size=size)))
+        self.limits.response_received(_visit(fetch=FetchResult(size=size)))
 
     def second(self) -> None:
         for _ in range(DISK_CHECK_TICKS):

@@ -22,6 +22,7 @@ from ultracrawl.sources import Project
 from ultracrawl.sources.project import DefinitionHead, make_project
 from ultracrawl.stores import QueueEntry
 
+NO_REPORT = RunReport("docs", "1", "")
 LAUNCH = 1_783_454_400.0  # 2026-07-07 20:00 UTC
 
 
@@ -30,9 +31,15 @@ def project_in(folder: Path, size: int = 100_000) -> Project:
 
 
 def log_in(
-    folder: Path, *, name: str = "docs", keep: int = 7, at: float = LAUNCH, size: int = 100_000
+    folder: Path,
+    *,
+    name: str = "docs",
+    keep: int = 7,
+    at: float = LAUNCH,
+    size: int = 100_000,
+    report: RunReport = NO_REPORT,
 ) -> RunLog:
-    return RunLog(project_in(folder, size), name, keep, lambda: at)
+    return RunLog(project_in(folder, size), name, keep, lambda: at, lambda: report)
 
 
 def ended(url: str, outcome: UrlOutcome, code: int, reason: str = "") -> Visit:
@@ -89,7 +96,7 @@ def test_urls_that_did_not_go_as_they_should_have_a_line(
     tmp_path: Path, outcome: UrlOutcome, code: int, reason: str, line: str
 ) -> None:
     log = log_in(tmp_path)
-    log.note_visit(ended("http://h/x", outcome, code, reason))
+    log.visit_ended(ended("http://h/x", outcome, code, reason))
     log.flush()
     assert log.path.read_text() == (f"2026-07-07T20:00:00Z {line}\n" if line else "")
 
@@ -104,10 +111,10 @@ def test_nothing_that_a_site_sends_begins_a_line_or_steers_a_terminal(tmp_path: 
 
 
 def test_beyond_its_size_lines_are_counted_and_the_results_are_written(tmp_path: Path) -> None:
-    log = log_in(tmp_path, size=500)
+    log = log_in(tmp_path, size=500, report=RunReport("docs", "7", "", scheduled=1))
     for number in range(100):
-        log.note_visit(ended(f"http://h/{number}", UrlOutcome.GONE, 404))
-    log.note_results(RunReport("docs", "7", "", scheduled=1), "finished")
+        log.visit_ended(ended(f"http://h/{number}", UrlOutcome.GONE, 404))
+    log.note_results("finished")
     log.flush()
     text = log.path.read_text()
     assert 5 < text.count("not found") < 12
@@ -116,8 +123,9 @@ def test_beyond_its_size_lines_are_counted_and_the_results_are_written(tmp_path:
 
 
 def test_warnings_of_the_program_are_in_it_until_it_is_closed(tmp_path: Path) -> None:
-    log, logger = log_in(tmp_path), logging.getLogger("ultracrawl.run.anything")
-    log.note_run_start(RunReport("docs", "7", "", scheduled=3))
+    log = log_in(tmp_path, report=RunReport("docs", "7", "", scheduled=3))
+    logger = logging.getLogger("ultracrawl.run.anything")
+    log.opened()
     logger.warning("a %s", "warning")
     logger.debug("a detail")
     try:
@@ -140,8 +148,8 @@ def test_the_results_have_every_number_of_the_statistics__ultra_search_126(tmp_p
     report.outcomes.update({UrlOutcome.NEW: 1, UrlOutcome.HTTP_ERROR: 1})
     report.status_codes.update({200: 1, 503: 1})
     report.problems.append("something broke")
-    log = log_in(tmp_path)
-    log.note_results(report, "finished")
+    log = log_in(tmp_path, report=report)
+    log.note_results("finished")
     log.flush()
     before, _, block = log.path.read_text().partition("\nCrawling results\n")
     assert "ERROR   something broke" in before
@@ -179,7 +187,7 @@ def test_the_number_of_the_message_stands_in_the_line(
     tmp_path: Path, code: int, reason: str, shown: str
 ) -> None:
     log = log_in(tmp_path)
-    log.note_visit(ended("http://h/1", UrlOutcome.NOT_INDEXED, code, reason))
+    log.visit_ended(ended("http://h/1", UrlOutcome.NOT_INDEXED, code, reason))
     log.flush()
     text = log.path.read_text()
     assert shown in text
@@ -189,8 +197,10 @@ def test_the_number_of_the_message_stands_in_the_line(
 def test_links_that_were_excluded_have_lines_up_to_a_number(tmp_path: Path) -> None:
     log = log_in(tmp_path, size=10_000_000)
     for number in range(MAX_EXCLUDED_LINKS + 5):
-        log.note_excluded(f"http://other/{number}", "domains", "30027 URL outside the boundary")
-    log.note_results(RunReport("docs", "1", ""), "finished")
+        log.candidate_excluded(
+            f"http://other/{number}", "domains", "http://h/", "30027 URL outside the boundary"
+        )
+    log.note_results("finished")
     log.flush()
     text = log.path.read_text()
     assert text.count("30027 URL outside the boundary: http://other/") == MAX_EXCLUDED_LINKS

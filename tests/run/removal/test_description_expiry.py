@@ -42,7 +42,7 @@ class Robot:
         context.hooks.call(Feature.document_leaving, self.left.append)
         context.ports.documents = Documents(context, *cast("Any", [None] * 5))
         sweeper = ExpirySweeper(context)
-        sweeper.open()
+        sweeper.opened()
         context.hooks.add(sweeper)
         record = self.state.records.get_record(url_key(URL)) or UrlRecord(URL, "s")
         visit = Visit(QueueEntry(url_key(URL), URL, "h", 0, 1), record)

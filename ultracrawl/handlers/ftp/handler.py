@@ -10,7 +10,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 
 from ultracrawl.errors import UserError
 from ultracrawl.handlers.download_control import AddressGuard, DownloadSignals, guard_of
-from ultracrawl.run import feature_of
+from ultracrawl.run import parts_of
 from ultracrawl.run.transport.libcurl import require_libcurl
 from ultracrawl.sources.compilation.ftp import FtpAccess
 
@@ -47,7 +47,7 @@ class FtpDownloadHandler(BaseDownloadHandler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the handler with the accounts and the guard of the source."""
-        return cls(crawler, feature_of(crawler, FtpAccess), guard_of(crawler))
+        return cls(crawler, parts_of(crawler)[FtpAccess], guard_of(crawler))
 
     async def download_request(self, request: Request) -> Response:
         """Return the response. Raises Scrapy's download exceptions or `AddressRefusedError`."""

@@ -11,15 +11,12 @@ from scrapy.utils.url import add_http_if_no_scheme
 
 from ultracrawl.handlers.guarding.reactor import ConnectionAttempt, guard_reactor
 from ultracrawl.rules.urls.canonical import site_of
-from ultracrawl.run import feature_of
+from ultracrawl.run import parts_of
 from ultracrawl.run.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.run.download_errors.kinds import AddressRefusedError
-from ultracrawl.run.hooks import Feature
 from ultracrawl.run.transport.host_addresses import HostAddresses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -106,11 +103,8 @@ class HostNameGuard(ConnectionGuard):
     @classmethod
     def for_crawl(cls, crawler: Crawler, context: CrawlContext, handler: Any) -> Self:
         """Create the guard, and add a remark on its weakness to the report of the run."""
-        context.hooks.call(
-            Feature.run_ending,
-            _add_remark(context, HOST_NAMES_ONLY_REMARK.format(handler=type(handler).__name__)),
-        )
-        return cls(context.rules.addresses, feature_of(crawler, HostAddresses))
+        context.run.closing_remarks.append(HOST_NAMES_ONLY_REMARK.format(handler=type(handler).__name__))
+        return cls(context.rules.addresses, parts_of(crawler)[HostAddresses])
 
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request if all addresses of its host or proxy are allowed."""
@@ -135,11 +129,3 @@ class HostNameGuard(ConnectionGuard):
 
 def _host_of(url: str) -> str:
     return urlsplit(url).hostname or ""
-
-
-def _add_remark(context: CrawlContext, remark: str) -> Callable[..., None]:
-    def add_remark(*, complete: bool) -> None:  # noqa: ARG001 - the signature of the hook
-        if remark not in context.counters.remarks:
-            context.counters.add_remark(remark)
-
-    return add_remark

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from ultracrawl.rules.recrawl.adaptive import Choice
+from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, Scorer
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.logs.event_logs import ScoreLog
 from ultracrawl.sources import DataSource
 from ultracrawl.stores import Store
 
@@ -22,13 +21,19 @@ class AdaptiveChooser(Feature):
     allowances are stored, so that an interrupted minor cycle continues with them.
     """
 
-    def __init__(self, state: Store, source: DataSource, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        state: Store,
+        source: DataSource,
+        clock: Callable[[], float],
+        log_choice: Callable[[Choice, Iterable[KnownPage], Scorer], None] | None = None,
+    ) -> None:
+        """Initialise; `log_choice` logs what is chosen."""
         self._state = state
         self._clock = clock
         self.rule = source.refresh.adaptive_rule(uses_sitemaps=source.sitemaps.use)
         self._allowance: dict[str, int] = {}
-        self.log: ScoreLog | None = None
-        """Logs what is chosen."""
+        self._log_choice = log_choice
 
     def choose(self, place: CyclePlace) -> list[int]:
         """Return the keys of the URLs with which a minor cycle begins, best first for each site."""
@@ -39,8 +44,8 @@ class AdaptiveChooser(Feature):
         logger.info(
             "Minor cycle %d of cycle %d begins with %d URLs", place.minor + 1, place.cycle, len(choice.pages)
         )
-        if self.log is not None:
-            self.log.chosen(choice, self._state.visits.known_pages(), self.rule.scorer)
+        if self._log_choice is not None:
+            self._log_choice(choice, self._state.visits.known_pages(), self.rule.scorer)
         return [page.key for page in choice.pages]
 
     def survey(self) -> Choice:

@@ -68,6 +68,8 @@ class RunEnd:
         context.flush()
         for notify in context.hooks[Feature.run_ending]:
             notify(complete=complete)
+        for remark in dict.fromkeys(context.run.closing_remarks):
+            context.counters.add_remark(remark)
         self._delete()
         if not context.counters.interrupted:
             context.flush()

@@ -80,13 +80,15 @@ class RunLimits(Feature):
 
     def tick(self) -> None:
         """Check the time and, less often, the disk."""
+        if not self._began:
+            return
         self._ticks += 1
         if self._seconds and time.monotonic() - self._began >= self._seconds:
             self.end_run(f"limits.seconds {self._seconds:g}")
         if self._ticks % DISK_CHECK_TICKS == 0:
             self._check()
 
-    def note_answer(self, visit: Visit) -> None:
+    def response_received(self, visit: Visit) -> None:
         """Count the bytes of a response."""
         received = self._context.counters.count_bytes(visit.fetch.size)
         if self._bytes and received >= self._bytes:
@@ -94,7 +96,7 @@ class RunLimits(Feature):
 
     def visit_ended(self, visit: Visit) -> None:
         """Check the number of documents after each new one."""
-        if visit.outcome is UrlOutcome.NEW and self._documents.limit:
+        if self._began and visit.outcome is UrlOutcome.NEW and self._documents.limit:
             self._judge()
 
     def end_run(self, reached: str) -> None:

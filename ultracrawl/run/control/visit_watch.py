@@ -92,7 +92,7 @@ class VisitWatch(Feature):
         """Set the step of a visit."""
         self._steps[visit] = step, self._time
 
-    def note_answer(self, visit: Visit) -> None:
+    def response_received(self, visit: Visit) -> None:
         """Set the step of a visit whose response has arrived."""
         self._set_step(visit, Step.PROCESSING)
 

@@ -44,9 +44,6 @@ class FeedTracker(Feature):
 
     def queue_opened(self) -> None:
         """Load the lists of earlier runs, and delete entries that expired then and have left the index."""
-        if not self.section.on:
-            return
-        self._context.hooks.call(Feature.visit_ended, self._note_answered)
         expired = []
         for _, link in self._context.store.sites.all_feed_links():
             if link.expired:
@@ -115,18 +112,24 @@ class FeedTracker(Feature):
             del wanted[rule.max_links :]
         return wanted, named
 
-    def _note_answered(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
+        """Note a feed whose list is known in this run."""
         if visit.outcome is not None and not visit.outcome.transient:
             self._answered.add(visit.entry.key)
 
     # ---- the end of a run
 
-    def expire(self) -> int:
+    def run_ending(self, *, complete: bool) -> None:
+        """Mark expired documents of a run that had no end of a cycle."""
+        if not self._context.run.replay:
+            self.cycle_ended()
+
+    def cycle_ended(self) -> int:
         """Mark expired documents that nothing else leads to as leaving; returns how many.
 
         The lists of feeds that were not answered in this run are not changed.
         """
-        if not (self.section.on and self.section.delete_expired):
+        if not self.section.delete_expired:
             return 0
         store, now, number = self._context.store, self._context.clock(), 0
         for feed in store.sites.feed_keys() & self._answered:

@@ -60,7 +60,6 @@ class SitemapManager(Feature):
             if self._known:
                 context.store.drop_urls(self._known)
             return
-        context.hooks.call(Feature.visit_ended, self._visit_ended)
         self._holds_pages = self.trusts_dates and (context.counters.scheduled > 0 or context.mark.number > 1)
         for url in self._section.urls:
             self.announce(url, None, SitemapJob(None))
@@ -209,7 +208,7 @@ class SitemapManager(Feature):
 
     # ---- ends of visits
 
-    def _visit_ended(self, visit: Visit) -> None:
+    def end_visit(self, visit: Visit) -> None:
         """Store the outcome of a sitemap, and release the pages that waited for it."""
         job = visit.sitemap
         if job is None:
@@ -231,6 +230,18 @@ MAX_LEVEL = 3
 """Limit of nested sitemap indexes above a sitemap."""
 OTHER_HOST = "sitemap of another host"
 TOO_DEEP = f"sitemaps nested deeper than {MAX_LEVEL}"
+
+
+class SitemapEndings(Feature):
+    """Passes on that a sitemap ended, after its visit has given back its place: then pages of the site are released."""
+
+    def __init__(self, end_visit: Callable[[Visit], None]) -> None:
+        self._end_visit = end_visit
+
+    def visit_ended(self, visit: Visit) -> None:
+        """Have the pages released that waited for a sitemap."""
+        if visit.sitemap is not None:
+            self._end_visit(visit)
 
 
 class SitemapRules:

@@ -45,7 +45,7 @@ class ResponseStore(Feature):
         self._is_waiting = is_waiting
         self._options = context.source.storage
         self.store: DocumentStore | None = None
-        """The stored responses of the source, if it keeps them."""
+        """The stored responses of the source, once they are open."""
         self._responses: dict[int, Response] = {}
         """Responses of visits that have not ended, by key."""
         self._usable = True
@@ -54,16 +54,15 @@ class ResponseStore(Feature):
         """Keep the response of a visit until its outcome is known."""
         self._responses[visit.entry.key] = response
 
-    def open(self) -> None:
-        """Open the store if the source keeps responses."""
-        if self._options.keep:
-            context = self._context
-            self.store = open_documents(context.project, context.source, renew=not context.run.replay)
-            if self.store.renewed:
-                advice = f"`ultracrawl crawl {context.source.name} --force` stores every page again"
-                self._report(f"{self.store.renewed}; {advice}")
-            if self._options.remove_sent:
-                self._context.documents.writer.commits.on_sent = self._discard_sent
+    def opened(self) -> None:
+        """Open the store."""
+        context = self._context
+        self.store = open_documents(context.project, context.source, renew=not context.run.replay)
+        if self.store.renewed:
+            advice = f"`ultracrawl crawl {context.source.name} --force` stores every page again"
+            self._report(f"{self.store.renewed}; {advice}")
+        if self._options.remove_sent:
+            context.documents.writer.commits.on_sent = self._discard_sent
 
     def visit_ended(self, visit: Visit) -> None:
         """Store the response of a visit whose document is indexed or retained, or is a duplicate to be kept."""
@@ -146,7 +145,7 @@ class ResponseStore(Feature):
         self._context.run.add_problem(problem)
         logger.error("%s", problem)
 
-    def close(self) -> None:
+    async def closed(self) -> None:
         """Remove the responses of documents that have left the index, and close the store."""
         if self.store is None:
             return

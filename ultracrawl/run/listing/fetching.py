@@ -178,7 +178,7 @@ class EntryFetching(Feature):
             else:
                 pending.answer.set_result(answer)
 
-    async def close(self) -> None:
+    async def closed(self) -> None:
         """Close the fetcher and its threads."""
         if self._fetcher is not None:
             await self._threads.call(self._fetcher.close)

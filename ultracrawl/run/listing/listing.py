@@ -209,14 +209,14 @@ class SourceListing(Feature):
         if complete and self._notes.state.whole and not self._context.run.failed:
             self._notes.note(done=True)
 
-    async def stop(self) -> None:
+    async def fetching_ended(self) -> None:
         """Stop the listing; committed batches stay."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task], timeout=CLOSE_TIMEOUT)
             self._context.run.is_listing = True  # it is resumed by the next start
 
-    async def close(self) -> None:
+    async def closed(self) -> None:
         """Confirm to the lister that its documents are in the index, and close it."""
         if self._lister is None:
             return

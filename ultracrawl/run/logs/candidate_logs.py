@@ -15,6 +15,7 @@ from ultracrawl.model import LinkKind
 from ultracrawl.model.candidate import Candidate, ExceededLimit, TrapCounts
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
+from ultracrawl.run.hooks import Feature
 from ultracrawl.run.logs.log_files import AppendedLog, rotated_path
 from ultracrawl.sources import LimitsSection, Project
 
@@ -37,8 +38,16 @@ def excluded_path(project: Project, source: str) -> Path:
     return project.logs.path / f"{source}.screened.jsonl"
 
 
-class ExcludedLinksLog(AppendedLog):
+class ExcludedLinksLog(AppendedLog, Feature):
     """The log of excluded links."""
+
+    def seed_excluded(self, url: str, rule: str) -> None:
+        """Log an excluded start URL."""
+        self.add(url, rule, "")
+
+    def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
+        """Log an excluded link."""
+        self.add(url, rule, parent)
 
     def add(self, url: str, rule: str, parent: str) -> None:
         """Add a link; `url` is canonical if it could be canonicalised."""
@@ -71,7 +80,7 @@ def candidates_path(project: Project, source: str) -> Path:
     return project.logs.path / f"{source}.candidates.jsonl"
 
 
-class CandidateLog(AppendedLog):
+class CandidateLog(AppendedLog, Feature):
     """The log of all judged candidates, with the counters of that moment and the rule that excluded them."""
 
     def begin(self, run: int, boundary: Boundary, limits: LimitsSection) -> None:
@@ -80,7 +89,7 @@ class CandidateLog(AppendedLog):
         self._rules = CandidateRules(boundary, TrapGuard(limits.urls_per_site, limits.query_variations, {}))
         self.append_line(json.dumps({"time": self._now(), "run": run}) + "\n")
 
-    def add(self, candidate: Candidate, rule: str) -> None:
+    def candidate_judged(self, candidate: Candidate, rule: str) -> None:
         """Add a candidate; `rule` excluded it, or is empty."""
         refusal = self._rules.refusal(candidate) if rule else None
         stage = refusal.stage if refusal and refusal.rule == rule else ""

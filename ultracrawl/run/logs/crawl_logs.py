@@ -17,13 +17,15 @@ from ultracrawl.run.logs.candidate_logs import (
     candidates_path,
     excluded_path,
 )
-from ultracrawl.run.logs.event_logs import EventLogs
-from ultracrawl.run.logs.log_files import AppendedLog, TimedLog, folder_error, log_path
-from ultracrawl.run.logs.robot_log import LogLevel, RobotLog
+from ultracrawl.run.logs.event_logs import FeedLog, FetchLog, HeaderLog, ItemLog, ScoreLog, SiteLog
+from ultracrawl.run.logs.log_files import AppendedLog, ColumnLog, TimedLog, folder_error, log_path
+from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.logs.run_log import RunLog
 from ultracrawl.settings.presets import WATCHED_SETTING
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from scrapy.settings import BaseSettings
 
     from ultracrawl.run.context import CrawlContext
@@ -31,22 +33,18 @@ if TYPE_CHECKING:
 
 
 class CrawlLogs(Feature):
-    """Opens, writes and closes the logs that a source has switched on; write errors never end a begun crawl."""
+    """Opens, writes and closes the logs that a source has switched on; write errors never end a begun crawl.
 
-    def __init__(self, context: CrawlContext, settings: BaseSettings, filtering: Filtering | None) -> None:
+    Each log is a feature of its own; logs of one group are given up together after a write error.
+    """
+
+    def __init__(self, context: CrawlContext, settings: BaseSettings) -> None:
         self._context = context
         self._settings = settings
-        self._filtering = filtering
-        self.events = EventLogs(context)
-        """The logs of single events."""
         self._groups: list[list[AppendedLog]] = []
-        """Groups of logs that are given up together after a write error."""
-        self.excluded: ExcludedLinksLog | None = None
-        """The log of excluded links, if switched on."""
-        self.run: RunLog | None = None
-        """The log of this run, if switched on."""
-        self.robot: RobotLog | None = None
-        """The robot log, if switched on."""
+        self._run: RunLog | None = None
+        self._sites: SiteLog | None = None
+        self._filtering: Filtering | None = None
 
     def check_folder(self) -> None:
         """Raise `WorkError` if the source has logs and their folder cannot be written (Ultra Search 3.1)."""
@@ -62,75 +60,109 @@ class CrawlLogs(Feature):
         if not os.access(folder, os.W_OK | os.X_OK):
             raise folder_error(folder, "the crawling account may not write there")
 
-    def open(self) -> None:
-        """Open the logs; an error is reported and the crawl continues."""
-        omit_tracebacks(self._settings)
-        context = self._context
-        kept = context.source.log
-        self.events.open()
-        if kept.robot is not None and self._filtering is not None:
-            self._open_robot(kept.robot)
-        if kept.screened:
-            path = excluded_path(context.project, context.source.name)
-            self.excluded = ExcludedLinksLog(path, context.project.logs.size, context.clock)
-            self._groups.append([self.excluded])
-        if kept.candidates and not context.run.replay:
-            self._open_candidates()
-        if not kept.runs:
-            return
-        try:
-            self.run = RunLog(context.project, context.source.name, kept.runs, context.clock)
-        except WorkError as error:
-            context.run.note_problem(error)
-            return
-        self._groups.append([self.run])
-        self.run.note_run_start(context.report)
-        context.hooks.call(Feature.visit_ended, self.run.note_visit)
+    # ---- the logs
 
-    def _open_candidates(self) -> None:
-        """Open the log of candidates; the hook `candidate_judged` is used only with it, since it costs time."""
+    def open_fetch_log(self) -> FetchLog:
+        """Return the log of downloads."""
+        return FetchLog(self._columns("fetch"))
+
+    def open_item_log(self) -> ItemLog:
+        """Return the log of decisions about items."""
+        return ItemLog(self._columns("postprocess"), xml=self._context.source.log.postprocess == "xml")
+
+    def open_header_log(self) -> HeaderLog:
+        """Return the log of request and response headers."""
+        own = (name for entry in self._context.source.site_headers.values() for name in entry.headers)
+        return HeaderLog(self._columns("header"), own)
+
+    def open_score_log(self) -> ScoreLog | None:
+        """Return the log of the choices of adaptive refreshing; None if it is off."""
+        return ScoreLog(self._columns("scheduler")) if self._context.source.log.scheduler else None
+
+    def open_feed_log(self) -> FeedLog | None:
+        """Return the log of index changes; None if it is off."""
+        context = self._context
+        return FeedLog(self._columns("dsfeed"), context.source.name) if context.source.log.dsfeed else None
+
+    def open_site_log(self, given_up: Container[str]) -> SiteLog | None:
+        """Return the log of sites that get or lose their slot; None if it is off."""
+        context = self._context
+        if not context.source.log.site or context.run.replay:
+            return None
+        run = context.mark.number
+
+        def known(site: str) -> bool:
+            return run > 1 and context.store.sites.get_site(site) is not None
+
+        self._sites = SiteLog(self._columns("site"), known, given_up)
+        return self._sites
+
+    def open_run_log(self) -> RunLog:
+        """Return the log of this run. Raises `WorkError` if its file cannot be created."""
+        context = self._context
+        self._run = RunLog(
+            context.project,
+            context.source.name,
+            context.source.log.runs,
+            context.clock,
+            lambda: context.report,
+        )
+        self._groups.append([self._run])
+        return self._run
+
+    def open_excluded_log(self) -> ExcludedLinksLog:
+        """Return the log of excluded links."""
+        context = self._context
+        path = excluded_path(context.project, context.source.name)
+        log = ExcludedLinksLog(path, context.project.logs.size, context.clock)
+        self._groups.append([log])
+        return log
+
+    def open_candidate_log(self) -> CandidateLog:
+        """Return the log of candidates; its hook `candidate_judged` costs time."""
         context = self._context
         path = candidates_path(context.project, context.source.name)
         log = CandidateLog(path, context.project.logs.size, context.clock)
         log.begin(context.mark.number, context.rules.boundary, context.source.limits)
-        context.hooks.call(Feature.candidate_judged, log.add)
         self._groups.append([log])
+        return log
 
-    def _open_robot(self, level: int) -> None:
-        """Open `robot.log` and `filter.log`."""
+    def open_robot_log(self, filtering: Filtering) -> RobotLog:
+        """Open `robot.log`, which is returned, and `filter.log`."""
         from ultracrawl.run.logs.filter_log import FilterLog  # noqa: PLC0415 - imports all filter modules
 
-        context, filtering = self._context, self._filtering
-        assert filtering is not None
-        project, source = context.project, context.source.name
+        context = self._context
+        self._filtering = filtering
         actions, decisions = (
-            TimedLog(log_path(project, source, name), project.logs.size, context.clock)
+            TimedLog(
+                log_path(context.project, context.source.name, name), context.project.logs.size, context.clock
+            )
             for name in ("robot", "filter")
         )
         self._groups.append([actions, decisions])
-        self.robot = RobotLog(actions, level)
+        log = RobotLog(actions, context.source.log.robot or 0)
         filtering.listener = FilterLog(decisions, filtering.robot.log_types, context.mark.number)
-        filtering.robot.send_log_to(self.robot.log_filter_error)
+        filtering.robot.send_log_to(log.log_filter_error)
         for doubt in filtering.doubts:
-            self.robot.add(LogLevel.ERRORS, doubt)
-        context.hooks.call(Feature.visit_ended, self.robot.note_visit)
+            log.log_error(doubt)
+        return log
 
-    def seed_excluded(self, url: str, rule: str) -> None:
-        """Log an excluded start URL."""
-        if self.excluded is not None:
-            self.excluded.add(url, rule, "")
+    def _columns(self, name: str) -> ColumnLog:
+        project = self._context.project
+        path = log_path(project, self._context.source.name, name)
+        log = ColumnLog(path, project.logs.size, self._context.clock)
+        self._groups.append([log])
+        return log
 
-    def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
-        """Log an excluded link, with the number and text of its message."""
-        if self.excluded is not None:
-            self.excluded.add(url, rule, parent)
-        if self.run is not None and message:
-            self.run.note_excluded(url, rule, message)
+    # ---- writing
+
+    def opened(self) -> None:
+        """Shorten what a watched command shows of exceptions."""
+        omit_tracebacks(self._settings)
 
     def after_flush(self) -> None:
         """Write the logs; one that cannot be written is given up."""
-        single: list[list[AppendedLog]] = [[log] for log in self.events.logs]
-        for group in single + self._groups:
+        for group in self._groups:
             try:
                 for log in group:
                     log.flush()
@@ -141,19 +173,15 @@ class CrawlLogs(Feature):
 
     def close(self, reason: str) -> None:
         """Append the results of the run to its log and write all logs."""
-        if self.run is not None:
-            self.run.note_results(self._context.report, reason)
-        self.events.note_run_end()
+        if self._run is not None:
+            self._run.note_results(reason)
+        if self._sites is not None:
+            self._sites.note_run_end()
         self.after_flush()
-        if self.run is not None:
-            self.run.close()
+        if self._run is not None:
+            self._run.close()
         if self._filtering is not None:
             self._filtering.remove_listener()
-
-    def log_robot_error(self, text: str) -> None:
-        """Add an error to the robot log, if there is one."""
-        if self.robot is not None:
-            self.robot.add(LogLevel.ERRORS, text)
 
 
 def omit_tracebacks(settings: BaseSettings) -> None:

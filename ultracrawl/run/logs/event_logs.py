@@ -9,18 +9,17 @@ from xml.sax.saxutils import quoteattr
 
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.rules.frontier.site_registry import SlotChange, SlotListener
+from ultracrawl.rules.frontier.site_registry import SlotChange
 from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, ScoreParts, Scorer
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 from ultracrawl.run.auth.login_requests import LoginRequest
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.logs.log_files import MAX_TEXT_LENGTH, ColumnLog, log_path, printable
+from ultracrawl.run.logs.log_files import MAX_TEXT_LENGTH, ColumnLog, printable
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Headers, Response
 
-    from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.transport.outgoing import Send
     from ultracrawl.run.visit import Visit
 
@@ -56,7 +55,7 @@ _OPERATIONS: dict[type[Change], str] = {IndexDocument: "add", Deletion: "delete"
 _PARTS = tuple(field.name for field in fields(ScoreParts))
 
 
-class FetchLog:
+class FetchLog(Feature):
     """One line per download: status or error class, media type, bytes, seconds, crawl depth, URI, result.
 
     Each failed attempt that is retried has its own line with the result `retry`.
@@ -65,13 +64,13 @@ class FetchLog:
     def __init__(self, log: ColumnLog) -> None:
         self._log = log
 
-    def note_visit(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
         """Log the download of a visit, if there was one."""
         if visit.from_store or not visit.requested or not (visit.fetch.status or visit.outcome in _WORDS):
             return
         self._add(visit, "sitemap" if visit.sitemap is not None else _result_of(visit))
 
-    def note_retry(self, visit: Visit, error: str) -> None:
+    def visit_retried(self, visit: Visit, error: str) -> None:
         """Log a download that will be retried; `error` is the name that error rules match."""
         self._add(visit, "retry", error)
 
@@ -99,14 +98,14 @@ def _error_class(visit: Visit) -> str:
     return TIMEOUT if timed_out else NET
 
 
-class ItemLog:
+class ItemLog(Feature):
     """One line per item: decision, status code, media type, URI and cause; as columns or as an XML element."""
 
     def __init__(self, log: ColumnLog, *, xml: bool) -> None:
         self._log = log
         self._xml = xml
 
-    def note_visit(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
         """Log the decision on a processed item."""
         ending = visit.ending
         if ending is None or visit.outcome not in _PROCESSED:
@@ -137,7 +136,7 @@ class _Numbers:
     errors: int = 0
 
 
-class SiteLog:
+class SiteLog(Feature):
     """One line per event of a site: event, site, and its downloads, bytes, new items and errors so far.
 
     Events: `start` (first slot of a new site), `refresh` (first slot of a site of an earlier run), `idle` (queue is
@@ -158,7 +157,7 @@ class SiteLog:
         else:
             self._add("suspend" if change is SlotChange.YIELDED or site in self._given_up else "idle", site)
 
-    def note_visit(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
         """Count a visit that ended."""
         if not visit.requested or not visit.entry.seq:
             return
@@ -223,63 +222,6 @@ class ScoreLog:
             columns = (f"{name}={getattr(parts, name):.3f}" for name in _PARTS)
             kind = "known" if page.last_fetched else "new"
             self._log.add(kind, f"{parts.total:.3f}", page.url, *columns)
-
-
-class EventLogs:
-    """Creates the event logs that a source has switched on; the others are None."""
-
-    def __init__(self, context: CrawlContext) -> None:
-        self._context = context
-        self.logs: list[ColumnLog] = []
-        """All event logs."""
-        kept = context.source.log
-        own = (name for entry in context.source.site_headers.values() for name in entry.headers)
-        self.fetch = FetchLog(self._log("fetch")) if kept.fetch else None
-        """The log of downloads."""
-        form = kept.postprocess
-        self.items = None if form == "none" else ItemLog(self._log("postprocess"), xml=form == "xml")
-        """The log of decisions about items."""
-        self.headers = HeaderLog(self._log("header"), own) if kept.header else None
-        """The log of request and response headers."""
-        self.scores = ScoreLog(self._log("scheduler")) if kept.scheduler else None
-        """The log of the choices of adaptive refreshing."""
-        self.feed = FeedLog(self._log("dsfeed"), context.source.name) if kept.dsfeed else None
-        """The log of index changes."""
-        self._sites: SiteLog | None = None
-
-    def _log(self, name: str) -> ColumnLog:
-        project = self._context.project
-        path = log_path(project, self._context.source.name, name)
-        self.logs.append(ColumnLog(path, project.logs.size, self._context.clock))
-        return self.logs[-1]
-
-    def open(self) -> None:
-        """Register the logs for hooks."""
-        hooks = self._context.hooks
-        for log in (self.fetch, self.items):
-            if log is not None:
-                hooks.call(Feature.visit_ended, log.note_visit)
-        if self.fetch is not None:
-            hooks.call(Feature.visit_retried, self.fetch.note_retry)
-
-    def watch(self, given_up: Container[str]) -> SlotListener | None:
-        """Return the callback for sites that get or lose their slot; None if the site log is off."""
-        context = self._context
-        if not context.source.log.site or context.run.replay:
-            return None
-        run = context.mark.number
-
-        def known(site: str) -> bool:
-            return run > 1 and context.store.sites.get_site(site) is not None
-
-        self._sites = SiteLog(self._log("site"), known, given_up)
-        context.hooks.call(Feature.visit_ended, self._sites.note_visit)
-        return self._sites.moved
-
-    def note_run_end(self) -> None:
-        """Log the end of a run."""
-        if self._sites is not None:
-            self._sites.note_run_end()
 
 
 MASK = "****"

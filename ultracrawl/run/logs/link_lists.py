@@ -14,20 +14,12 @@ from ultracrawl.run.hooks import Feature
 
 if TYPE_CHECKING:
     from ultracrawl.model import Page
-    from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
 
 logger = logging.getLogger(__name__)
 
 MAX_BUFFERED = 64 << 10
 """Characters held in memory before they are written."""
-
-
-def open_link_lists(context: CrawlContext) -> None:
-    """Add the link list of a crawl to its hooks, if `storage.link_lists` is set."""
-    folder = context.source.storage.link_lists
-    if folder is not None:
-        context.hooks.add(LinkLists(context.project.base / folder, context.run.note_problem))
 
 
 class LinkLists(Feature):

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome
+from ultracrawl.run.hooks import Feature
 from ultracrawl.run.logs.log_files import TimedLog
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _GENERATED = {UrlOutcome.NEW: "generated", UrlOutcome.MODIFIED: "generated anew"
 _DENIED = frozenset({UrlOutcome.REJECTED, UrlOutcome.NOT_INDEXED, UrlOutcome.ROBOTS, UrlOutcome.DUPLICATE})
 
 
-class RobotLog:
+class RobotLog(Feature):
     """Logs what happens to URLs, up to a level of detail."""
 
     def __init__(self, log: TimedLog, level: int) -> None:
@@ -43,12 +44,16 @@ class RobotLog:
         logger.warning(text)
         self.add(LogLevel.ERRORS, f"error: {text}")
 
+    def log_error(self, text: str) -> None:
+        """Log an error."""
+        self.add(LogLevel.ERRORS, text)
+
     def add(self, level: LogLevel, text: str) -> None:
         """Add a line, if the configured level includes `level`."""
         if level <= self._level:
             self._log.add(text)
 
-    def note_visit(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
         """Log the end of a visit."""
         outcome, ending = visit.outcome, visit.ending
         if visit.fetch.status and not visit.revived:

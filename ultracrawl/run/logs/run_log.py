@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ultracrawl.model import RunReport, UrlOutcome, status_text
+from ultracrawl.run.hooks import Feature
 from ultracrawl.run.logs.log_files import AppendedLog, printable, write_error
 from ultracrawl.run.visit import Visit
 from ultracrawl.sources import Project
@@ -34,7 +35,7 @@ def run_logs(project: Project, source: str) -> list[Path]:
     return sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
-class RunLog(AppendedLog):
+class RunLog(AppendedLog, Feature):
     """The log file of one run, with the results at its end.
 
     It has a line for each visit that was not successful, for the first excluded links, and for each warning and error
@@ -42,11 +43,19 @@ class RunLog(AppendedLog):
     and control characters are escaped. Raises `WorkError` if the file cannot be created.
     """
 
-    def __init__(self, project: Project, source: str, keep: int, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        project: Project,
+        source: str,
+        keep: int,
+        clock: Callable[[], float],
+        report: Callable[[], RunReport],
+    ) -> None:
         super().__init__(project.logs.path, sys.maxsize, clock)
         self._bytes_left = project.logs.size
         self._omitted = 0
         self._links = 0
+        self._report = report
         self._handler = _Forwarder(self.note)
         self.path = self._create(project, source, keep)
 
@@ -71,13 +80,14 @@ class RunLog(AppendedLog):
 
     # ---- lines
 
-    def note_run_start(self, report: RunReport) -> None:
+    def opened(self) -> None:
         """Log the begin of a run, and start to log warnings of the program."""
+        report = self._report()
         logging.getLogger("ultracrawl").addHandler(self._handler)
         how = "continues" if report.resumed else "starts"
         self._add("INFO", f"run {report.run_id} of {report.source} {how}; {report.scheduled} URLs are queued")
 
-    def note_visit(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
         """Log the end of a visit that was not successful."""
         ending = visit.ending
         if ending is None or visit.outcome is None or ending.outcome in QUIET:
@@ -88,8 +98,10 @@ class RunLog(AppendedLog):
         reason = f" ({reason})" if reason else ""
         self.note(level, f"{ending.outcome.value} {code} {status_text(code)}: {visit.url}{reason}")
 
-    def note_excluded(self, url: str, rule: str, message: str) -> None:
-        """Log an excluded link; `message` is the number and text of Ultra Search 14.2."""
+    def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
+        """Log an excluded link; `message` is the number and text of Ultra Search 14.2, if another log has none."""
+        if not message:
+            return
         self._links += 1
         if self._links <= MAX_EXCLUDED_LINKS:
             self.note("INFO", f"{message}: {url} ({rule})")
@@ -101,8 +113,9 @@ class RunLog(AppendedLog):
             return
         self._add(level, text)
 
-    def note_results(self, report: RunReport, reason: str) -> None:
+    def note_results(self, reason: str) -> None:
         """Log the close reason and the counts of the run."""
+        report = self._report()
         if self._omitted:
             self._add("WARNING", f"{self._omitted} lines were omitted because of `logs.size`")
         if self._links > MAX_EXCLUDED_LINKS:

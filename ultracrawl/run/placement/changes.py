@@ -63,8 +63,10 @@ class AlikeChanges(Feature):
         self._ready: deque[int] = deque()
         """Keys of those that may be placed."""
 
-    def open(self) -> None:
+    def opened(self) -> None:
         """Load what earlier runs held back or, if they were killed, had not decided about."""
+        if self._context.run.replay:
+            return
         documents = self._context.store.documents
         for key in documents.retained_keys(Retained.CHANGE)[:MAX_KNOWN]:
             if change := self._load(Retained.CHANGE, key):

@@ -52,7 +52,7 @@ class Duplicates(Feature):
         self._holders = ContentHolders(context)
         self._succession = Succession(context, self._holders)
 
-    def open(self) -> None:
+    def opened(self) -> None:
         """Load the documents that an earlier run left waiting."""
         self._holders.waiting.update(self._context.store.documents.retained_keys(Retained.REPLACEMENT))
 

@@ -21,6 +21,7 @@ from ultracrawl.rules.filters.resource import Fetched, Resource, View
 from ultracrawl.rules.filters.rules import UNLIMITED
 from ultracrawl.rules.filters.views import FilterViews
 from ultracrawl.rules.urls.canonical import host_of
+from ultracrawl.run.hooks import Feature
 from ultracrawl.run.portal_filters.bounds import call_bounded
 from ultracrawl.run.portal_filters.programs import Programs
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
@@ -62,7 +63,7 @@ class FilterResult:
     cause: Cause = NO_CAUSE
 
 
-class Filtering:
+class Filtering(Feature):
     """The two compiled filters of a source and what they share.
 
     A program that they run may take `seconds`. `kept`: the process keeps the filters for several crawls, so that only
@@ -111,7 +112,7 @@ class Filtering:
             if answer in VERDICTS:
                 self.on_verdict(answer, f"Setup of {program.name} answered REQ_{answer.name}")
 
-    def stop(self) -> None:
+    async def fetching_ended(self) -> None:
         """End a run; runs the Shutdown directives of both filters unless they are kept for other runs."""
         if not self._kept:
             self.release()

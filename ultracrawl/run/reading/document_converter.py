@@ -23,6 +23,7 @@ from ultracrawl.content.service.pool import ConversionPool
 from ultracrawl.model import Cause, CauseCode, Conversion, Page, StatusCode, UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.run.download_errors.kinds import Failure
+from ultracrawl.run.hooks import Feature
 from ultracrawl.run.visit import Step, Visit
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _MIN_COUNTED_BYTES = 1 << 16
 """Bytes that a document counts at least: its response, visit and request take memory as well."""
 
 
-class DocumentConverter:
+class DocumentConverter(Feature):
     """Converts the documents of a crawl; processes are started when the first one comes."""
 
     def __init__(
@@ -128,7 +129,7 @@ class DocumentConverter:
         self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode(answer.status), cause))
         return None
 
-    def close(self) -> None:
+    async def fetching_ended(self) -> None:
         """Stop the conversion processes."""
         self._pool.close()
 

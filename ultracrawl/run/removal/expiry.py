@@ -45,7 +45,7 @@ class ExpirySweeper(Feature):
         self._context = context
         self._due: dict[int, float] = {}
 
-    def open(self) -> None:
+    def opened(self) -> None:
         """Load the descriptions that have expired."""
         self._due = self._context.store.documents.expired_documents(self._context.clock())
 

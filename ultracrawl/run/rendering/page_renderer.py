@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.html.rendered import merge_rendered
 from ultracrawl.content.reader import PageHeaders, PageReader
+from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, Page
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
+from ultracrawl.run.hooks import Feature
 from ultracrawl.run.reading.document_converter import note_truncation
 from ultracrawl.run.rendering.browser import Browser, browser_program
 from ultracrawl.run.rendering.open_page import Rendered
@@ -37,7 +39,7 @@ ReadLargePage = Callable[["Visit", bytes, str, PageHeaders, "PageReader"], Await
 """Reads a page in another process; returns None if it exceeds its limits, which ends its visit."""
 
 
-class PageRenderer:
+class PageRenderer(Feature):
     """Runs the scripts of pages. A page itself is not requested again; its parts come from a `PartFetcher`."""
 
     def __init__(
@@ -46,8 +48,10 @@ class PageRenderer:
         parts: PartFetcher,
         read_large_page: ReadLargePage,
         within: Callable[[Visit, Step], AbstractContextManager[None]],
+        allowance: Callable[[], float],
     ) -> None:
-        """Initialise; `within` times a step of a visit."""
+        """Initialise; `within` times a step of a visit, `allowance` returns the seconds that closing may take."""
+        self._allowance = allowance
         self._context = context
         self._parts = parts
         self._read_large_page = read_large_page
@@ -122,7 +126,13 @@ class PageRenderer:
             note_truncation(self._context, visit, made)
         return made
 
-    async def close(self) -> None:
-        """Close the browser."""
-        if self._browser is not None:
-            await self._browser.close()
+    async def fetching_ended(self) -> None:
+        """Close the browser; one that does not close in time is reported."""
+        if self._browser is None:
+            return
+        try:
+            async with asyncio.timeout(self._allowance()):
+                await self._browser.close()
+        except TimeoutError:
+            problem = "the browser did not close; its process may be left over"
+            self._context.run.note_problem(WorkError(problem))

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from ultracrawl.rules.urls.canonical import host_of
+from ultracrawl.run.hooks import Feature
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ SEED_TIMEOUT = 10.0
 """Seconds for the addresses of all start hosts."""
 
 
-class HostAddresses:
+class HostAddresses(Feature):
     """Callable that returns the addresses of a host; none if the resolver does not answer in time.
 
     A look-up that exceeds `LOOK_UP_TIMEOUT` continues in its thread; later calls get its result.
@@ -63,6 +64,10 @@ class HostAddresses:
             self._known.clear()
         pool = self._pool = self._pool or ThreadPoolExecutor(THREADS, thread_name_prefix="look-up")
         self._known.update((host, pool.submit(addresses_of, host)) for host in hosts)
+
+    async def fetching_ended(self) -> None:
+        """Stop the threads with the crawl."""
+        self.close()
 
     def close(self) -> None:
         """Stop the threads; look-ups that have not begun are cancelled."""

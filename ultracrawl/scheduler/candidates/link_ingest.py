@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 OTHER_SITE = "sitemap entry of another site"
 
 
-class LinkIngest:
+class LinkIngest(Feature):
     """Passes incoming URLs through the filter, and adds those that are admitted to the frontier.
 
     `place` adds a newly admitted entry; `refresh_only` returns whether only URLs that were fetched before are
@@ -47,15 +47,13 @@ class LinkIngest:
         self._activator = activator
         self._repeats = repeats
         self._refresh_only = refresh_only
-        context.hooks.call(Feature.limits_changed, self._apply_limits)
-        self._apply_limits()
+        self.limits_changed()
         if activator.on:
             candidates.on_known = activator.note_linked
-            context.hooks.call(Feature.visit_ended, activator.finished)
-            context.hooks.call(Feature.unchanged_skipped, activator.vouched)
         self._hops = OffFocusHops(context, repeats.requeue)
 
-    def _apply_limits(self) -> None:
+    def limits_changed(self) -> None:
+        """Admit new URLs or only known ones, as the limits of the run say."""
         self._candidates.close(closing_rule(self._context.rules, refresh_only=self._refresh_only()))
 
     def refusal_rule(self, entry: QueueEntry) -> str:

@@ -9,11 +9,12 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl.cycle import RefreshMode
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run import CrawlContext, Visit
+from ultracrawl.run.hooks import Feature
 from ultracrawl.scheduler.candidates.seen_urls import SeenUrls
 from ultracrawl.stores import KnownUrl, QueueEntry
 
 
-class RecrawlActivator:
+class RecrawlActivator(Feature):
     """Queues known URLs when a page, a redirect or a sitemap of this cycle leads to them.
 
     An unchanged page counts as leading to its stored links, so that their targets are requested and stay seen although
@@ -92,20 +93,20 @@ class RecrawlActivator:
         site = site_of(record.url)
         self.queue_known(KnownUrl(key, record.url, site, record.depth, record.display_url))
 
-    def finished(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
         """Treat the stored links of an unchanged page as seen in this cycle."""
         if not self.on or visit.outcome is None or not (visit.outcome.unchanged or visit.fetch.status == 304):
             return
         if visit.sitemap is None or not self._is_index(visit.entry.key):
             self._reassert(visit.links or visit.record.links)
 
-    def vouched(self, record: UrlRecord) -> None:
+    def unchanged_skipped(self, record: UrlRecord) -> None:
         """Note the stored links of a page that a sitemap reports as unchanged, for the next `catch_up`."""
         if self.on and record.links and not self._is_index(url_key(record.url)):
             self._vouched_links.append(record.links)
 
     def catch_up(self) -> None:
-        """Treat the links noted by `vouched` as seen; separate because nothing may be queued during a refill."""
+        """Treat the links of skipped pages as seen; separate because nothing may be queued during a refill."""
         while self._vouched_links:
             self._reassert(self._vouched_links.pop())
 

@@ -1,0 +1,75 @@
+"""The declared list: built in its order, refused if a need stands below, unused features do not exist."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from scrapy.exceptions import NotConfigured
+from support.context import made_context
+
+from ultracrawl.run.composition.features import FEATURES
+from ultracrawl.run.composition.parts import Moment, Parts, Row
+from ultracrawl.run.hooks import Feature, Hooks
+
+
+class First(Feature):
+    """Ticks."""
+
+    def tick(self) -> None:
+        """Do nothing."""
+
+
+class Second(First):
+    """Needs the first one."""
+
+    def __init__(self, first: First) -> None:
+        self.first = first
+
+
+FIRST = Row(First, lambda _: First(), "first")
+SECOND = Row(Second, lambda parts: Second(parts[First]), "needs the first")
+
+
+def made_parts() -> Parts:
+    return Parts(made_context(), cast("Any", None), None)
+
+
+def test_a_feature_gets_what_stands_above_it() -> None:
+    parts = made_parts()
+    parts.build((FIRST, SECOND), Moment.CREATED)
+    assert parts[Second].first is parts[First]
+
+
+def test_a_row_whose_need_stands_below_it_is_refused() -> None:
+    with pytest.raises(NotConfigured, match="First"):
+        made_parts().build((SECOND, FIRST), Moment.CREATED)
+
+
+def test_a_feature_that_the_source_does_not_use_does_not_exist() -> None:
+    parts = made_parts()
+    parts.build((FIRST._replace(used=lambda _: False),), Moment.CREATED)
+    assert parts.get(First) is None
+    with pytest.raises(NotConfigured, match="First"):
+        parts[First]
+
+
+def test_hooks_are_called_in_the_order_of_the_rows_whenever_they_are_built() -> None:
+    rows = (SECOND._replace(moment=Moment.BEGUN), FIRST)
+    parts, hooks = made_parts(), Hooks()
+    for moment in Moment:
+        parts.build(rows, moment)
+        hooks.bind(parts.in_order(rows))
+    assert hooks[Feature.tick] == (parts[Second].tick, parts[First].tick)
+
+
+def test_when_pages_are_looked_at_only_some_features_are_called() -> None:
+    rows = (FIRST, SECOND._replace(inspected=True))
+    parts = made_parts()
+    parts.build(rows, Moment.CREATED)
+    assert list(parts.in_order(rows, inspected=True)) == [parts[Second]]
+
+
+def test_every_row_has_one_class_and_a_reason() -> None:
+    assert len({row.feature for row in FEATURES}) == len(FEATURES)
+    assert all(row.why for row in FEATURES)
