@@ -69,7 +69,7 @@ def without(workspace: Workspace, module: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("written", "module", "place", "extra"),
     [
-        ("javascript: {use: true}", "playwright", (4, True), "javascript"),
+        ("javascript: {use: true}", "playwright", (4, False), "javascript"),
         ("detect_language: true", "py3langid", (4, True), "language"),
         ("focused: {languages: [de]}", "py3langid", (4, True), "language"),
         ("types: [text/html, application/pdf]", "pypdfium2", (4, False), "convert"),

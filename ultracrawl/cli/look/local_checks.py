@@ -77,7 +77,7 @@ def _check_extras(source: DataSource) -> Iterator[PathFinding]:
     """Yield the extras and programs that the options of a source need and that are missing."""
     if source.javascript.use:
         for found in _failures(lambda: browser_program(source.javascript.browser)):
-            yield PathFinding(("javascript",), *found)
+            yield PathFinding(("javascript",), *found, fatal=source.javascript.browser is not None)
     if find_spec("py3langid") is None:
         for found in _failures(lambda: focus_of(source, compile_focus(source), languages_of(source))):
             written = (name for name in _LANGUAGE_OPTIONS if name in source.model_fields_set)

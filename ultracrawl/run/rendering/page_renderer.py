@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.html.rendered import merge_rendered
 from ultracrawl.content.reader import PageHeaders, PageReader
-from ultracrawl.errors import WorkError
+from ultracrawl.errors import MissingExtraError, MissingProgramError, WorkError
 from ultracrawl.model import Cause, CauseCode, Page
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
@@ -62,8 +62,21 @@ class PageRenderer(Feature):
         self._pages = UriTable(rules, context.rules.url_policy.without_rewriting)
         self._places = asyncio.Semaphore(self._section.pages)
         self._browser: Browser | None = None
+        self._missing = ""
+        """Why there is no browser on this machine; empty if there is one."""
         if self.on:
-            self._browser = Browser(browser_program(self._section.browser), context.source.user_agent)
+            self._find_browser()
+
+    def _find_browser(self) -> None:
+        """Find the browser; without one, pages are read as sent. Raises `UserError` if the named one is no program."""
+        try:
+            program = browser_program(self._section.browser)
+        except (MissingExtraError, MissingProgramError) as error:
+            if self._section.browser is not None and isinstance(error, MissingProgramError):
+                raise
+            self._missing = str(error)
+        else:
+            self._browser = Browser(program, self._context.source.user_agent)
 
     def takes(self, visit: Visit, body: bytes) -> bool:
         """Return whether a page is opened in the browser: it has scripts, and a rule applies to it."""
@@ -88,8 +101,8 @@ class PageRenderer(Feature):
         None if that fails or the result is too large: the original page is used, and the next run opens it again
         whatever its validators say.
         """
-        why = ""
-        for _ in range(MAX_ATTEMPTS):
+        why = self._missing
+        for _ in range(MAX_ATTEMPTS if self._browser is not None else 0):
             try:
                 with self._within(visit, Step.BROWSER):
                     rendered = await self._open_page(visit.url, response)
@@ -104,9 +117,17 @@ class PageRenderer(Feature):
                 break
         cause = Cause(CauseCode.UNRENDERED, detail=why)
         visit.page = visit.page._replace(unrendered=cause)
-        logger.warning("%s: %s", visit.url, cause)
+        if self._missing:
+            self._note_missing()
+        else:
+            logger.warning("%s: %s", visit.url, cause)
         self._context.counters.count_excluded_later("javascript failed")
         return None
+
+    def _note_missing(self) -> None:
+        remark = f"pages were read without their scripts: {self._missing}"
+        if remark not in self._context.counters.remarks:
+            self._context.counters.add_remark(remark)
 
     async def _open_page(self, url: str, response: Response) -> Rendered:
         assert self._browser is not None
