@@ -34,13 +34,11 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"authentication": {"a": {"url": "{url}", "user": "u", "password": "${HOME}", "scheme": "ntlm"}}},
         "authentication with NTLM needs",
     ),
-    "JavaScript": ("playwright", {}, {"javascript": {"use": True}}, "javascript needs"),
 }
 INSTALLED_WITH = {
     "tantivy": 'install it with: pip install "ultracrawl[tantivy]"',
     "pycurl": "repair it with: pip install --force-reinstall pycurl",
     "spnego": 'install it with: pip install "ultracrawl[ntlm]"',
-    "playwright": 'install it with: pip install "ultracrawl[javascript]"',
 }
 
 
@@ -83,6 +81,15 @@ def test_what_is_missing_is_said_first(
     assert ended.err.endswith(f"{INSTALLED_WITH[module]}\n")
     assert ended.err.count("\n") == 1
     assert site.count("/") == site.count("/robots.txt") == 0
+
+
+def test_without_playwright_pages_are_read_as_sent(site: Site, url: str, workspace: Workspace) -> None:
+    site.file("/", b"<title>Home</title><p>needle<script>1</script>", "text/html")
+    workspace.define(f"{url}/", javascript={"use": True})
+    run = workspace.command("crawl", "--json", **without(workspace, "playwright")).run
+    (remark,) = run["remarks"]
+    assert (run["outcomes"], "ultracrawl[javascript]" in remark) == ({"NEW": 1}, True)
+    assert workspace.search("needle") == ["/"]
 
 
 def test_a_foreign_handler_needs_no_libcurl(site: Site, url: str, workspace: Workspace) -> None:

@@ -41,14 +41,6 @@ def test_lint_gives_a_hint(workspace: Workspace, url: str) -> None:
 
 
 @pytest.mark.usefixtures("shell")
-def test_a_program_that_does_not_exist_is_a_mistake(workspace: Workspace, url: str, site: Site) -> None:
-    workspace.define(f"{url}/", javascript={"use": True, "browser": "/no/such/browser"})
-    assert workspace.command("crawl").code == 2
-    assert workspace.command("lint").code == 2
-    assert not site.page_paths()
-
-
-@pytest.mark.usefixtures("shell")
 def test_a_run_with_a_browser_renders_pages_that_were_read_without_one(
     workspace: Workspace, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from service.backup.conftest import move
-from support.project import Workspace
+from support.project import ROOT, Workspace
 from support.same_index import index_differences
 from support.site import Site
 from support.until import until
@@ -80,6 +80,25 @@ def test_an_archive_whose_index_contains_code_is_refused(
     assert (restored.code, "mkdir" in restored.err) == (2, True)
     assert not Code.made.exists()
     assert not list((elsewhere.directory / "var").rglob("*.sqlite"))
+
+
+@pytest.mark.processes
+def test_a_restore_does_not_need_the_engine_of_the_index(
+    workspace: Workspace, elsewhere: Workspace, url: str
+) -> None:
+    workspace.define(f"{url}/")
+    definition = yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text())
+    workspace.write({**definition, "index": {"engine": "tantivy"}})
+    workspace.crawl()
+    archive = workspace.directory.parent / "saved.tgz"
+    assert workspace.command("backup", str(archive)).code == 0
+    shutil.copy(workspace.directory / "ultracrawl.yaml", elsewhere.directory)
+    hiding = workspace.directory / "hiding"
+    hiding.mkdir()
+    (hiding / "sitecustomize.py").write_text("import sys\nsys.modules['tantivy'] = None\n")
+    restored = elsewhere.command("restore", str(archive), PYTHONPATH=f"{hiding}:{ROOT}")
+    assert (restored.code, restored.err) == (0, "")
+    assert tables(elsewhere) == tables(workspace)
 
 
 def test_an_archive_is_for_its_owner_and_replaced_by_force_alone(

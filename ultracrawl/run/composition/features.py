@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ultracrawl.run.auth.chain import AuthChain, ftp_access_of
 from ultracrawl.run.composition.making import (
@@ -72,9 +72,6 @@ from ultracrawl.run.rendering.page_parts import PartFetcher
 from ultracrawl.run.rendering.page_renderer import PageRenderer
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.sources.compilation.ftp import FtpAccess
-
-if TYPE_CHECKING:
-    pass
 
 STORED, BEGUN = Moment.STORED, Moment.BEGUN
 ANYWHERE = "anywhere: it shares no hook"

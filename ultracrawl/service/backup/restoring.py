@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
-from ultracrawl.errors import IndexForeignError, IndexStoreError, UserError
+from ultracrawl.errors import IndexForeignError, IndexStoreError, MissingExtraError, UserError
 from ultracrawl.index.engine import RefusesCode
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.project_index import index_config
@@ -65,7 +65,10 @@ def _refuse_code(project: Project, archive: Path, drafts: Mapping[str, Path]) ->
         draft = drafts[INDEX if name == PROJECT_INDEX else f"{INDEXES}/{name}"]
         if not draft.exists():
             continue
-        index = open_index(replace(index_config(project, name), path=draft))
+        try:
+            index = open_index(replace(index_config(project, name), path=draft))
+        except MissingExtraError:  # its engine is not installed: nothing here can load its files
+            continue
         try:
             if isinstance(index, RefusesCode):
                 index.refuse_code()
