@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import tracemalloc
 
+import pytest
+
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlRule
+from ultracrawl.scheduler.candidates import link_urls
 from ultracrawl.scheduler.candidates.link_urls import LinkUrls
 
 PAGE = "http://h.test/"
@@ -19,7 +23,8 @@ def test_what_leads_to_no_url_is_counted_once() -> None:
     assert counted == [UrlRule.LENGTH]
 
 
-def test_pictures_that_pages_hold_as_links_are_not_kept() -> None:
+def test_pictures_that_pages_hold_as_links_are_not_kept(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, link_urls.__name__)  # what pytest keeps of the log is not ours
     links = LinkUrls(DEFAULT_POLICY, lambda _: None)
     tracemalloc.start()
     try:

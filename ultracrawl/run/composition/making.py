@@ -146,9 +146,12 @@ def choice_log_of(parts: Parts) -> Callable[..., None] | None:
 
 def make_copies(parts: Parts) -> ContentCopies:
     """Make the holders of checksums that filters look up."""
+    from ultracrawl.rules.filters.phase import FilterKind  # noqa: PLC0415 - loads all of the filters
+
     assert parts.filtering is not None
-    copies = ContentCopies(parts.context, parts.filtering.robot.compared_in)
-    parts.filtering.robot.look_up_holders(copies.holder)
+    robot = parts.filtering.robot
+    copies = ContentCopies(parts.context, without_document=FilterKind.ENUMERATION in robot.compared_in)
+    robot.look_up_holders(copies.holder)
     return copies
 
 

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.model.record_changes import without_validators
-from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
 from ultracrawl.stores import Copy
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
 
@@ -31,11 +28,10 @@ class ContentCopies(Feature):
     of the other URLs with its content is fetched in the same run and becomes the holder.
     """
 
-    def __init__(self, context: CrawlContext, compared_in: Collection[FilterKind]) -> None:
-        """`compared_in` are the kinds of the filters that compare checksums."""
+    def __init__(self, context: CrawlContext, *, without_document: bool) -> None:
+        """`without_document`: a page of which only the links are followed can hold a checksum."""
         self._context = context
-        self._without_document = FilterKind.ENUMERATION in compared_in
-        """Whether a page without a document can hold a checksum, because only its links are followed."""
+        self._without_document = without_document
         self._former: dict[int, Copy | None] = {}
         """What was stored for the visits in flight that asked, by key."""
 
