@@ -33,8 +33,14 @@ sources:
 """
 
 READS = 100_000
-PER_PAGE = ("candidate_excluded", "links_found", "links_resolved", "visit_ended", "unchanged_skipped")
-"""Hooks that are called per page; the others are called a few times a second, or once."""
+PER_PAGE: tuple[Callable[..., Any], ...] = (
+    Feature.response_received,
+    Feature.links_found,
+    Feature.links_resolved,
+    Feature.visit_ended,
+    Feature.unchanged_skipped,
+)
+"""Hooks that are called per page; those per link are bound when a crawl begins, the others are called seldom."""
 
 
 class _Idle:
@@ -62,10 +68,13 @@ class Meter:
         if self.crawl is not None:
             return
         self.crawl = crawl
-        for name in PER_PAGE:
-            calls = getattr(crawl.context.hooks, name)
-            calls[:] = [self._timed(f"{name} {getattr(call, '__qualname__', call)}", call) for call in calls]
-        crawl.context.hooks.call(Feature.visit_ended, self._count)
+        hooks = crawl.context.hooks
+        for hook in PER_PAGE:
+            name = hook.__name__
+            hooks[hook] = tuple(
+                self._timed(f"{name} {getattr(call, '__qualname__', call)}", call) for call in hooks[hook]
+            )
+        hooks.call(Feature.visit_ended, self._count)
 
     def _count(self, _: object) -> None:
         self.pages += 1

@@ -163,7 +163,3 @@ class Hooks(dict[Callable[..., Any], tuple[Callable[..., Any], ...]]):
     def call(self, hook: Callable[Concatenate[Any, P], R], method: Callable[P, R]) -> None:
         """Call one more method at a hook, after those that are bound."""
         self[hook] = (*self[hook], method)
-
-    def call_no_more(self, hook: Callable[Concatenate[Any, P], R], method: Callable[P, R]) -> None:
-        """Undo `call`."""
-        self[hook] = tuple(bound for bound in self[hook] if bound != method)

@@ -187,7 +187,9 @@ class Servers:
 
 
 def _is_blocked(result: Answer) -> bool:
-    return result["status"] == 403 and "block" in _reason(result)
+    """Return whether an index takes no documents for now, as on a full disk."""
+    error = result.get("error")
+    return isinstance(error, Mapping) and error.get("type") == "cluster_block_exception"
 
 
 def _reason(info: object) -> str:
