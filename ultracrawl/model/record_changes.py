@@ -13,9 +13,11 @@ from ultracrawl.model.status import StatusCode
 def without_document(record: UrlRecord) -> UrlRecord:
     """Return the record after its document has left the index.
 
-    If no visit has found it gone, the validators go too: the next visit has to read it.
+    If no visit has found it gone, the validators go too: the next visit has to read it. The same holds for a duplicate,
+    whose fingerprint was that of the document: without one, an unchanged page would never be known as a copy.
     """
-    left = without_validators(record) if record.leaves_for(RemovalReason.UNLISTED) else record
+    is_read_next = record.leaves_for(RemovalReason.UNLISTED) or record.leaves_for(RemovalReason.DUPLICATE)
+    left = without_validators(record) if is_read_next else record
     return replace(left, removal=None, indexed=False, submitted=False, fingerprint=b"", sketch=b"")
 
 

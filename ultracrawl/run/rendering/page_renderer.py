@@ -118,16 +118,11 @@ class PageRenderer(Feature):
         cause = Cause(CauseCode.UNRENDERED, detail=why)
         visit.page = visit.page._replace(unrendered=cause)
         if self._missing:
-            self._note_missing()
+            self._context.counters.add_new_remark(f"pages were read without their scripts: {self._missing}")
         else:
             logger.warning("%s: %s", visit.url, cause)
         self._context.counters.count_excluded_later("javascript failed")
         return None
-
-    def _note_missing(self) -> None:
-        remark = f"pages were read without their scripts: {self._missing}"
-        if remark not in self._context.counters.remarks:
-            self._context.counters.add_remark(remark)
 
     async def _open_page(self, url: str, response: Response) -> Rendered:
         assert self._browser is not None
