@@ -1,10 +1,10 @@
-"""Document keys, ACL terms and stored fields that all engines on disk share, and their limits."""
+"""Document keys, ACL terms and stored values that all engines share, and their limits."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.words.analysis import replace_surrogates
@@ -30,6 +30,8 @@ UPGRADE_NOTICE = "index %s has another schema version: every document is indexed
 RESTRICTED = "restricted"
 """The ACL term of all documents that are not public; no principal's term is equal to it."""
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 _SAFE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
 
 
@@ -62,6 +64,11 @@ def known_values(
     if "Title" in attributes:
         known.setdefault("Title", [document.title])
     return known
+
+
+def microseconds(moment: datetime) -> int:
+    """Return a time in microseconds since 1970; the dates of the engines themselves are less precise."""
+    return (moment - EPOCH) // MICROSECOND
 
 
 def values_of_type(kind: AttributeType, values: Sequence[AttributeValue]) -> list[AttributeValue]:

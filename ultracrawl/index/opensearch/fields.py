@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from hashlib import sha256
 
 from ultracrawl.index.engine import IndexDocument, Json
@@ -15,10 +16,11 @@ from ultracrawl.index.stored_fields import (
     acl_terms,
     document_id,
     known_values,
+    microseconds,
     safe_name,
     values_of_type,
 )
-from ultracrawl.index.values import attributes_from_json, attributes_to_json, extras_to_json, with_extras
+from ultracrawl.index.values import change_from_line, change_to_line
 from ultracrawl.index.words.analysis import replace_surrogates
 from ultracrawl.index.words.text import analyse, index_words
 from ultracrawl.index.words.vocabulary import joined
@@ -31,8 +33,6 @@ MAX_RESULTS = 100_000
 """Hits that can be asked for, those before the offset included."""
 _LONGEST_KEYWORD = 8000
 """Characters of a value; longer ones are not searched as a whole, because the server refuses them."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _NUMERIC = {AttributeType.NUMBER: "double", AttributeType.DATE: "long"}
 _KEYWORD: dict[str, Json] = {"type": "keyword", "ignore_above": _LONGEST_KEYWORD}
 
@@ -145,13 +145,9 @@ def key_of(source: str, url: str) -> str:
 def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, Json]:
     """Return the document as the server gets it; `attributes` are those of the mapping."""
     analysed, known = analyse(document), known_values(document, attributes)
-    row = [
-        document.source, document.url, document.title, document.text, attributes_to_json(known),
-        document.secret_text, document.anchors, extras_to_json(document),
-    ]  # fmt: skip
     source, url = replace_surrogates(document.source), replace_surrogates(document.url)
     made: dict[str, Json] = {
-        "stored": json.dumps(row, ensure_ascii=False).encode(errors="replace").decode(),
+        "stored": change_to_line(0, replace(document, attributes=known)).decode(),
         "identity": [source, url],
         "source": source,
         "url": url,
@@ -194,17 +190,11 @@ def _values(attribute: SearchAttribute, values: list[AttributeValue]) -> dict[st
 
 
 def stored_document(source: Mapping[str, Json]) -> IndexDocument:
-    """Return a stored document; raises ValueError, KeyError or TypeError if it is damaged."""
-    owner, url, title, text, attributes, secret, anchors, extras = json.loads(str(source["stored"]))
-    document = IndexDocument(
-        owner, url, title, text, attributes_from_json(attributes), secret, tuple(map(str, anchors))
-    )
-    return with_extras(document, extras) if extras else document
-
-
-def microseconds(moment: datetime) -> int:
-    """Return a time in microseconds since 1970; dates of the server are less precise."""
-    return (moment - _EPOCH) // _MICROSECOND
+    """Return a stored document; raises `ValueError`, `KeyError` or `TypeError` if it is damaged."""
+    _, document = change_from_line(str(source["stored"]).encode())
+    if not isinstance(document, IndexDocument):
+        raise ValueError("it is no document")
+    return document
 
 
 def attributes_of(known: Mapping[str, str]) -> dict[str, SearchAttribute]:

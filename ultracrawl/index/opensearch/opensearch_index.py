@@ -117,8 +117,8 @@ class OpenSearchIndex:
         """See `IndexEngine.documents`; the whole text of every document is stored."""
         index = self._alias.current()
         for hit in self._servers.scan(index.name, {"match_all": {}}, _STORED) if index else ():
-            with suppress(ValueError, KeyError, TypeError):
-                yield stored_document(hit["_source"])
+            if (document := _readable(hit["_source"])) is not None:
+                yield document
 
     def maintain(self) -> None:
         """Do nothing: the servers merge segments."""
@@ -155,7 +155,7 @@ class OpenSearchIndex:
             problems.append(f"{self._servers.where} has lost shards")
         problems += [f"{self._servers.where} is blocked: {block}" for block in self._alias.blocks(index)]
         hits = self._servers.scan(index.name, {"match_all": {}}, _STORED)
-        unreadable = sum(not _is_readable(hit["_source"]) for hit in hits)
+        unreadable = sum(_readable(hit["_source"]) is None for hit in hits)
         return [*problems, *([f"{unreadable} documents cannot be read"] if unreadable else [])]
 
     def rebuild(self) -> int:
@@ -219,8 +219,8 @@ class OpenSearchIndex:
         self._alias.refresh(index.name)
         number, rows = 0, list[tuple[str, Mapping[str, Json] | None]]()
         for hit in self._servers.scan(index.name, {"match_all": {}}, _STORED):
-            if _is_readable(hit["_source"]):
-                rows.append((hit["_id"], new_document(stored_document(hit["_source"]), attributes)))
+            if (document := _readable(hit["_source"])) is not None:
+                rows.append((hit["_id"], new_document(document, attributes)))
                 number += 1
             if len(rows) >= _COPIED_AT_ONCE:
                 self._servers.write(bulk_lines(made, rows))
@@ -267,9 +267,8 @@ def _nothing(body: Mapping[str, Json]) -> Mapping[str, Any]:
     return {"hits": {"total": {"value": 0}, "hits": []}, "aggregations": aggregations}
 
 
-def _is_readable(source: Mapping[str, Json]) -> bool:
-    try:
-        stored_document(source)
-    except (ValueError, KeyError, TypeError):
-        return False
-    return True
+def _readable(source: Mapping[str, Json]) -> IndexDocument | None:
+    """Return a stored document; None for one that is damaged."""
+    with suppress(ValueError, KeyError, TypeError):
+        return stored_document(source)
+    return None

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import Json
-from ultracrawl.index.opensearch.fields import key_of, microseconds, value_field, word_field
+from ultracrawl.index.opensearch.fields import key_of, value_field, word_field
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
 from ultracrawl.index.query.scoring import (
     FIELDS,
     INFLECTION_FACTOR,
-    SearchedField,
+    WordForm,
     coordination_factor,
+    coordination_steps,
     idf,
+    matching_documents,
+    word_forms,
 )
+from ultracrawl.index.stored_fields import microseconds
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 Query = dict[str, Json]
@@ -25,17 +28,6 @@ Term = tuple[str, str]
 """A field and a word in it."""
 
 NOTHING: Query = {"match_none": {}}
-_COORDINATION_STEPS = 3
-"""Steps of the coordination factor above the smallest one that are distinguished, of many words."""
-
-
-class _Form(NamedTuple):
-    """A term that matches a word, only in documents of `language` if given; `documents` is its document frequency."""
-
-    field: str
-    term: str
-    language: str
-    documents: int
 
 
 class QueryCompiler:
@@ -139,22 +131,14 @@ class QueryCompiler:
         Otherwise a form in another language, or a word in a title, would score higher than the same word elsewhere.
         """
         known = tuple(one for one in stems if self._languages is None or one[0] in self._languages)
-        forms = [(field, self._forms(field, word, known)) for field in FIELDS]
+        forms = [
+            (field, word_forms(field, word, known, lambda *term: self._frequency(term))) for field in FIELDS
+        ]
         if not self._budget.spend(sum(form.documents for _, found in forms for form in found)):
             return NOTHING
-        rarity = idf(self._documents, max(_document_frequency(found, self._documents) for _, found in forms))
+        rarity = idf(self._documents, max(matching_documents(found, self._documents) for _, found in forms))
         queries = (_best_form(found, field.weight * rarity) for field, found in forms)
         return _any([query for query in queries if query is not None])
-
-    def _forms(self, field: SearchedField, word: str, stems: tuple[tuple[str, str], ...]) -> list[_Form]:
-        """Return the forms of a word in a field with their document frequencies, the word itself first."""
-        terms = [(field.name, word, "")]
-        for language, stem in stems if field.stems else ():
-            terms.append((field.stems, f"{language}:{stem}", ""))
-            if stem != word:
-                # A word that equals its stem represents the stem only in documents of the language.
-                terms.append((field.name, stem, language))
-        return [_Form(name, term, language, self._frequency((name, term))) for name, term, language in terms]
 
     def _equal(self, name: str, value: str | float) -> Query:
         if name not in self._attributes:
@@ -193,13 +177,7 @@ def unscored(query: Query) -> Query:
     return {"constant_score": {"filter": query, "boost": 0.0}}
 
 
-def _document_frequency(forms: list[_Form], documents: int) -> int:
-    """Return the approximate number of documents with one of the forms."""
-    stemmed = sum(form.documents for form in forms if form.field != forms[0].field)
-    return min(documents, max(stemmed, *(form.documents for form in forms)))
-
-
-def _best_form(forms: list[_Form], weight: float) -> Query | None:
+def _best_form(forms: list[WordForm], weight: float) -> Query | None:
     """Return the query of the forms of a word in a field, the best of which counts; None if no document has one."""
     queries = list[Query]()
     for form in forms:
@@ -242,23 +220,19 @@ def _any(queries: Sequence[Query]) -> Query:
 
 
 def _at_least(queries: list[Query], number: int) -> Query:
-    """Return the query of documents that match at least `number` queries, scored by the coordination factor.
-
-    The condition of each step repeats all queries, so of many not every number of matches is a step.
-    """
-    asked = len(queries)
-    if number > asked:
+    """Return the query of documents that match at least `number` queries, scored by the coordination factor."""
+    words = len(queries)
+    if number > words:
         return NOTHING
-    further = asked - number
-    steps = {number + further * step // _COORDINATION_STEPS for step in range(_COORDINATION_STEPS + 1)}
-    query = _held(queries, number)
+    query = _matching(queries, number)
     factors = [
-        (_held(queries, step), coordination_factor(step, asked)) for step in sorted(steps, reverse=True)
+        (_matching(queries, step), coordination_factor(step, words))
+        for step in reversed(coordination_steps(number, words))
     ]
-    return _multiplied(query, factors, "first") if asked > 1 else query
+    return _multiplied(query, factors, "first") if words > 1 else query
 
 
-def _held(queries: list[Query], number: int) -> Query:
+def _matching(queries: list[Query], number: int) -> Query:
     return {"bool": {"should": list[Json](queries), "minimum_should_match": number}}
 
 

@@ -1,8 +1,9 @@
-"""Fields, weights and formulas of BM25 scoring."""
+"""Fields, weights and formulas of BM25 scoring, and the forms by which a word is found."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 HEADINGS = "titles of parts"
@@ -59,6 +60,10 @@ K1 = 1.2
 B = 0.75
 
 
+_COORDINATION_STEPS = 3
+"""Steps of the coordination factor above the smallest one that are distinguished."""
+
+
 def fields_of(version: int) -> list[SearchedField]:
     """Return the fields of an index of a schema version."""
     return [field for field in FIELDS if field.since <= version]
@@ -70,6 +75,46 @@ def coordination_factor(matched: int, words: int) -> float:
     It selects candidates; proximity and position are considered later, by `hits.reranking`.
     """
     return float((matched / words) ** 3)
+
+
+def coordination_steps(least: int, words: int) -> list[int]:
+    """Return the numbers of matching words, from `least` to all, that are scored differently, in ascending order.
+
+    An engine repeats the query for each step, so of many words not every number is one.
+    """
+    further = words - least
+    return sorted({least + further * step // _COORDINATION_STEPS for step in range(_COORDINATION_STEPS + 1)})
+
+
+class WordForm(NamedTuple):
+    """A term that matches a word, only in documents of `language` if given; `documents` is its document frequency."""
+
+    field: str
+    term: str
+    language: str
+    documents: int
+
+
+def word_forms(
+    field: SearchedField, word: str, stems: Iterable[tuple[str, str]], frequency: Callable[[str, str], int]
+) -> list[WordForm]:
+    """Return the forms of a word in a field with their document frequencies, the word itself first.
+
+    `stems` are its languages and stems; `frequency` returns the document frequency of a term in a field.
+    """
+    terms = [(field.name, word, "")]
+    for language, stem in stems if field.stems else ():
+        terms.append((field.stems, f"{language}:{stem}", ""))
+        if stem != word:
+            # A word that equals its stem represents the stem only in documents of the language.
+            terms.append((field.name, stem, language))
+    return [WordForm(name, term, language, frequency(name, term)) for name, term, language in terms]
+
+
+def matching_documents(forms: list[WordForm], documents: int) -> int:
+    """Return the approximate number of the documents with one of the forms."""
+    stemmed = sum(form.documents for form in forms if form.field != forms[0].field)
+    return min(documents, max(stemmed, *(form.documents for form in forms)))
 
 
 def combined_frequency(exact: float, all_forms: float) -> float:

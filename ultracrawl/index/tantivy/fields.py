@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from tantivy import Document, Schema, SchemaBuilder
 
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.query.scoring import BUILT_IN_FIELDS, FIELDS
 from ultracrawl.index.stored_fields import (
+    EPOCH,
+    MICROSECOND,
     SORT_KEY_LIMIT,
     acl_terms,
     document_id,
     known_values,
+    microseconds,
     safe_name,
     values_of_type,
 )
@@ -24,9 +27,6 @@ from ultracrawl.index.words.text import analyse, index_words
 from ultracrawl.index.words.vocabulary import joined
 from ultracrawl.model import AttributeValue
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def value_field(attribute: SearchAttribute) -> str:
@@ -113,14 +113,9 @@ def stored_document(stored: Document) -> IndexDocument:
     return with_extras(document, rest[1]) if rest[1:] and rest[1] else document
 
 
-def microseconds(moment: datetime) -> int:
-    """Return a time in microseconds since 1970; tantivy's own dates are less precise."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
 def year_of(value: int) -> str:
     """Return the year of a time in microseconds."""
-    return f"{(_EPOCH + value * _MICROSECOND).year:04}"
+    return f"{(EPOCH + value * MICROSECOND).year:04}"
 
 
 def _add_values(made: Document, attribute: SearchAttribute, values: list[AttributeValue]) -> None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import takewhile
-from typing import NamedTuple
 
 from tantivy import FieldType, Occur, Query, Schema, Searcher
 
@@ -15,29 +14,21 @@ from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
 from ultracrawl.index.query.scoring import (
     INFLECTION_FACTOR,
-    SearchedField,
+    WordForm,
     coordination_factor,
+    coordination_steps,
     fields_of,
     idf,
+    matching_documents,
+    word_forms,
 )
 from ultracrawl.index.query.visibility import FIRST_VERSION_WITH_ACL
-from ultracrawl.index.stored_fields import document_id
-from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
+from ultracrawl.index.stored_fields import document_id, microseconds
+from ultracrawl.index.tantivy.fields import value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
-_COORDINATION_STEPS = 3
-"""Steps of the coordination factor above the smallest one that are distinguished."""
 _LONGEST_PATTERN = 200
 """Characters of a beginning that a pattern looks for; tantivy refuses patterns of more than 1,000 bytes."""
-
-
-class _Form(NamedTuple):
-    """A term that matches a word, only in documents of `language` if given; `documents` is its document frequency."""
-
-    field: str
-    term: str
-    language: str
-    documents: int
 
 
 class QueryCompiler:
@@ -158,28 +149,20 @@ class QueryCompiler:
         Otherwise a form in another language, or a word in a title, would score higher than the same word elsewhere.
         """
         known = [(language, stem) for language, stem in stems if language in self.languages]
-        forms = [(field, self._word_forms(field, word, known)) for field in self._fields]
+        forms = [(field, word_forms(field, word, known, self._frequency)) for field in self._fields]
         if not self.budget.spend(sum(form.documents for _, found in forms for form in found)):
             return Query.empty_query()
         field_idf = idf(
-            self._documents, max(_document_frequency(found, self._documents) for _, found in forms)
+            self._documents, max(matching_documents(found, self._documents) for _, found in forms)
         )
         return _any(
             [query for field, found in forms for query in self._form_queries(found, field.weight * field_idf)]
         )
 
-    def _word_forms(self, field: SearchedField, word: str, stems: list[tuple[str, str]]) -> list[_Form]:
-        """Return the forms of a word in a field with their document frequencies, the word itself first."""
-        terms = [(field.name, word, "")]
-        for language, stem in stems if field.stems else ():
-            terms.append((field.stems, f"{language}:{stem}", ""))
-            if stem != word:
-                # A word that equals its stem represents the stem only in documents of the language.
-                terms.append((field.name, stem, language))
-        counts = (min(self._documents, self._searcher.doc_freq(name, term)) for name, term, _ in terms)
-        return [_Form(*term, count) for term, count in zip(terms, counts, strict=True)]
+    def _frequency(self, field: str, term: str) -> int:
+        return min(self._documents, self._searcher.doc_freq(field, term))
 
-    def _form_queries(self, forms: list[_Form], weight: float) -> Iterator[Query]:
+    def _form_queries(self, forms: list[WordForm], weight: float) -> Iterator[Query]:
         """Yield the query of the forms of a word in a field; the best form counts."""
         queries = []
         for form in forms:
@@ -250,12 +233,6 @@ class QueryCompiler:
         return Query.term_set_query(self._schema, name, [term for term, _ in found])
 
 
-def _document_frequency(forms: list[_Form], documents: int) -> int:
-    """Return the approximate number of documents with one of the forms."""
-    stemmed = sum(form.documents for form in forms if form.field != forms[0].field)
-    return min(documents, max(stemmed, *(form.documents for form in forms)))
-
-
 def _values_between(
     searcher: Searcher, field: str, start: tree.Bound | None, end: tree.Bound | None
 ) -> list[str]:
@@ -289,10 +266,8 @@ def _at_least(queries: list[Query], number: int) -> Query:
     if number > len(queries):
         return Query.empty_query()
     clauses = [(Occur.Should, query) for query in queries]
-    further = len(queries) - number
-    steps = {number + further * step // _COORDINATION_STEPS for step in range(_COORDINATION_STEPS + 1)}
     shares, before = [], 0
-    for step in sorted(steps):
+    for step in coordination_steps(number, len(queries)):
         share = coordination_factor(step, len(queries)) - coordination_factor(before, len(queries))
         shares.append(_boosted(Query.boolean_query(clauses, minimum_number_should_match=step), share))
         before = step
