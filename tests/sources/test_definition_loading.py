@@ -278,3 +278,23 @@ def test_a_thousand_sources(tmp_path):
         i % 9 for i in range(0, 1000, 100)
     ]
     assert {source.robots.name for source in project.sources.values()} == {"bot"}
+
+
+SERVERS = "engine: opensearch, url: 'https://search.example.com:9200'"
+
+
+@pytest.mark.parametrize(
+    ("head", "is_mistake"),
+    [
+        ("index: var/index\nindexes: {archive: ./var/index}", True),
+        ("indexes: {archive: var/index}", True),
+        ("indexes: {one: var/one, two: var/one}", True),
+        (f"index: {{{SERVERS}}}\nindexes: {{archive: {{{SERVERS}}}}}", True),
+        (f"index: {{{SERVERS}}}\nindexes: {{archive: {{{SERVERS}, name: archive}}}}", False),
+        ("indexes: {one: {engine: whoosh}, two: {engine: whoosh}}", False),
+    ],
+)
+def test_two_indexes_in_one_place_are_a_mistake(tmp_path, head, is_mistake):
+    file = tmp_path / "ultracrawl.yaml"
+    file.write_text(f"{head}\nsources: {{a: {{start_urls: [https://a.example/]}}}}\n")
+    assert any(finding.fatal for finding in load_project(file).findings) == is_mistake

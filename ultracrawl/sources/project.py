@@ -46,9 +46,19 @@ def _lower_text(value: object) -> object:
 AttributeKind = Annotated[AttributeType, BeforeValidator(_lower_text)]
 
 
-def _check_indexes(value: Mapping[str, FurtherIndex]) -> Mapping[str, FurtherIndex]:
+def _place(section: IndexSection | FurtherIndex) -> object:
+    """Return what no two indexes of a project may share: the folder, or servers and name."""
+    return (frozenset(section.url), section.name) if section.engine == "opensearch" else section.path
+
+
+def _check_indexes(value: Mapping[str, FurtherIndex], info: ValidationInfo) -> Mapping[str, FurtherIndex]:
     if PROJECT_INDEX in value:
         raise mistake(f"`{PROJECT_INDEX}` is the index of the project", "choose another name")
+    own = info.data.get("index")
+    places = {_place(own): PROJECT_INDEX} if own is not None else {}
+    for name, section in value.items():
+        if (other := places.setdefault(_place(section.named(name)), name)) != name:
+            raise mistake(f"`{name}` is the same index as `{other}`", "give it a `path` or `name` of its own")
     return value
 
 
