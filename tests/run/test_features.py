@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import AsyncExitStack
 from typing import Any, cast
 
 import pytest
 from scrapy.exceptions import NotConfigured
 from support.context import made_context
 
+from ultracrawl.errors import WorkError
+from ultracrawl.run.composition.assembly import close_features_with
 from ultracrawl.run.composition.features import FEATURES
 from ultracrawl.run.composition.parts import Moment, Parts, Row
 from ultracrawl.run.hooks import Feature, Hooks
@@ -73,3 +77,29 @@ def test_when_pages_are_looked_at_only_some_features_are_called() -> None:
 def test_every_row_has_one_class_and_a_reason() -> None:
     assert len({row.feature for row in FEATURES}) == len(FEATURES)
     assert all(row.why for row in FEATURES)
+
+
+class Closing(Feature):
+    """Notes that it was closed, and fails then if it is to."""
+
+    def __init__(self, closed: list[str], name: str, *, fails: bool = False) -> None:
+        self._closed, self._name, self._fails = closed, name, fails
+
+    async def closed(self) -> None:
+        """Close it."""
+        self._closed.append(self._name)
+        if self._fails:
+            raise WorkError(self._name)
+
+
+def test_features_are_closed_whenever_they_were_built_and_whatever_others_do() -> None:
+    context, closed = made_context(), list[str]()
+
+    async def close() -> None:
+        async with AsyncExitStack() as stack:
+            close_features_with(stack, context)
+            context.hooks.add(Closing(closed, "early"), Closing(closed, "late", fails=True))
+
+    with pytest.raises(WorkError):
+        asyncio.run(close())
+    assert sorted(closed) == ["early", "late"]

@@ -81,8 +81,7 @@ def open_stores(parts: Parts, stack: AsyncExitStack, project: Project, *, renew:
     stack.callback(ports.store.close)
     ports.sites = open_sites(project, read_only=context.run.replay, renew=renew)
     stack.callback(ports.sites.close)
-    for closed in context.hooks[Feature.closed]:
-        stack.push_async_callback(closed)
+    close_features_with(stack, context)
 
 
 def open_run(parts: Parts) -> None:
@@ -146,6 +145,17 @@ def open_features(parts: Parts) -> None:
     bind_hooks(parts)
     for opened in parts.context.hooks[Feature.opened]:
         opened()
+
+
+def close_features_with(stack: AsyncExitStack, context: CrawlContext) -> None:
+    """Have a stack close the features that exist by then, each whatever becomes of the others."""
+
+    async def close_all() -> None:
+        async with AsyncExitStack() as each:
+            for closed in context.hooks[Feature.closed]:
+                each.push_async_callback(closed)
+
+    stack.push_async_callback(close_all)
 
 
 def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> CompiledSource:

@@ -74,7 +74,7 @@ from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.sources.compilation.ftp import FtpAccess
 
 STORED, BEGUN = Moment.STORED, Moment.BEGUN
-ANYWHERE = "anywhere: it shares no hook"
+ANYWHERE = "anywhere: what it does depends on no neighbour"
 
 
 FEATURES: tuple[Row[Any], ...] = (

@@ -41,7 +41,7 @@ class RunEnd:
     """Ends a run: carries out deletions, waits for the last index commit and writes the report.
 
     `recount` is called with the old and new record of a document whose outcome changes, `restarts` returns whether
-    the cycle restarts after this run, and `requested_urls` are the URLs of the command line.
+    the cycle restarts after this run, and `given_urls` are the URLs of the command line.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class RunEnd:
         limits: RunLimits,
         recount: Callable[[UrlRecord, UrlRecord], None],
         restarts: Callable[[], bool],
-        requested_urls: Iterable[str],
+        given_urls: Iterable[str],
     ) -> None:
         self._context = context
         self._limits = limits
         self._recount = recount
         self._restarts = restarts
-        self._requested_urls = tuple(requested_urls)
+        self._given_urls = tuple(given_urls)
 
     async def finish_indexing(self) -> None:
         """Carry out deletions and wait for the last commit. Raises `WorkError`."""
@@ -89,7 +89,7 @@ class RunEnd:
         now = context.clock()
         counters.close(as_text(now), time.monotonic() - started)
         if not counters.interrupted:
-            report_unreadable_urls(context, self._requested_urls)
+            report_unreadable_urls(context, self._given_urls)
         for notify in context.hooks[Feature.run_ended]:
             notify()
         if context.run.replay:
