@@ -154,6 +154,24 @@ def test_predefined_rules_exclude(name: str, url: str) -> None:
     assert (decision.accept, decision.reason) == (False, f"h: {name}")
 
 
+LEFT_OUT = """
+    /app/run.cgi?x=1 /app/run.CGI/info /A.ZIP /x.zip?v=1 /P.JPG /script.PL /tmp /Temp/ /temp?x=1 /a.svg
+    /a.webp /a.webm /a.mkv /a.flac /a.tar.xz /a~ /a.c,v?rev=1 /font.woff2 /a.MJS /main.log?day=1
+    /get?file=a.zip
+"""
+KEPT = """
+    /zip /a.zipper /a.html?b=.zipped /template/ /attempt /a.svg/x /tmpl/x /a.cgit /a.pdf /a.docx
+    /a.html?old
+"""
+
+
+@pytest.mark.parametrize(("paths", "accepted"), [(LEFT_OUT, False), (KEPT, True)], ids=["left out", "kept"])
+def test_portal_robot_111_endings_are_compared_without_case_and_query(paths: str, accepted: bool) -> None:
+    result = rules((DEFAULTS / "filterrules.conf").read_text())
+    judge = result.compiled(starts=["http://h/"]).judge
+    assert [path for path in paths.split() if judge(f"http://h{path}").accept is not accepted] == []
+
+
 def test_portal_robot_115_116_starting_points() -> None:
     text = """<Site name=a.com>
     Start url=http://a.com/x depth=3
