@@ -17,9 +17,9 @@ _CHANGING = frozenset({
     "admin refresh", "admin remove", "admin reprocess", "admin resume", "admin suspend", "approve",
     "approve-changes", "approve-deletions", "backup", "feeding pause", "feeding resume", "index optimise",
     "index rebuild", "load-metadata", "pause", "remove", "rename", "restore", "resume", "robot clear",
-    "robot import-rds", "robot pause", "robot restart", "robot resume", "robot stop", "schedule disable",
-    "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop", "submit", "token create",
-    "token revoke", "user add", "user password", "user remove",
+    "robot import-rds", "robot pause", "robot reload", "robot restart", "robot resume", "robot stop",
+    "schedule disable", "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop", "submit",
+    "token create", "token revoke", "user add", "user password", "user remove",
 })  # fmt: skip
 """Verbs that are recorded when they end."""
 _LONG = frozenset({"crawl", "reindex", "robot start", "robot schedule run", "serve"})

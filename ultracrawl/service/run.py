@@ -96,7 +96,8 @@ class CrawlRunner:
         force: bool = False,
     ) -> None:
         """`watcher` is called a few times a second while a source is crawled."""
-        self._project = project
+        self.project = project
+        """The project of the sources, which a caller may read again between two crawls."""
         self._watcher = watcher
         self._process = crawler_process(force, settings or {})
         self._restarts: Counter[str] = Counter()
@@ -132,15 +133,15 @@ class CrawlRunner:
         try:
             crawler = await self._crawl(source, force, spider_attributes)
         except Exception as error:  # classes and settings of a source may raise anything
-            converted = _note_failed_start(self._project, source, error)
-            await complete_failed_start(self._project, source, converted)
+            converted = _note_failed_start(self.project, source, error)
+            await complete_failed_start(self.project, source, converted)
             raise converted from error
         crawl = parts_of(crawler)[RunningCrawl]
         self._restarts[source.name] = self._restarts[source.name] + 1 if crawl.restarts else 0
         return crawl
 
     async def _crawl(self, source: DataSource, force: bool, spider_attributes: dict[str, object]) -> Crawler:
-        spider = make_spider_class(self._project, source)
+        spider = make_spider_class(self.project, source)
         spider.restarts = self._restarts[source.name]
         for name, value in spider_attributes.items():
             setattr(spider, name, value)

@@ -43,6 +43,8 @@ class Command(StrEnum):
     STOP = "stop"
     RESTART = "restart"
     """Start a new run; only for robots, whose processes outlive their runs."""
+    RELOAD = "reload"
+    """Read the definition again, and go on with it; only for robots."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,7 @@ class World:
     def __init__(self, times: list[Appointment], *, fails: bool = False) -> None:
         self.now, self.end = SUNDAY, SUNDAY + timedelta(days=7)
         self.state, self.times, self.fails = RobotState.OFF, times, fails
+        self.after_start = RobotState.RUNNING
         self.acts: list[str] = []
         self.said: list[str] = []
 
@@ -116,7 +117,7 @@ class World:
         self.acts.append(f"{action} {self.now:%a %H:%M}")
         if self.fails:
             raise WorkError("Starting Points: 0 defined")
-        self.state = RobotState.RUNNING if action is Action.START else RobotState.OFF
+        self.state = self.after_start if action is Action.START else RobotState.OFF
 
     def sleep(self, seconds: float) -> None:
         self.now += timedelta(seconds=max(seconds, 1))
@@ -147,6 +148,13 @@ def test_a_start_while_running_and_a_stop_while_off_are_ignored() -> None:
     assert world.acts == ["start Mon 01:00", "stop Wed 02:00"]
     assert world.said.count("start ignored: the robot is Running") == 1
     assert world.said.count("stop ignored: the robot is Off") == 1
+
+
+def test_a_start_begins_a_run_of_a_robot_that_waits_in_its_process() -> None:
+    world = World(times('Start time="1:00 am" days=Mon,Tue\nStop time="2:00 am" days=Wed'))
+    world.after_start = RobotState.IDLE
+    world.live()
+    assert world.acts == ["start Mon 01:00", "start Tue 01:00", "stop Wed 02:00"]
 
 
 def test_a_start_that_fails_is_told_and_tried_again_at_the_next_time() -> None:

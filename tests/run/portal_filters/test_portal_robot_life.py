@@ -208,6 +208,68 @@ def test_portal_robot_133_a_robot_may_end_before_it_is_seen_to_obey(
         told(Command.PAUSE, RobotState.RUNNING, RobotState.RUNNING, RobotState.OFF)
 
 
+SETUP = """Setup fn=load-modules module="counting" funcs="begin"
+<Filter name="enumeration-default">
+   Setup fn=begin
+"""
+COUNTING = """
+from ultracrawl.rules.filters import REQ_PROCEED
+
+
+def begin(pb, csf, csr):
+    with open("setup.txt", "a") as file:
+        file.write("setup\\n")
+    return REQ_PROCEED
+"""
+
+
+def test_portal_robot_7_a_running_robot_takes_changed_files_and_goes_on_with_its_queue(life: Life) -> None:
+    life.site.page("/", title="Home", text="needle", links=["/a", "/b", "/skipped", "/app.zip"])
+    for path in ("/skipped", "/other/"):
+        life.site.page(path, title=path, text=f"needle of {path}")
+    (life.files.workspace.directory / "counting.py").write_text(COUNTING)
+    text = life.files.text("filter.conf")
+    enumeration = re.search(r'<Filter name="?enumeration-default"?>\n', text)
+    assert enumeration is not None
+    life.files.write("filter.conf", text.replace(enumeration.group(), SETUP, 1))
+    life.set(onCompletion="idle")
+    answer = life.site.hold("/")
+    life.start()
+    until(lambda: life.site.count("/") == 1, life.process)
+    rules = life.files.text("filterrules.conf")
+    life.files.write("filterrules.conf", rules.replace("</Site>", "   Use rule=gone\n</Site>"))
+    assert life.tell("reload").code == 2, "the files have a mistake"
+    assert life.tell("restart").code == 2
+    block = """<FilterRule name=skipped>
+   Match source=path by=is string=/skipped
+</FilterRule>
+"""
+    more = rules.replace("</Site>", "   Start url=http://{host}/other/\n   Use rule=skipped\n</Site>")
+    (start,) = re.findall(r"Start url=http://([^/]+)/\n", rules)
+    life.files.write("filterrules.conf", block + more.replace("{host}", start))
+    reloading = life.files.workspace.start("robot", "reload", "-c", "config/robot.conf")
+    until(lambda: life.phase() is Phase.STOPPING, reloading)
+    answer.set()
+    reloading.communicate(timeout=40)
+    assert reloading.returncode == 0
+    life.becomes("Idle")
+    assert {path: life.site.count(path) for path in ("/", "/b", "/skipped", "/other/")} == {
+        "/": 1,
+        "/b": 1,
+        "/skipped": 0,
+        "/other/": 1,
+    }
+    assert (life.files.workspace.directory / "setup.txt").read_text().splitlines() == ["setup"]
+    life.files.write("filterrules.conf", rules)
+    assert life.tell("reload").code == 0
+    assert (life.status()["state"], life.site.count("/")) == ("Idle", 1), "it takes them for its next run"
+    assert life.tell("restart").code == 0
+    life.becomes("Idle")
+    assert (life.site.count("/"), life.site.count("/skipped")) == (2, 1)
+    assert life.tell("stop").code == 0
+    assert life.ended().code == 0
+
+
 def test_portal_robot_132_a_robot_is_started_in_the_background(life: Life) -> None:
     life.set(onCompletion="idle")
     ended = life.tell("start", "--background")

@@ -30,6 +30,8 @@ from ultracrawl.sources.dialects import locate_definitions
 from ultracrawl.stores.control_channel import Command
 
 START_TIMEOUT = 60.0
+LOADING = frozenset({Command.RESTART, Command.RELOAD})
+"""Commands after which the robot reads its files again."""
 
 
 def robot_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -67,6 +69,16 @@ def steering_verb(function: Callable[..., None]) -> Callable[..., None]:
     return robot_options(with_state)
 
 
+def loading_verb(function: Callable[..., None]) -> Callable[..., None]:
+    """Like `steering_verb`, for verbs after which the robot reads its files: those must be without mistakes."""
+
+    @wraps(function)
+    def with_source(*, project: Project, source: DataSource, **others: Any) -> None:
+        function(project=project, robot=source.name, **others)
+
+    return robot_verb(with_source)
+
+
 def robot_source(config: str | None, name: str | None) -> tuple[Project, DataSource]:
     """Return the project and the source of the robot. Raises `UserError`."""
     project = open_project(config)
@@ -99,7 +111,13 @@ def start(background: bool, verbose: bool, config: str | None, name: str | None)
     if not verbose:
         logging.getLogger("scrapy").setLevel(logging.ERROR)
     settings = {"LOG_LEVEL": "INFO" if verbose else "ERROR"}
-    run_robot(project, source, on_report=print_report, settings=settings)
+    run_robot(
+        project,
+        source,
+        on_report=print_report,
+        reload=lambda: robot_source(config, source.name),
+        settings=settings,
+    )
 
 
 def robot_location(config: str | None) -> str:
@@ -111,7 +129,7 @@ def robot_location(config: str | None) -> str:
 
 def _order(command: Command, what: str, explained: str) -> click.Command:
     @wait_options
-    @steering_verb
+    @(loading_verb if command in LOADING else steering_verb)
     @json_option
     def give(timeout: float, no_wait: bool, project: Project, robot: str, as_json: bool) -> None:
         state = order_robot(project, robot, command, timeout=0.0 if no_wait else timeout)
@@ -138,7 +156,15 @@ resume = _order(Command.RESUME, "Resume a paused robot.", "It returns to the sta
 restart = _order(
     Command.RESTART,
     "End the run of the robot and begin a new one.",
-    "The process stays the same. An unfinished run continues with its queue.",
+    "The process stays the same, and takes its files as they are now. An unfinished run continues with its queue. If "
+    "the files have mistakes, they are shown, and the robot goes on as before.",
+)
+reload = _order(
+    Command.RELOAD,
+    "Let the robot take its files as they are now.",
+    "A run goes on with its queue, its counts, and the new sites, rules and filters; an Idle robot takes them for "
+    "its next run. Setup does not run again. If the files have mistakes, they are shown, and the robot goes on "
+    "with the former ones.",
 )
 
 

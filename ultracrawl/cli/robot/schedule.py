@@ -22,7 +22,7 @@ from ultracrawl.rules.recrawl.timetable import (
     parse_days,
     parse_time,
 )
-from ultracrawl.service.robot.control import order_robot, robot_state, start_in_background
+from ultracrawl.service.robot.control import RobotState, order_robot, robot_state, start_in_background
 from ultracrawl.service.robot.schedule import keep_schedule
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
@@ -115,6 +115,9 @@ def run(name: str | None, config: str | None) -> None:
             order_robot(project, robot, Command.STOP, timeout=STOP_TIMEOUT)
             return
         robot_source(config, name)  # raises, and nothing is started, if there are no sites by now
+        if robot_state(project, robot) is RobotState.IDLE:
+            order_robot(project, robot, Command.RESTART, timeout=START_TIMEOUT)
+            return
         words = ["robot", "start", "-c", robot_location(config), "--source", robot]
         start_in_background(words, project, robot, timeout=START_TIMEOUT)
 

@@ -42,7 +42,7 @@ class RobotVerbs(LazyGroup):
     lazy_commands: Mapping[str, tuple[str, str]] = {
         verb: (f"robot.{module}", verb.replace("-", "_"))
         for module, verbs in {
-            "control": ("start", "stop", "pause", "resume", "restart", "status", "clear"),
+            "control": ("start", "stop", "pause", "resume", "restart", "reload", "status", "clear"),
             "create": ("create",),
             "descriptions": ("export-rds", "import-rds"),
             "editing": ("edit-site", "edit-rule"),
@@ -57,7 +57,7 @@ class RobotVerbs(LazyGroup):
 def command() -> None:
     """Control a portal robot, and edit its sites and filter rules in the filterrules.conf beside its robot.conf.
 
-    Comments and order in the file are kept. A change takes effect at the next start of the robot.
+    Comments and order in the file are kept. A running robot takes changes with `robot reload`.
 
     \b
     Examples:

@@ -80,6 +80,10 @@ class Robot:
         self.hosts.clear()
         self.objects = 0
 
+    def continue_run(self, before: Robot) -> None:
+        """Go on with the counts of the run of another robot, whose files have been read again since."""
+        self.hosts, self.objects = set(before.hosts), before.objects
+
     def note_conversion(self) -> None:
         """Note that a filter uses `convert-to-html`."""
         self.converts = True

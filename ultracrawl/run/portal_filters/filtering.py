@@ -95,6 +95,7 @@ class Filtering(Feature):
         """Called with REQ_EXIT or REQ_RESTART, and the name of the function that answered it."""
         self._kept = kept
         self._started = False
+        self._continues_run = False
         self.sources = {
             "csid": section.csid,
             "enumeration filter": section.enumeration,
@@ -103,7 +104,9 @@ class Filtering(Feature):
 
     def start(self) -> None:
         """Begin a run; the Setup directives of both filters run before the first one only."""
-        self.robot.begin_run()
+        if not self._continues_run:
+            self.robot.begin_run()
+        self._continues_run = False
         if self._started:
             return
         self._started = True
@@ -111,6 +114,16 @@ class Filtering(Feature):
             answer = program.start()
             if answer in VERDICTS:
                 self.on_verdict(answer, f"Setup of {program.name} answered REQ_{answer.name}")
+
+    def take_over(self, before: Filtering, *, in_run: bool) -> None:
+        """Go on for the filters of the files as they were before: Setup does not run again, Shutdown runs once.
+
+        `in_run`: the next run is the rest of one that was interrupted, whose counts go on.
+        """
+        self._started, before._started = before._started, False
+        if in_run:
+            self.robot.continue_run(before.robot)
+            self._continues_run = True
 
     async def fetching_ended(self) -> None:
         """End a run; runs the Shutdown directives of both filters unless they are kept for other runs."""

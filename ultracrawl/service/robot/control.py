@@ -27,8 +27,8 @@ class RobotState(StrEnum):
 
 OFFERED = {
     RobotState.OFF: ("start", "clear"),
-    RobotState.RUNNING: ("stop", "pause", "restart"),
-    RobotState.IDLE: ("stop", "pause", "restart"),
+    RobotState.RUNNING: ("stop", "pause", "restart", "reload"),
+    RobotState.IDLE: ("stop", "pause", "restart", "reload"),
     RobotState.PAUSED: ("stop", "resume", "restart"),
 }
 """The commands allowed in each state."""
@@ -38,6 +38,8 @@ _TARGET_STATES = {
     Command.RESUME: frozenset({RobotState.RUNNING, RobotState.IDLE}),
     Command.STOP: frozenset({RobotState.OFF}),
 }
+_TAKEN_UP = frozenset({Command.RESTART, Command.RELOAD})
+"""Commands after which the robot goes on in whatever state, in another crawl if one was running."""
 
 
 def robot_state(project: Project, source: str) -> RobotState:
@@ -73,7 +75,7 @@ def order_robot(
     require_offered(robot_state(project, source), command.value)
     robot, file = robot_process_status(project, source), robot_file(project, source)
     if robot is None or file is None:
-        if command is Command.RESTART:
+        if command in _TAKEN_UP:
             raise UserError(f"{source!r} is being crawled without a robot; stop it, then start the robot")
         steer(project, source, command, timeout=timeout, sleep=sleep)
         return robot_state(project, source)
@@ -84,7 +86,7 @@ def order_robot(
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:
         state = robot_state(project, source)
-        if command is Command.RESTART:
+        if command in _TAKEN_UP:
             now = running_crawl_status(project, source)
             if not order_path(file).exists() and (before is None or now is None or now.crawl != before.crawl):
                 return state

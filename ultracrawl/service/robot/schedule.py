@@ -14,6 +14,8 @@ MAX_SLEEP = 30.0
 """Seconds after which clock and schedule are checked again: either may have changed."""
 MISSED_AFTER = 120.0
 """Seconds after which a time counts as missed, as when the machine was suspended; missed times are skipped."""
+_AT_REST = frozenset({RobotState.OFF, RobotState.IDLE})
+"""States in which a start time begins a run: with `onCompletion=idle` a robot stays after its run."""
 
 
 def keep_schedule(
@@ -41,10 +43,11 @@ def keep_schedule(
 
 
 def _obey(action: Action, state: Callable[[], RobotState], act: Callable[[Action], None]) -> str:
-    """Start a robot that is Off, or stop one that is not; returns a line about the result."""
-    off = state() is RobotState.OFF
-    if off is not (action is Action.START):
-        return f"{action.value} ignored: the robot is {state()}"
+    """Start a robot that has nothing to do, or stop one that is not Off; returns a line about the result."""
+    now = state()
+    applies = now in _AT_REST if action is Action.START else now is not RobotState.OFF
+    if not applies:
+        return f"{action.value} ignored: the robot is {now}"
     try:
         act(action)
     except (UserError, WorkError) as error:
