@@ -307,7 +307,8 @@ def test_portal_robot_149_150_the_database_is_cleared_only_while_the_robot_is_of
     assert (refused.code, "the robot is Idle" in refused.err) == (2, True)
     life.tell("stop")
     assert life.tell("clear", "--yes").out == "robot: 3 URLs forgotten\n"
-    assert life.status()["known"] == 0
+    status = life.status()
+    assert (status["known"], status["indexed"]) == (0, 3)
     assert len(life.files.found("needle")) == 3, "descriptions stay in the index"
     life.set(onCompletion="quit")
     assert life.files.crawl().run["outcomes"] == {"NEW": 3}

@@ -102,7 +102,7 @@ DAMAGE = {
     "portal_robot_20-fn- for fn=": ("Data fn-filter-by-max src=depth", 1, "is read as", False),
     "stray half line of a header": ("<Process csid=a \\\n/half/a/path\n</Process>", 2, "has no value", False),
     "unclosed quote of a directive": ('Data fn=a\nData fn=b src="x', 2, "not closed", True),
-    "blank around =": ("Data fn=a src =x", 1, "has no value", True),
+    "blank around =": ("Data fn=a src =x", 1, "blanks around", False),
     "quote inside a value": ('Data fn=a src=x"y', 1, "quote inside", True),
     "no name": ("Data fn=a =x", 1, "is not name=value", True),
     "block not closed": ("<Filter name=a>\nData fn=a", 1, "not closed", True),

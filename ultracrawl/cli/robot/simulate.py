@@ -15,7 +15,8 @@ from ultracrawl.errors import UserError
 from ultracrawl.model import Decision
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.program import FilterProgram
-from ultracrawl.rules.filters.resource import Resource, View
+from ultracrawl.rules.filters.resource import LOCAL_SCHEME, Resource, View
+from ultracrawl.rules.filters.rules import PROTOCOLS
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.run.inspection.candidates import judge_now
 from ultracrawl.run.portal_filters.filtering import Filtering
@@ -96,6 +97,11 @@ def command(
 def _canonical(url: str, policy: UrlPolicy) -> str:
     found = policy.canonical(url)
     if found is None:
+        scheme, _, rest = url.partition("://")
+        if rest and scheme.lower() in (*PROTOCOLS, LOCAL_SCHEME):
+            raise UserError(
+                f"`{url}` cannot be simulated: this robot follows only {', '.join(sorted(policy.schemes))}"
+            )
         raise UserError(f"`{url}` is no whole URL; write it like http://www.example.com/")
     return found
 

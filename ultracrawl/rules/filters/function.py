@@ -127,13 +127,26 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a function; `choices` are the allowed values (empty: any), `least` the minimum of a number."""
+    """A parameter of a function.
+
+    `choices` are the allowed values (empty: any), `least` and `most` the bounds of a number.
+    """
 
     name: str
     form: Form = Form.TEXT
     required: bool = False
     choices: tuple[str, ...] = ()
     least: int | None = None
+    most: int | None = None
+
+    @property
+    def advice(self) -> str:
+        """What to write."""
+        if self.choices:
+            return "write one of these"
+        if self.most is not None:
+            return f"write {self.form.value} from {self.least} to {self.most}"
+        return f"write {self.form.value}" + ("" if self.least is None else f", {self.least} or more")
 
     def problem(self, text: str) -> str:
         """Return what is wrong with a value, empty if it is valid."""
@@ -150,6 +163,8 @@ class Parameter:
             return f"`{text}` is not a whole number"
         if self.least is not None and int(text) < self.least:
             return f"{text} is less than {self.least}"
+        if self.most is not None and int(text) > self.most:
+            return f"{text} is more than {self.most}"
         return ""
 
 

@@ -14,6 +14,11 @@ from ultracrawl.rules.boundary.rules import PatternError
 from ultracrawl.rules.filters.function import FilterError
 from ultracrawl.rules.filters.resource import CASELESS
 
+_NOT_POSIX = {
+    re.compile(r"\\[1-9]"): "write the text again: POSIX extended expressions have no back-references",
+    re.compile(r"\(\?<?[=!]"): "write two rules: POSIX expressions have no look-around",
+}
+"""What expressions of other programs have, and what to write instead."""
 _ANYTHING = re.compile(r"\\{2,}\*")
 _NOTHING_BEFORE = re.compile(r"(?:^|(?<=[(|]))\*")
 
@@ -28,8 +33,9 @@ def expression_of(text: str, *, ignore_case: bool = False) -> str:
     try:
         compile_pattern(expression)
     except PatternError as error:
+        instead = next((advice for sign, advice in _NOT_POSIX.items() if sign.search(text)), "")
         raise FilterError(
-            f"invalid expression {text!r}: {error.problem}", "write a POSIX expression"
+            f"invalid expression {text!r}: {error.problem}", instead or "write a POSIX expression"
         ) from None
     return f"(?i){expression}" if ignore_case else expression
 

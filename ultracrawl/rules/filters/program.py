@@ -19,7 +19,7 @@ from ultracrawl.rules.filters.function import (
     run,
 )
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
-from ultracrawl.rules.filters.resource import BEFORE_FETCH, Resource, View, source_name
+from ultracrawl.rules.filters.resource import BEFORE_FETCH, HEADER_SOURCES, Resource, View, source_name
 
 OWN = frozenset({"fn", "enable"})
 """Parameters of every directive that are not passed to functions."""
@@ -219,7 +219,10 @@ class FilterCompiler:
         ]
         for source in early:
             problem = f"`{source}` is not known before the fetch, so the line does nothing"
-            self._note_mistake(block.line, function.name, problem, "write it under Data", fatal=False)
+            instead = "write it under Data"
+            if source not in (*HEADER_SOURCES, "type"):
+                instead += f"; there it is the META tag `{source}` of HTML pages, if no function sets it"
+            self._note_mistake(block.line, function.name, problem, instead, fatal=False)
         return bool(early)
 
 
@@ -244,7 +247,7 @@ def _mistaken_values(block: ParameterBlock, function: Function) -> Iterable[tupl
             takes = ", ".join(parameter.name for parameter in function.parameters) or "none"
             yield name, f"{function.name} takes no parameter `{name}`", f"it takes {takes}"
         elif problem := known.problem(text):
-            yield name, problem, f"write {known.form.value}" if not known.choices else "write one of these"
+            yield name, problem, known.advice
 
 
 def _similar(name: str, known: Iterable[str]) -> str:

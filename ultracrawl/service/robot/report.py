@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ultracrawl import __version__
 from ultracrawl.agents.file.section import FileSection
+from ultracrawl.errors import UserError
+from ultracrawl.index.project_index import open_index
 from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.model.dates import iso
 from ultracrawl.rules.urls.canonical import site_of
@@ -75,7 +78,8 @@ def robot_status(project: Project, robot: str, clock: Callable[[], float] = time
     starts = None if source is None else starting_points(project, source)
     with state_to_read(project, robot) as store:
         if store is None:
-            return RobotStatus(robot, state, starts, refreshed=clock())
+            indexed = _described(project, robot)
+            return RobotStatus(robot, state, starts, indexed=indexed, refreshed=clock())
         counts, runs = store.records.count_urls(), store.runs(2)
         excluded = sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED)
         if source is None or "ftp" in source.boundary.schemes:
@@ -90,7 +94,7 @@ def robot_status(project: Project, robot: str, clock: Callable[[], float] = time
         starts,
         counts.known,
         counts.queued,
-        counts.indexed,
+        counts.indexed if counts.known else _described(project, robot),
         excluded,
         ended.get("fetched", 0) / seconds if seconds else 0.0,
         {name: ended[name] for name in ("run_id", "started", "finished", "fetched") if name in ended},
@@ -98,6 +102,15 @@ def robot_status(project: Project, robot: str, clock: Callable[[], float] = time
         expiries.following,
         refreshed=clock(),
     )
+
+
+def _described(project: Project, robot: str) -> int:
+    """Return the number of descriptions in the index of a robot whose state knows no URL: it has been cleared."""
+    try:
+        with closing(open_index(project)) as index:
+            return index.count(robot)
+    except UserError:
+        return 0  # there is no index yet
 
 
 def reason_of(record: UrlRecord) -> str:

@@ -112,7 +112,7 @@ def _setup(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
         robot.rules[place.name] = robot.load_rules(block["config"])
     except OSError as error:
         raise FilterError(
-            f"{block['config']} cannot be read: {error}", "name a file of filter rules"
+            f"{block['config']} cannot be read: {error.strerror or error}", "name a file of filter rules"
         ) from error
     return nothing
 
@@ -151,7 +151,7 @@ FUNCTIONS = (
         "filter-by-max",
         METADATA_AND_DATA,
         _max,
-        (Parameter("src", required=True), Parameter("value", Form.NUMBER, required=True)),
+        (Parameter("src", required=True), Parameter("value", Form.NUMBER, required=True, least=0)),
         reads=("src",),
         knows=frozenset({"hosts", "objects"}),
         once=True,

@@ -262,7 +262,7 @@ def _is_between_words(before: str, after: str) -> bool:
 
 def _rename(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     pairs = [parse_mapping(part) for part in block["src"].split(",")]
-    if any(not old or not new for old, new in pairs):
+    if any(not old or not new or "->" in new for old, new in pairs):
         raise FilterError(
             f"`{block['src']}` maps no names", "write src=old->new, with commas between several"
         )
@@ -322,7 +322,9 @@ FUNCTIONS = (
     _function("extract-full-text", _full_text, _TRUNCATE, Parameter("dst")),
     _function("extract-html-meta", _html_meta, _TRUNCATE, _TYPE),
     _function("extract-html-text", _html_text, _TRUNCATE, Parameter("skip-headings", Form.SWITCH), _TYPE),
-    _function("extract-html-toc", _html_contents, _TRUNCATE, Parameter("level", Form.NUMBER, least=1), _TYPE),
+    _function(
+        "extract-html-toc", _html_contents, _TRUNCATE, Parameter("level", Form.NUMBER, least=1, most=6), _TYPE
+    ),
     _function("extract-source", _source, _SOURCE),
     _function("harvest-summarizer", _summarizer, Parameter("summarizer", required=True)),
     Function("enumerate-urls", _ENUMERATE, _enumerating(_links), _TAKEN),

@@ -52,7 +52,10 @@ def _types(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
     try:
         robot.extensions[place.name] = read_types(robot.read(block["file"]))
     except (OSError, UnicodeError) as error:
-        raise FilterError(f"{block['file']} cannot be read: {error}", "name a file of MIME types") from error
+        raise FilterError(
+            f"{block['file']} cannot be read: {getattr(error, 'strerror', None) or error}",
+            "name a file of MIME types",
+        ) from error
     return nothing
 
 

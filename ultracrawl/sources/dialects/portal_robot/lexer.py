@@ -23,6 +23,11 @@ _QUOTE = re.compile(r'\\[\\"]|"')
 _PLAIN = re.compile(r'[^"\\]+')
 _BEFORE_STAR = re.compile(r"\\+(?=\*)")
 _BARE = re.compile(r"[^\s]*")
+_SPACED_VALUE = re.compile(r"\s*=\s*(?=[^\s=])")
+"""An equals sign behind a blank, with a value behind it."""
+_LATE_VALUE = re.compile(r"\s+(?=[^\s=]+(?:\s|\Z))")
+"""The blank between an equals sign and a value that is no pair itself."""
+_SINGLE_QUOTED = re.compile(r"'[^']*'")
 _LOST_BACKSLASH = re.compile(r'\\(?!\\*\*)(?=[\\"]|\Z)')
 _OPENING = re.compile(r"<\s*(?P<kind>[A-Za-z][\w-]*)")
 _CLOSING = re.compile(r"</\s*(?P<kind>[A-Za-z][\w-]*)\s*>?\s*\Z")
@@ -149,7 +154,7 @@ def _logical_lines(text: str, words: set[str]) -> Iterator[_Line]:
         if not stripped or stripped.startswith("#"):
             goes_on = goes_on and bool(stripped)
             continue
-        if current and not (goes_on or _continues(line, words)):
+        if current and not (goes_on or _continues(line, words, in_header=current.head.startswith("<"))):
             yield current
             current = _Line()
         goes_on = stripped.endswith("\\")
@@ -158,14 +163,18 @@ def _logical_lines(text: str, words: set[str]) -> Iterator[_Line]:
         yield current
 
 
-def _continues(line: str, words: set[str]) -> bool:
+def _continues(line: str, words: set[str], *, in_header: bool) -> bool:
+    """Return whether a line goes on with the one before it.
+
+    An indented word that is no pair begins a directive: if it is misspelt, it is reported in its own line.
+    """
     stripped = line.strip()
     if stripped.startswith("<") or stripped == ">":
         return stripped == ">"  # the end of a header
     first = stripped.split(None, 1)[0]
     if _PAIR.match(first):
         return True
-    return line[0] in " \t" and first.lower() not in words
+    return line[0] in " \t" and first.lower() not in words and (in_header or bool(_DASHED.match(first)))
 
 
 # ---- blocks
@@ -278,22 +287,37 @@ def _pair(text: str, at: int, line: int, result: ConfigText, in_header: bool) ->
         result.add_finding(line, "comment", problem, "write it on a line of its own", fatal=not in_header)
         return None, len(text)
     if not token["equals"]:
-        return _pair_without_value(name, line, result, in_header), at
+        spaced = _SPACED_VALUE.match(text, at)
+        if spaced is None:
+            return _pair_without_value(name, line, result, in_header), at
+        at = _note_blanks(name, line, result, spaced)
+    elif late := _LATE_VALUE.match(text, at):
+        at = _note_blanks(name, line, result, late)
     if text.startswith('"', at):
         value, at = _quoted(text, at + 1, line, name, result, in_header)
         return Parameter(name, value, line), at
     bare = _BARE.match(text, at)
     value = bare[0] if bare else ""
+    if _SINGLE_QUOTED.fullmatch(value):
+        instead = f'write {name}="{value[1:-1]}"'
+        result.add_finding(line, name, f"{value} is in single quotes", instead)
+        return Parameter(name, value[1:-1], line), at + len(value)
     if value and '"' in value:
         problem = f"a quote inside the value {value!r}"
         result.add_finding(line, name, problem, "put quotes around the whole value", fatal=not in_header)
     return Parameter(name, value, line), at + len(value)
 
 
+def _note_blanks(name: str, line: int, result: ConfigText, blanks: re.Match[str]) -> int:
+    """Report blanks around an equals sign, which are read as if they were not there; returns where the value begins."""
+    result.add_finding(line, name, f"blanks around the `=` of `{name}`", f"write {name}=value", fatal=False)
+    return blanks.end()
+
+
 def _pair_without_value(name: str, line: int, result: ConfigText, in_header: bool) -> Parameter | None:
     dashed = _DASHED.match(name)
     if dashed is None:
-        instead = f"write {name}=value, without blanks around `=`"
+        instead = f"write {name}=value"
         result.add_finding(line, name, f"`{name}` has no value", instead, fatal=not in_header)
         return None
     result.add_finding(line, "fn", f"`{name}` is read as `fn={dashed['value']}`", "write fn=", fatal=False)

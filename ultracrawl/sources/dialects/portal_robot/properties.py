@@ -39,6 +39,7 @@ class Property:
     idle: bool = False
     repeats: bool = False
     least: int = 0
+    most: int | None = None
     words: Mapping[str, str] = field(default_factory=dict)
     """The meaning of each allowed value, in lower case."""
     aliases: tuple[str, ...] = ()
@@ -66,8 +67,10 @@ class Property:
                 ), f"a whole URL of {', '.join((*PROTOCOLS, LOCAL_SCHEME))}"
             case "number":
                 number = _number(text, int) if len(text) <= 18 else None
-                right = number is not None and number >= self.least
-                return (number if right else None), f"a whole number, {self.least} or more"
+                most = self.most or 10**18
+                right = number is not None and self.least <= number <= most
+                bounds = f"{self.least} to {most}" if self.most else f"{self.least} or more"
+                return (number if right else None), f"a whole number, {bounds}"
             case "seconds":
                 seconds = _number(text, float)
                 right = seconds is not None and 0 <= seconds < 1e9

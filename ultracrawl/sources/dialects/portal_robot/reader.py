@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,11 @@ from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILE as FILTER_FILE
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILTER, FilterFile, read_filters
 from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES, RobotProperties, read_properties
+from ultracrawl.sources.dialects.portal_robot.references import (
+    missing_converters,
+    missing_programs,
+    uncovered_starts,
+)
 from ultracrawl.sources.dialects.portal_robot.rules_file import (
     CLASSIFICATION_FILE,
     RULE_BLOCKS,
@@ -188,6 +194,7 @@ def read_files(location: Path) -> RobotFiles:
     _read_rules(files)
     _read_classification(files)
     _read_filters(files)
+    files.findings += missing_programs(properties, files.instance)
     files.findings = list(dict.fromkeys(files.findings))
     return files
 
@@ -200,6 +207,7 @@ def _read_filters(files: RobotFiles) -> None:
     files.filters = read_filters(text, str(path))
     _compile_filters(files, files.filters)
     files.findings += files.filters.text.findings
+    files.findings += missing_converters(files.filters.text, files.filters.filters)
 
 
 def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
@@ -207,6 +215,8 @@ def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
 
     @cache
     def load_rules(path: str) -> Rules:
+        if _is_missing(files, files.instance / path):
+            return RulesFile().compiled()  # reported once, by the reader of the file
         rules, read = read_rules(read_file(files.instance / path).text, str(files.instance / path))
         if not _is_same_file(files.instance / path, files.path_of(RULES_FILE, RULE_BLOCKS)):
             files.findings += read.findings
@@ -217,8 +227,28 @@ def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
         load_rules=load_rules,
         has_summarizers=True,
     )
-    filters.compile(files.properties["enumeration-filter"], FilterKind.ENUMERATION, robot)
-    filters.compile(files.properties["generation-filter"], FilterKind.GENERATION, robot)
+    for kind in FilterKind:
+        name = files.properties[f"{kind}-filter"]
+        if name in filters.filters:
+            filters.compile(name, kind, robot)
+        else:
+            files.findings.append(_missing_filter(files, filters, f"{kind}-filter", name))
+
+
+def _missing_filter(files: RobotFiles, filters: FilterFile, key: str, name: str) -> Finding:
+    """Return a mistake in the line of `robot.conf` that names a filter."""
+    problem = f"there is no filter `{name}` in {Path(filters.text.file).name}"
+    near = get_close_matches(name, filters.filters, 1)
+    named = (
+        f"did you mean `{near[0]}`" if near else f"its filters are: {', '.join(filters.filters) or 'none'}"
+    )
+    return Finding(str(files.location), files.properties.lines.get(key, 0), key, problem, named)
+
+
+def _is_missing(files: RobotFiles, path: Path) -> bool:
+    """Whether a path is that of the rules file, which is reported as missing already."""
+    expected = files.path_of(RULES_FILE, RULE_BLOCKS)
+    return not files.properties["start"] and not path.exists() and path.absolute() == expected.absolute()
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
@@ -234,6 +264,9 @@ def _read_rules(files: RobotFiles) -> None:
         return
     files.rules, read = read_rules(text, str(path))
     files.findings += read.findings
+    if not fatal_of(read.findings):
+        fold_www = files.properties["smart-host-heuristics"]
+        files.findings += uncovered_starts(files.rules, read, fold_www=fold_www)
 
 
 def _read_classification(files: RobotFiles) -> None:

@@ -11,7 +11,13 @@ from urllib.parse import urlsplit
 from ultracrawl.rules.filters.classification import ClassificationRule
 from ultracrawl.rules.filters.function import SWITCHES, FilterError
 from ultracrawl.rules.filters.matching import By, Match
-from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME
+from ultracrawl.rules.filters.resource import (
+    BEFORE_FETCH,
+    HEADER_SOURCES,
+    LOCAL_HOST,
+    LOCAL_SCHEME,
+    source_name,
+)
 from ultracrawl.rules.filters.rules import (
     PROTOCOLS,
     UNLIMITED,
@@ -205,6 +211,17 @@ def _match(directive: Directive, reader: _Reader, sources: Iterable[str], of: st
     return match
 
 
+def _check_source(match: Match | None, reader: _Reader) -> None:
+    """Warn about a source of a classification that looks like a misspelt one; it may be a field, too."""
+    known = (*BEFORE_FETCH, *HEADER_SOURCES, "type")
+    if match is None or source_name(match.source) in known:
+        return
+    near = get_close_matches(match.source, known, 1, 0.75)
+    if near:
+        problem = f"`{match.source}` is no source, so it is a field of the description"
+        reader.text.add_finding(match.line, "source", problem, f"did you mean `{near[0]}`", fatal=False)
+
+
 def _site(block: Block, reader: _Reader) -> SiteDefinition:
     reader.known(block, _SITE_KEYS, "a site")
     hosts: list[SiteHost] = []
@@ -335,6 +352,7 @@ def read_classification(
             continue
         reader.known(directive, _LINE_KEYS["classify"], "Classify")
         match = _match(directive, reader, (), "classification")
+        _check_source(match, reader)
         category = reader.needed(directive, "category", "Classify")
         if match is not None and category:
             rules.append(ClassificationRule(match, category))
