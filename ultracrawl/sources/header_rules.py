@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated
 
@@ -24,12 +25,17 @@ def _accepted_by(engine: Callable[[str], object], instead: str) -> AfterValidato
     return AfterValidator(check)
 
 
+_FIELD_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 HeaderName = Annotated[
-    str,
-    must_match(
-        r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", "is not the name of a header", "write it as in `Content-Language`"
-    ),
+    str, must_match(_FIELD_NAME, "is not the name of a header", "write it as in `Content-Language`")
 ]
+
+
+def is_header_name(text: str) -> bool:
+    """Return whether a text can be the name of a header field (RFC 9110 5.1)."""
+    return re.fullmatch(_FIELD_NAME, text) is not None
+
+
 Expression = Annotated[
     str,
     _accepted_by(compile_pattern, "write an RE2 expression; it has no look-around and no back-references"),

@@ -17,9 +17,19 @@ MISTAKE = "mistake"
 _MAX_SHOWN_LENGTH = 80
 
 
-def mistake(problem: str, instead: str) -> PydanticCustomError:
-    """Return the error to raise in a validator; both texts are shown to the user unchanged."""
-    return PydanticCustomError(MISTAKE, "{problem}; {instead}", {"problem": problem, "instead": instead})
+def mistake(problem: str, instead: str, *, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
+    """Return the error to raise in a validator; both texts are shown to the user unchanged.
+
+    `at` is the path of the option below what is validated, for validators of a whole group.
+    """
+    context = {"problem": problem, "instead": instead, "at": at}
+    return PydanticCustomError(MISTAKE, "{problem}; {instead}", context)
+
+
+def mistake_at(error: PydanticCustomError, *path: str | int) -> PydanticCustomError:
+    """Return a mistake with the path of the option that it is about."""
+    context = error.context or {}
+    return mistake(context["problem"], context["instead"], at=path)
 
 
 def must_match(expression: str, problem: str, instead: str) -> AfterValidator:
@@ -52,10 +62,10 @@ def format_value(value: object) -> str:
     return f"`{text if len(text) <= _MAX_SHOWN_LENGTH else f'{text[:_MAX_SHOWN_LENGTH]}...'}`"
 
 
-def closest_match(word: object, known: Iterable[str]) -> str | None:
-    """Return the known word most similar to `word`, None if none is similar."""
+def closest_match(word: object, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    """Return the known word most similar to `word`, None if none is; `likeness` is the least ratio of equal letters."""
     by_lower = {name.lower(): name for name in known}
-    found = get_close_matches(str(word).lower(), by_lower, n=1, cutoff=0.6)
+    found = get_close_matches(str(word).lower(), by_lower, n=1, cutoff=likeness)
     return by_lower[found[0]] if found else None
 
 

@@ -180,7 +180,7 @@ def test_what_cannot_be_used_has_its_line(tmp_path: Path, inside: str, code: str
     (finding,) = loaded.fatal
     assert finding.problem.startswith(code)
     assert problem in finding.problem
-    assert finding.line == (3 if "start_uri_files" in inside else 6)
+    assert finding.line == 6
     assert finding.key.startswith("handbook")
 
 

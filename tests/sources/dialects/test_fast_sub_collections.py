@@ -40,6 +40,32 @@ def whose(loaded: Loaded, url: str) -> list[str]:
 NEWS = ("http://a.example/news/",)
 
 
+def test_fast_5_32_start_uris_that_a_sub_collection_does_not_cover_are_those_of_its_collection(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "more.txt").write_text("http://a.example/other/\nhttp://a.example/news/9\n")
+    (tmp_path / "feeds.txt").write_text("http://a.example/feed\nhttp://a.example/news/feed\n")
+    inside = sub(
+        include_uris__prefix=NEWS,
+        start_uris=("http://a.example/", "http://a.example/news/1", "http://b.example/"),
+        start_uri_files=("more.txt",),
+        rss__start_uri_files=("feeds.txt",),
+    )
+    loaded = load(tmp_path, inside, start_uris=(), include_domains__exact=("a.example",))
+    assert loaded.project, loaded.findings
+    main, news = loaded.project.sources.values()
+    assert main.start_urls == ("http://a.example/", "http://b.example/", "http://a.example/other/")
+    assert news.start_urls == ("http://a.example/news/1", "http://a.example/news/9")
+    assert main.feeds.urls == ("http://a.example/feed",)
+    (outside,) = loaded.findings
+    assert (outside.line, outside.fatal) == (line_of(tmp_path, "b.example"), False), "outside of both"
+
+
+def line_of(folder: Path, text: str) -> int:
+    lines = (folder / "collection.xml").read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
 def test_fast_5_32_a_sub_collection_is_a_source_with_options_of_its_own(tmp_path: Path) -> None:
     inside = sub(include_uris__prefix=NEWS, refresh=60.0, delay=5.0, crawlmode__mode="DEPTH:1", cut_off=9)
     loaded = load(tmp_path, inside, max_redirects=3)

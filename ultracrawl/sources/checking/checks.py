@@ -361,7 +361,9 @@ def _check_boundary(source: DataSource) -> Iterator[PathFinding]:
         below = (
             f"begin with {format_value(urljoin(url, source.only[0].rstrip('*')))}, " if source.only else ""
         )
-        instead = f"{below}let the rule admit it, or remove it; start URLs are exempt from domain rules only"
+        instead = f"{below}let the rule admit it, or remove it"
+        if source.boundary.start_urls_exempt:
+            instead += "; start URLs are exempt from domain rules only"
         yield PathFinding(("start_urls", number), problem, instead, fatal=False)
 
 

@@ -72,7 +72,7 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
         return path, "is missing", _example(model, path)
     if error["type"] == MISTAKE:
         context = error["ctx"]
-        return path, context["problem"], context["instead"]
+        return (*path, *context["at"]), context["problem"], context["instead"]
     return path, _problem(error), _instead(error, model, path)
 
 

@@ -8,12 +8,13 @@ from itertools import chain
 from pathlib import Path
 
 from pydantic import ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
 
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.rules.boundary.lines import ParsedLines, parse_domain_lines, parse_uri_lines
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
-from ultracrawl.sources.mistakes import format_value, mistake
+from ultracrawl.sources.mistakes import format_value, mistake, mistake_at
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.locations import read_text
 from ultracrawl.sources.reading.synonym_file import parse_synonyms
@@ -142,7 +143,12 @@ def with_urls_of_files(
     names = [written] if isinstance(written, str) else written
     if not names or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return data
-    found = [url for name in names for url in _files(info, name.strip()).urls(name.strip())]
+    found: list[str] = []
+    for number, name in enumerate(names):
+        try:
+            found += _files(info, name.strip()).urls(name.strip())
+        except PydanticCustomError as error:
+            raise mistake_at(error, option, number) from error
     own = data.get(into) or []
     if isinstance(own, str):
         return {**data, into: "\n".join([own, *found])}

@@ -207,7 +207,7 @@ class _CollectionTree:
         for fault in sorted(faults, key=_member_order, reverse=True):
             place = self.place(fault.path)
             draft = self._drafts.get(str(fault.path[1])) if len(fault.path) > 1 else None
-            if draft is not None and _would_widen_crawl(fault.path, draft):
+            if draft is not None and _is_kept(fault.path, draft):
                 continue
             if draft is not None and draft.drop(fault.path[2:]):
                 dropped = True
@@ -228,14 +228,18 @@ class _CollectionTree:
         return bool(idle)
 
 
-_EXCLUDING = frozenset({"exclude", "exclude_headers", "elsewhere", "rewrite_rules"})
+_KEPT = frozenset(
+    {"exclude", "exclude_headers", "elsewhere", "rewrite_rules", "start_url_files", "url_files"}
+)
+"""Options whose members are never dropped: they exclude or rewrite something, or name a file that may come back."""
 
 
-def _would_widen_crawl(path: OptionPath, draft: Draft) -> bool:
-    """Return whether dropping a member would widen the crawl: an exclusion, a rewrite rule, the last inclusion."""
-    if _EXCLUDING & set(path):
+def _is_kept(path: OptionPath, draft: Draft) -> bool:
+    """Return whether a member is not dropped: the crawl would be another one without it."""
+    if _KEPT & set(path):
         return True
-    members = draft.get(path[2 : path.index("include") + 1]) if "include" in path else None
+    restriction = next((name for name in ("include", "languages") if name in path), None)
+    members = draft.get(path[2 : path.index(restriction) + 1]) if restriction else None
     return isinstance(members, list) and len(members) == 1
 
 

@@ -138,6 +138,8 @@ def _connect_sources(drafts: dict[str, Draft], collection: Scope, folder: Path) 
     main, *parts = drafts.values()
     if not parts:
         return
+    for part in parts:
+        _give_back(part, main, folder)
     listed = {path: _urls_in_files(main.get(files), folder) for path, files in _BEGINNINGS.items()}
     urls = [url for path, inner in listed.items() for url in (*_texts(main.get(path)), *inner)]
     own = _sites(urls)
@@ -154,6 +156,19 @@ def _connect_sources(drafts: dict[str, Draft], collection: Scope, folder: Path) 
         draft.put_option(("takes_links",), True)
         draft.put_option(("own_sites",), [*own])
         draft.put_option(("groups",), [source_name(collection.name)])
+
+
+def _give_back(part: Draft, main: Draft, folder: Path) -> None:
+    """Give the start URIs of a sub-collection that its rules do not cover to its collection, whose URIs they are."""
+    for path, files in _BEGINNINGS.items():
+        listed, own = _urls_in_files(part.get(files), folder), _texts(part.get(path))
+        outside = {*own, *listed} - _urls_inside(part, [*own, *listed])
+        main.extend(path, part, path, only=outside)
+        main.append(path, [url for url in listed if url in outside], part, files)
+        _remove_urls(part, path, outside)
+        if outside.intersection(listed):
+            part.append(path, [url for url in listed if url not in outside], part, files)
+            part.forget(files)
 
 
 def _urls_in_files(names: object, folder: Path) -> list[str]:
@@ -187,17 +202,20 @@ def _texts(value: object) -> Sequence[str]:
 
 
 def _urls_inside(part: Draft, urls: Iterable[str]) -> set[str]:
-    """Return those start URIs of the collection that are inside a sub-collection."""
+    """Return those start URIs that are inside a sub-collection."""
+    rules = Draft(part.place(()), part)
+    for path in (path for pair in _BEGINNINGS.items() for path in pair):
+        rules.forget(path)  # files are relative to the definition, which is not known here
     try:
-        source = DataSource.model_validate({**part.data(), "name": "part", "takes_links": True})
-        rules = compile_source(source)
+        source = DataSource.model_validate({**rules.data(), "name": "part", "takes_links": True})
+        compiled = compile_source(source)
     except (ValidationError, UserError):  # reported when the draft is loaded
         return set()
-    found = {url: rules.url_policy.canonical(url) for url in urls}
+    found = {url: compiled.url_policy.canonical(url) for url in urls}
     return {
         url
         for url, canonical in found.items()
-        if canonical and rules.boundary.rejects(canonical, seed=True) is None
+        if canonical and compiled.boundary.rejects(canonical, seed=True) is None
     }
 
 

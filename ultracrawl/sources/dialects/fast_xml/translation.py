@@ -17,6 +17,7 @@ from ultracrawl.sources.dialects.fast_xml.forms.plain import FORMS
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import FREE, OPTIONS
 from ultracrawl.sources.dialects.fast_xml.values import Setting
+from ultracrawl.sources.header_rules import is_header_name
 from ultracrawl.sources.reading.locations import track_file
 
 _LEVEL = re.compile(r"[1-9]\d{0,8}", re.ASCII)
@@ -88,6 +89,10 @@ def _put(setting: Setting, draft: Draft, notices: Notices) -> None:
             return
         free = str(_level_within(int(free), draft, setting, notices))
     name = free if FREE in setting.spec.section else setting.name
+    if setting.spec.section == "exclude_headers" and not is_header_name(name):
+        problem = f"no response has a header `{name}`, so that it excludes nothing"
+        notices.add(Code.CONTEXT, setting.place, problem, "write the name of a header, as `Content-Language`")
+        return
     for target in setting.spec.sets:
         path = tuple(name if step == FREE else step for step in target.split("."))
         FORMS[setting.spec.form](setting, path, draft, notices)

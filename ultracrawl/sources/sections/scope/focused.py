@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from ultracrawl.content.languages import CODES, UNKNOWN, languages_meant
-from ultracrawl.sources.mistakes import format_value, mistake, suggestion
+from ultracrawl.sources.mistakes import closest_match, format_value, mistake
 from ultracrawl.sources.sections.scope.boundary import HostPatterns
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
@@ -19,7 +19,8 @@ def _check_language(value: object) -> object:
     if value is False:  # YAML reads an unquoted `no` as a boolean
         raise mistake("`no` without quotes is a truth value in YAML", 'write `norwegian`, or "no" in quotes')
     otherwise = "write a code of ISO 639-1 as `en`, an English name, or `unknown`"
-    raise mistake(f"{format_value(value)} is no language", suggestion(value, [*CODES, UNKNOWN], otherwise))
+    near = closest_match(value, [*CODES, UNKNOWN], likeness=0.8)
+    raise mistake(f"{format_value(value)} is no language", f"write `{near}`" if near else otherwise)
 
 
 FocusLanguage = Annotated[str, BeforeValidator(_check_language)]
