@@ -49,6 +49,18 @@ def test_html_title(html: str, title: str) -> None:
         pytest.param("<table><tr><td>1<td>2<tr><th>3</table>", "1 2 3", id="table"),
         pytest.param("a \n\t b&nbsp;&nbsp;c", "a b c", id="white-space-folded"),
         pytest.param("x<script>s</script><style>t</style><template>u</template>y", "xy", id="no-programs"),
+        pytest.param(
+            "<x-y><template shadowrootmode=open><p>u</p></template>y</x-y>", "u y", id="shadow-root"
+        ),
+        pytest.param(
+            "<x-y><template shadowrootmode='closed'><template>no</template>u</template></x-y>y",
+            "uy",
+            id="shadow-root-with-a-template",
+        ),
+        pytest.param("<template shadowrootmode=shut>no</template>y", "y", id="no-shadow-root"),
+        pytest.param(
+            "<script>'<template shadowrootmode=open>'</script><template>no</template>y", "y", id="no-tag"
+        ),
         pytest.param("x<noscript>enable it</noscript>y", "xy", id="no-noscript"),
         pytest.param("<nav>menu <p>more</p></nav>text", "text", id="no-nav"),
         pytest.param("<div role=navigation>menu</div>text", "text", id="no-role-navigation"),

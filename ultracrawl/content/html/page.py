@@ -24,6 +24,7 @@ from ultracrawl.content.html.main_content import WHOLE_PAGE, ContentRule, find_r
 from ultracrawl.content.html.marks import mark_block_edges, read_text
 from ultracrawl.content.html.sections import text_and_sections
 from ultracrawl.content.html.selection import PagePicks
+from ultracrawl.content.html.shadow_roots import show_shadow_roots
 from ultracrawl.content.html.walk import walk
 from ultracrawl.content.limits import (
     DEFAULT_LIMITS,
@@ -109,7 +110,7 @@ def _apply_limits(
     body: bytes, limits: PageLimits, *, xml: bool
 ) -> tuple[bytes, tuple[tuple[str, int, bool], ...]]:
     """Return a body that is safe to parse, and the limits with whether each was exceeded."""
-    body, has_too_many_nodes = limit_nodes(body, limits.nodes)
+    body, has_too_many_nodes = limit_nodes(show_shadow_roots(body), limits.nodes)
     body, has_too_many_attributes = limit_attributes(body)
     body, is_too_deep = limit_nesting(limit_formatting(body))
     if xml:

@@ -36,3 +36,22 @@ No WebRTC: a second barrier, should a version of Chromium ignore the flags. A wi
 navigation, which `WATCH` notes. A form is sent when the page is loaded, because Chromium stops loading where it is
 sent.
 """
+
+READ = """
+(() => {
+  const page = document.documentElement, roots = [];
+  const collect = node => {
+    for (const element of node.querySelectorAll('*')) {
+      if (!element.shadowRoot) continue;
+      roots.push(element.shadowRoot);
+      collect(element.shadowRoot);
+    }
+  };
+  if (!page) return '';
+  collect(document);
+  if (!roots.length || !page.getHTML) return page.outerHTML;
+  const [empty, end] = [page.cloneNode(false).outerHTML, '</html>'];
+  return empty.slice(0, -end.length) + page.getHTML({shadowRoots: roots}) + end;
+})()
+"""
+"""Returns the HTML of a page; its open shadow roots are in it as declarative ones."""

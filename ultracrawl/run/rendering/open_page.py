@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ultracrawl.rules.robots.policy import origin_of
-from ultracrawl.run.rendering.injected_scripts import NOTE, WATCH, WORLD
+from ultracrawl.run.rendering.injected_scripts import NOTE, READ, WATCH, WORLD
 
 if TYPE_CHECKING:
     from typing import Any, Self
 
-    from playwright.async_api import BrowserContext, Page, Request, Route
+    from playwright.async_api import BrowserContext, CDPSession, Page, Request, Route
 
 logger = logging.getLogger(__name__)
 
@@ -72,8 +72,9 @@ class OpenPage:
     that of a foreign frame, is answered with 204, upon which the browser keeps the page.
     """
 
-    def __init__(self, page: Page, url: str, answer: PartAnswer, fetch: Fetch) -> None:
+    def __init__(self, page: Page, session: CDPSession, url: str, answer: PartAnswer, fetch: Fetch) -> None:
         self._page = page
+        self._session = session
         self._url = url
         self._answer = answer
         self._fetch = fetch
@@ -87,12 +88,12 @@ class OpenPage:
     @classmethod
     async def open(cls, context: BrowserContext, url: str, answer: PartAnswer, fetch: Fetch) -> Self:
         """Open a page of a context; every request of the context is answered by it."""
-        made = cls(await context.new_page(), url, answer, fetch)
+        page = await context.new_page()
+        session = await context.new_cdp_session(page)
+        made = cls(page, session, url, answer, fetch)
         await context.route("**/*", made.answer)
-        page = made._page
         page.on("load", made._note_load)
         page.on("popup", made._close)
-        session = await context.new_cdp_session(page)
         session.on("Runtime.bindingCalled", made._note_called)
         await session.send("Page.enable")
         await session.send("Runtime.enable")
@@ -108,7 +109,7 @@ class OpenPage:
         with suppress(TimeoutError):  # some pages are never quiet
             async with asyncio.timeout(MAX_QUIET_WAIT):
                 await self._wait_until_quiet()
-        html, url = await self._page.content(), self._page.url
+        html, url = str(await self._evaluate(READ)), self._page.url
         if origin_of(url) != origin_of(self._url):
             raise RuntimeError("the browser: the page was replaced by one that it has made itself")
         moved = url.partition("#")[0] != self._url.partition("#")[0]
@@ -130,6 +131,17 @@ class OpenPage:
         self._latest = time.monotonic()
         while self._waiting or time.monotonic() - self._latest < QUIET_SECONDS:
             await asyncio.sleep(_TICK)
+
+    async def _evaluate(self, script: str) -> Any:
+        """Return the value of a script that shares the document with the page, but none of its objects."""
+        tree = await self._session.send("Page.getFrameTree")
+        world = {"frameId": tree["frameTree"]["frame"]["id"], "worldName": WORLD}
+        made = await self._session.send("Page.createIsolatedWorld", world)
+        asked = {"expression": script, "contextId": made["executionContextId"], "returnByValue": True}
+        answer = await self._session.send("Runtime.evaluate", {**asked, "awaitPromise": True})
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"the browser: {answer['exceptionDetails']['text']}")
+        return answer["result"].get("value")
 
     # ---- events of the page
 

@@ -18,6 +18,7 @@ from ultracrawl.run.hooks import Feature
 from ultracrawl.run.reading.document_converter import note_truncation
 from ultracrawl.run.rendering.browser import Browser, browser_program
 from ultracrawl.run.rendering.open_page import Rendered
+from ultracrawl.run.rendering.script_detection import has_scripts
 from ultracrawl.run.transport.headers import header_of
 from ultracrawl.run.visit import Step, Visit
 
@@ -80,7 +81,7 @@ class PageRenderer(Feature):
 
     def takes(self, visit: Visit, body: bytes) -> bool:
         """Return whether a page is opened in the browser: it has scripts, and a rule applies to it."""
-        if not self.on or visit.fetch.media_type not in PAGES or b"<script" not in body.lower():
+        if not self.on or visit.fetch.media_type not in PAGES or not has_scripts(body):
             return False
         return self._pages.empty or self._pages.find(visit.url) is not None
 
