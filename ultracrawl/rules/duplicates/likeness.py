@@ -14,12 +14,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from xxhash import xxh3_64_intdigest
 
 MAX_CHARS = 20_000
 """A longer text is no error page; only so much of it is sketched."""
+CACHED_CHARS = 24
+"""The marks of longer words are not cached: in a text without spaces, sentences are words."""
 SKETCH_SIZE = 24
 """Marks of the sketch that is stored with a document."""
 SIGNATURE_SIZE = 64
@@ -48,9 +51,14 @@ def _mark(word: str) -> int:
     )
 
 
+_cached_mark = lru_cache(maxsize=16_384)(_mark)
+"""Most words of a page are those of the pages before."""
+
+
 def marks_of(text: str) -> Marks:
     """Return the marks of the words of a text."""
-    return frozenset(map(_mark, set(_WORD.findall(text[:MAX_CHARS].lower()))))
+    words = set(_WORD.findall(text[:MAX_CHARS].lower()))
+    return frozenset([_cached_mark(word) if len(word) <= CACHED_CHARS else _mark(word) for word in words])
 
 
 def marks_of_url(url: str) -> Marks:
@@ -77,7 +85,7 @@ def read_sketch(sketch: bytes) -> Marks:
 
 
 def _stable(marks: Iterable[int]) -> Marks:
-    return frozenset(mark for mark in marks if not mark & 1)
+    return frozenset([mark for mark in marks if not mark & 1])
 
 
 def _share(one: Marks, other: Marks) -> float:
