@@ -21,7 +21,7 @@ from ultracrawl.middlewares.filters import FilterMiddleware
 from ultracrawl.middlewares.redirect import RedirectBoundaryMiddleware, VisitRedirects
 from ultracrawl.middlewares.robots import RobotsMiddleware, VisitGate
 from ultracrawl.middlewares.status import StatusMiddleware
-from ultracrawl.model import NO_CAUSE, Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.change import checksum
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.run.context import CrawlContext
@@ -29,6 +29,8 @@ from ultracrawl.run.download_errors.kinds import Failure
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.portal_filters.filtering import FilterViews
+from ultracrawl.run.reading.permissions import PermissionReader
+from ultracrawl.run.results import NO_HEAD, SiteReservations
 from ultracrawl.run.visit import META_KEY, Visit
 from ultracrawl.sources import DataSource, compile_source
 from ultracrawl.stores import QueueEntry
@@ -106,6 +108,37 @@ def test_an_answer_is_noted_and_told_to_whom_it_concerns(endings: Endings, reque
     assert (context.report.fetched, endings.ended) == (1, None)
 
 
+def test_headers_are_read_once_and_again_if_a_middleware_changes_them(
+    endings: Endings, request_: Request
+) -> None:
+    context, visit = context_of(endings), visit_with(request_)
+    page = answer(body=b"<html>words", Content_Type="text/html", X_Robots_Tag="nosnippet")
+    AcceptanceMiddleware(context, NoFeeds(), NoCounts()).process_response(request_, page)
+    assert visit.head_of(page) is visit.fetch.head
+    assert visit.fetch.head.page == ("text/html", ["nosnippet"], "")
+    page.headers.appendlist("X-Robots-Tag", "noindex")
+    assert visit.head_of(page).page.x_robots_tag == ["nosnippet", "noindex"]
+
+
+def test_what_a_site_reserves_is_asked_once_for_a_visit(endings: Endings, request_: Request) -> None:
+    context, visit, asked = (
+        context_of(endings, robots={"obey_reservations": ["ai"]}),
+        visit_with(request_),
+        [],
+    )
+
+    def ask_site(url: str) -> SiteReservations:
+        asked.append(url)
+        return SiteReservations({"ai-train": "no"}, tdm=True)
+
+    reader = PermissionReader(context, ask_site)
+    assert reader.site_reserves(visit)
+    assert reader.head_refusal(visit, NO_HEAD)
+    permissions = reader.page_permissions(visit, Page(), NO_HEAD)
+    assert permissions.attributes == {"reservations": ["tdmrep.json", "ai-train=no"]}
+    assert asked == [URL]
+
+
 def test_an_answer_of_a_type_that_is_not_wanted_ends_its_visit(endings: Endings, request_: Request) -> None:
     visit = visit_with(request_)
     middleware = AcceptanceMiddleware(context_of(endings), NoFeeds(), NoCounts())
@@ -128,7 +161,7 @@ def test_a_download_is_stopped_after_headers_that_refuse_it(endings: Endings, re
 
 
 def conditional(endings: Endings, refusal: Cause = NO_CAUSE) -> ConditionalMiddleware:
-    permissions = SimpleNamespace(head_refusal=lambda _: refusal, site_reserves=lambda _: False)
+    permissions = SimpleNamespace(head_refusal=lambda *_: refusal, site_reserves=lambda _: False)
     return ConditionalMiddleware(VisitConditions(context_of(endings), permissions, lambda _: False))
 
 

@@ -12,14 +12,15 @@ from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.acceptance import Accepted, Refusal
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
+from ultracrawl.rules.walls import HEADERS as WALL_HEADERS
 from ultracrawl.rules.walls import NEEDS_SCRIPTS, wall_of_body, wall_of_headers
 from ultracrawl.run import CrawlContext, Visit, context_of, parts_of, visit_of
 from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.results import TRUNCATED_KEY, FetchResult
-from ultracrawl.run.transport.headers import header_in, header_of, values_in, values_of
+from ultracrawl.run.results import TRUNCATED_KEY, FetchResult, read_head
+from ultracrawl.run.transport.headers import header_of, keys_of, values_in, values_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -36,6 +37,7 @@ MAX_UNUSED_BODY_BYTES = 16_384
 """A refused body up to this announced length is received all the same: that is cheaper than a new connection."""
 FIRST_ERROR_STATUS = 400
 _RECEIVED_BYTES_KEY = "ultracrawl_received"
+_WALL_KEYS = keys_of(mark.name for mark in WALL_HEADERS)
 
 
 class FeedDetector(Protocol):
@@ -89,7 +91,8 @@ class AcceptanceMiddleware:
         visit = visit_of(request)
         if visit is None or visit.done:
             return response
-        listing = is_ftp_listing(visit.url, header_of(response, "Content-Type"))
+        head = read_head(response.headers)
+        listing = visit.url.startswith("ftp:") and is_ftp_listing(visit.url, head.page.content_type)
         is_page = 200 <= response.status < 300 and visit.sitemap is None
         feed = is_page and self._feeds is not None and self._feeds.is_feed(visit, response)
         judged = (
@@ -99,9 +102,23 @@ class AcceptanceMiddleware:
         )
         accepted = judged if isinstance(judged, Accepted) else None
         wall = "" if visit.sitemap or listing or feed else self._wall_of(visit, response)
-        fetch = self._fetched(request, response, accepted, listing=listing, feed=feed)
         is_refusal = wall != NEEDS_SCRIPTS  # sentence: a name of rules.walls
-        visit.note_answer(fetch._replace(wall=wall if is_refusal else ""))
+        fetch = FetchResult(
+            status=response.status,
+            size=len(response.body),
+            latency=float(request.meta.get("download_latency", 0.0)),
+            retry_after=self._retry_after(response) if response.status in RETRY_AFTER_STATUS else 0.0,
+            head=head,
+            etag=head.etag,
+            last_modified=head.last_modified,
+            media_type=accepted.media_type if accepted else "",
+            follow_only=accepted is not None and accepted.follow_only,
+            truncated=self._truncated(request, accepted),
+            listing=listing,
+            feed=feed,
+            wall=wall if is_refusal else "",
+        )
+        visit.note_answer(fetch)
         if visit.sitemap is None:
             self._context.counters.count_fetched()
         for hook in self._context.hooks[Feature.response_received]:
@@ -118,29 +135,13 @@ class AcceptanceMiddleware:
         """Count a request without a response; the exception goes on to the errback."""
         self._counts.count_error(request.method, exception)
 
-    def _fetched(
-        self, request: Request, response: Response, accepted: Accepted | None, *, listing: bool, feed: bool
-    ) -> FetchResult:
-        truncated = request.meta.get(TRUNCATED_KEY, "")
+    def _truncated(self, request: Request, accepted: Accepted | None) -> str:
+        """Return what is left unread of the body; a stored response says it of its first reading."""
         if accepted is not None and accepted.cut:
-            truncated = f"only the first {self._acceptance.cut_off} bytes were read (cut_off)"
-        return FetchResult(
-            status=response.status,
-            size=len(response.body),
-            latency=float(request.meta.get("download_latency", 0.0)),
-            retry_after=self._retry_after(response),
-            etag=header_of(response, "ETag"),
-            last_modified=header_of(response, "Last-Modified"),
-            media_type=accepted.media_type if accepted else "",
-            follow_only=accepted is not None and accepted.follow_only,
-            truncated=truncated,
-            listing=listing,
-            feed=feed,
-        )
+            return f"only the first {self._acceptance.cut_off} bytes were read (cut_off)"
+        return str(request.meta.get(TRUNCATED_KEY, ""))
 
     def _retry_after(self, response: Response) -> float:
-        if response.status not in RETRY_AFTER_STATUS:
-            return 0.0
         longest = self._context.rules.pace.longest_retry_after
         return retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
 
@@ -149,7 +150,9 @@ class AcceptanceMiddleware:
         if visit.from_store or not visit.url.startswith("http"):
             return ""
         scripts_run = self._context.source.javascript.use
-        return wall_of_headers(values_of(response)) or wall_of_body(response.body, scripts_run=scripts_run)
+        if not _WALL_KEYS.isdisjoint(response.headers) and (wall := wall_of_headers(values_of(response))):
+            return wall
+        return wall_of_body(response.body, scripts_run=scripts_run)
 
     def _end_at_wall(self, visit: Visit, wall: str) -> None:
         """End a visit that met a wall: its document, if any, stays; the report says once what can be done."""
@@ -202,7 +205,7 @@ class EarlyStop:
         visit = visit_of(request)
         if visit is None or visit.sitemap is not None:
             return
-        if self._feeds is not None and self._feeds.may_be(visit, header_in(headers, "Content-Type")):
+        if self._feeds is not None and self._feeds.may_be(visit, read_head(headers).page.content_type):
             return
         if self._cut_off is not None:
             request.meta[_RECEIVED_BYTES_KEY] = None if "Content-Encoding" in headers else 0

@@ -12,7 +12,7 @@ from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import content_checksum
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.permissions import PermissionReader
-from ultracrawl.run.transport.headers import has_header, set_header
+from ultracrawl.run.transport.headers import set_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from ultracrawl.run.results import Head
 
 _CONDITIONS = {b"If-None-Match", b"If-Modified-Since"}
 _UNMODIFIED = UrlOutcome.UNMODIFIED
@@ -39,10 +41,10 @@ class Conditions(Protocol):
 class HeadPermissions(Protocol):
     """What is known about the permission to index a page before it is read."""
 
-    def head_refusal(self, response: Response) -> Cause:
+    def head_refusal(self, visit: Visit, head: Head) -> Cause:
         """Return why headers, robots.txt or tdmrep.json keep a page out of the index, or `NO_CAUSE`."""
 
-    def site_reserves(self, url: str) -> bool:
+    def site_reserves(self, visit: Visit) -> bool:
         """Return whether tdmrep.json reserves a page, unless the page itself, which has to be read, permits its use."""
 
 
@@ -100,7 +102,7 @@ class VisitConditions:
         visit = visit_of(request)
         if visit is None or not self._conditional or visit.rescan or request.method != "GET":
             return
-        if visit.sitemap is not None or not self._permissions.site_reserves(visit.url):
+        if visit.sitemap is not None or not self._permissions.site_reserves(visit):
             for name, value in conditional_headers(visit.record).items():
                 set_header(request, name, value)
 
@@ -109,7 +111,8 @@ class VisitConditions:
         visit = visit_of(request)
         if visit is None or visit.done:
             return response
-        refusal = NO_CAUSE if visit.sitemap else self._permissions.head_refusal(response)
+        head = visit.head_of(response)
+        refusal = NO_CAUSE if visit.sitemap else self._permissions.head_refusal(visit, head)
         if refusal:
             # The refusal may be withdrawn without a change of the page: the next visit has to get the whole page.
             visit.drop_validators()
@@ -121,7 +124,8 @@ class VisitConditions:
             rules = self._context.rules
             value = content_checksum(response, rules.recipe) if rules.listed else checksum(response.body)
             visit.note_checksum(value)
-            may_end = not refusal and self._may_end(visit, response)
+            # X-Robots-Tag may change while the body does not.
+            may_end = not (refusal or visit.rescan or head.page.x_robots_tag) and visit.record.retained
             if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
                 ending = Ending(_UNMODIFIED, 200, truncation_cause(visit.fetch.truncated))
                 self._context.endings.end_visit(visit, ending)
@@ -132,8 +136,3 @@ class VisitConditions:
             self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, 304, refusal))
         elif not self._stays_duplicate(visit):
             self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_MODIFIED, 304))
-
-    @staticmethod
-    def _may_end(visit: Visit, response: Response) -> bool:
-        """Whether an equal body may end the visit; not with X-Robots-Tag, which may change while the body does not."""
-        return visit.record.retained and not visit.rescan and not has_header(response, "X-Robots-Tag")

@@ -2,15 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from ultracrawl.content.reader import PageHeaders
 from ultracrawl.model import NO_CAUSE, Cause
+
+if TYPE_CHECKING:
+    from scrapy.http import Headers
 
 TRUNCATED_KEY = "ultracrawl_truncated"
 """Key in `Request.meta` that says which part of a stored response is missing, and why."""
 _NOTHING: Mapping[str, list[str]] = MappingProxyType({})
+
+
+class Head(NamedTuple):
+    """The headers of a response that decide about its page, read once."""
+
+    headers: dict[bytes, list[bytes]]
+    """All headers as they were then."""
+    page: PageHeaders
+    """Those that matter for reading the page."""
+    etag: str
+    last_modified: str
+    reserved: Sequence[str]
+    """Values of `tdm-reservation`."""
+
+
+def read_head(headers: Headers) -> Head:
+    """Read the headers that decide about a page; of a repeated one the last value counts, unless all do."""
+    stored: dict[bytes, list[bytes]] = {name: [*values] for name, values in dict.items(headers)}
+    get = stored.get
+    content_type, etag, modified = get(b"Content-Type"), get(b"Etag"), get(b"Last-Modified")
+    tags, refresh, reserved = get(b"X-Robots-Tag"), get(b"Refresh"), get(b"Tdm-Reservation")
+    return Head(
+        stored,
+        PageHeaders(
+            content_type[-1].decode("latin-1") if content_type else "",
+            [tag.decode("latin-1") for tag in tags] if tags else (),
+            refresh[-1].decode("latin-1") if refresh else "",
+        ),
+        etag[-1].decode("latin-1") if etag else "",
+        modified[-1].decode("latin-1") if modified else "",
+        [value.decode("latin-1") for value in reserved] if reserved else (),
+    )
+
+
+NO_HEAD = Head({}, PageHeaders(), "", "", ())
+
+
+class SiteReservations(NamedTuple):
+    """What the files of a site reserve: robots.txt (Content-Signal) and, for the URL of a visit, tdmrep.json."""
+
+    signals: Mapping[str, str]
+    tdm: bool
+
+
+NOTHING_RESERVED = SiteReservations(MappingProxyType({}), tdm=False)
 
 
 class FetchResult(NamedTuple):
@@ -24,6 +73,8 @@ class FetchResult(NamedTuple):
     """Seconds until the first byte of the response."""
     retry_after: float = 0.0
     """Seconds of `Retry-After`."""
+    head: Head = NO_HEAD
+    """The headers that decide about the page, as they arrived."""
     etag: str = ""
     last_modified: str = ""
     media_type: str = ""

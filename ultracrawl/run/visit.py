@@ -7,11 +7,20 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from ultracrawl.run.results import NOT_FETCHED, NOT_READ, FetchResult, PageResult
+from ultracrawl.run.results import (
+    NOT_FETCHED,
+    NOT_READ,
+    FetchResult,
+    Head,
+    PageResult,
+    SiteReservations,
+    read_head,
+)
 from ultracrawl.stores import QueueEntry, StoredSitemap
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.http import Response
 
     from ultracrawl.model import AttributeValue, UrlOutcome, UrlRecord
     from ultracrawl.run.ending import Ending
@@ -84,6 +93,8 @@ class Visit:
     """Number of failed requests that were retried."""
     answering: bool = False
     """Whether the response to its request has begun."""
+    reserved: SiteReservations | None = None
+    """What the files of its site reserve; None until it is asked for."""
     fetch: FetchResult = NOT_FETCHED
     checksum: bytes = b""
     """Checksum of the document, or of the body until there is one; the next visit compares with it."""
@@ -134,6 +145,15 @@ class Visit:
         return self.entry.display_url or self.entry.url
 
     # ---- results
+
+    def head_of(self, response: Response) -> Head:
+        """Return the headers of its response; they are read again if a middleware has changed them."""
+        head = self.fetch.head
+        return head if head.headers == response.headers else read_head(response.headers)
+
+    def note_reserved(self, reserved: SiteReservations) -> None:
+        """Set what the files of its site reserve."""
+        self.reserved = reserved
 
     def note_answer_begun(self) -> None:
         """Record that the response to its request has begun."""

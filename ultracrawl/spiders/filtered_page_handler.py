@@ -193,11 +193,11 @@ class FilteredPageHandler:
 
     def _refusal(self, visit: Visit, response: Response, page: Page | None) -> Cause:
         """Return why a document must not be indexed whatever the filters decide: robots directives or the boundary."""
-        permissions = self._permissions
+        permissions, head = self._permissions, visit.head_of(response)
         forbidden = (
-            permissions.page_permissions(page, response).refusal
+            permissions.page_permissions(visit, page, head).refusal
             if page
-            else permissions.head_refusal(response)
+            else permissions.head_refusal(visit, head)
         )
         return forbidden or permissions.followed_only(visit)
 

@@ -20,7 +20,7 @@ from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.transport.headers import values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -69,7 +69,7 @@ class PageHandler:
             hook(visit, page, page.base or response.url)
         if page.refresh and self._follow_refresh(visit, response, page):
             return
-        permissions = self._permissions.page_permissions(page, response)
+        permissions = self._permissions.page_permissions(visit, page, visit.head_of(response))
         off_focus = NO_CAUSE
         if self._focus is not None:
             off_focus = self._focus.refusal(visit, page, response, self._context.store)
@@ -101,7 +101,7 @@ class PageHandler:
         self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, status, cause))
 
     def make_document(
-        self, visit: Visit, response: Response, page: Page, permissions: dict[str, list[str]]
+        self, visit: Visit, response: Response, page: Page, permissions: Mapping[str, list[str]]
     ) -> Document:
         """Return the default document of a page, before the spider's own fields are applied."""
         document = Document(

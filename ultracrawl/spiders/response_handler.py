@@ -23,7 +23,7 @@ from ultracrawl.run.indexing.response_store import ResponseStore
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.reading.document_converter import DocumentConverter, note_truncation
 from ultracrawl.run.rendering.page_renderer import PageRenderer
-from ultracrawl.run.transport.headers import head_of, header_of
+from ultracrawl.run.transport.headers import header_of
 from ultracrawl.spiders.filtered_page_handler import FilteredPageHandler
 from ultracrawl.spiders.page_handler import PageHandler, complete_item
 
@@ -142,7 +142,7 @@ class ResponseHandler:
 
     async def _convert(self, visit: Visit, response: Response) -> Iterable[Any]:
         """Return the documents of a response that is not HTML, converted in another process."""
-        page = await self._converter.page(visit, response.body, head_of(response))
+        page = await self._converter.page(visit, response.body, visit.head_of(response).page)
         if page is None:
             return ()
         if self._robot_log is not None:
@@ -163,7 +163,9 @@ class ResponseHandler:
 
     def _parse(self, visit: Visit, response: Response) -> Page | None:
         """Parse the page as the server sent it; if it has no converter, end the visit and return None."""
-        page = self._reader.read(response.body, response.url, visit.fetch.media_type, head_of(response))
+        page = self._reader.read(
+            response.body, response.url, visit.fetch.media_type, visit.head_of(response).page
+        )
         if page is None:
             cause = Cause(CauseCode.NO_CONVERTER, visit.fetch.media_type)
             self._pages.end_not_indexed(visit, cause, StatusCode.CONVERTER_MISSING)
@@ -175,7 +177,9 @@ class ResponseHandler:
         """Like `_parse`, but another process parses large pages, so that the reactor is not blocked."""
         if not self._reader.is_large(response.body, visit.fetch.media_type):
             return self._parse(visit, response)
-        page = await self._converter.large_page(visit, response.body, response.url, head_of(response))
+        page = await self._converter.large_page(
+            visit, response.body, response.url, visit.head_of(response).page
+        )
         if page is not None:
             note_truncation(self._context, visit, page)
         return page

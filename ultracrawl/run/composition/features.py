@@ -241,7 +241,7 @@ FEATURES: tuple[Row[Any], ...] = (
     Row(AuthChain, make_auth, "below the listing, which knows credentials"),
     Row(
         PermissionReader,
-        lambda p: PermissionReader(p.context, p[RobotsCache].known, p[RobotsCache].reserves),
+        lambda p: PermissionReader(p.context, p[RobotsCache].reservations),
         "below robots.txt",
     ),
     Row(

@@ -13,6 +13,8 @@ from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.robots.tdm import NOTHING_RESERVED, TDM_PATH, TdmRules
 from ultracrawl.run.discovery.robots_answers import keep_answer, latest_answer
 from ultracrawl.run.discovery.site_files import SiteFiles
+from ultracrawl.run.results import NOTHING_RESERVED as NONE_STATED
+from ultracrawl.run.results import SiteReservations
 
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
@@ -50,6 +52,8 @@ class RobotsCache:
         self._context = context
         self._policy = context.rules.robots
         self._reads_tdm = context.rules.permission.obeys_tdm
+        self._is_needed = self._policy.needed or self._reads_tdm
+        self._has_mirrors = bool(context.source.sites.aliases)
         self._files = SiteFiles(context, send)
         # Read now: a changed definition also sets `force` later, but needs no new response.
         self._ignores_stored = context.run.force
@@ -66,13 +70,12 @@ class RobotsCache:
 
     def ready(self, url: str) -> bool:
         """Return whether a request may be made now: the rules of its origin are known and not expired, or not used."""
-        policy = self._policy
-        if not (policy.needed or self._reads_tdm):
+        if not self._is_needed:
             return True
         cached = self._rules_of(url)
         if cached is None and not origin_of(url):
             return True  # URLs without a server have no robots.txt
-        if cached is None or (cached.used and policy.expired(cached.fetched, time.monotonic())):
+        if cached is None or (cached.used and self._policy.expired(cached.fetched, time.monotonic())):
             return False
         cached.used = True
         return True
@@ -87,8 +90,22 @@ class RobotsCache:
         cached = self._rules_of(url) if self._reads_tdm else None
         return cached is not None and cached.tdm.reserves(url)
 
+    def reservations(self, url: str) -> SiteReservations:
+        """Return what robots.txt (Content-Signal) and tdmrep.json reserve of a URL, as far as they are obeyed."""
+        cached = self._rules_of(url)
+        if cached is None or not (cached.rules.content_signals or self._reads_tdm):
+            return NONE_STATED
+        stated = SiteReservations(
+            cached.rules.content_signals, tdm=self._reads_tdm and cached.tdm.reserves(url)
+        )
+        return stated if any(stated) else NONE_STATED
+
+    def _origin(self, url: str) -> str:
+        """Return the origin that is asked for the pages of a URL: a mirror may stand in for its site."""
+        return origin_of(self._context.queue.request_url(url) if self._has_mirrors else url)
+
     def _rules_of(self, url: str) -> _CachedRules | None:
-        origin = origin_of(self._context.queue.request_url(url))
+        origin = self._origin(url)
         cached = self._cached.get(origin)
         if cached is not None or origin in self._looked_up:
             return cached
@@ -149,14 +166,14 @@ class RobotsCache:
 
     def network_error(self, url: str) -> Failure | None:
         """Return the network error or refused address of the latest request for the robots.txt of a URL, if any."""
-        return self._files.network_errors.get(origin_of(self._context.queue.request_url(url)))
+        return self._files.network_errors.get(self._origin(url))
 
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
         """Return the task that fetches the rules for a URL; a running one is reused.
 
         `has_turn`: the site has already spent a turn on it.
         """
-        origin = origin_of(self._context.queue.request_url(url))
+        origin = self._origin(url)
         task = self._tasks.get(origin)
         if task is None:
             task = self._tasks[origin] = asyncio.ensure_future(self._renew(origin, has_turn=has_turn))

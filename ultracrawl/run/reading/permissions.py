@@ -8,13 +8,10 @@ from ultracrawl.content.directives import parse_directives
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Page
 from ultracrawl.model.page import ALLOW_ALL
 from ultracrawl.rules.robots.permission import TDM_RESERVED, expiry, reservations_of, tdm_words
-from ultracrawl.rules.robots.rules import RobotsRules
-from ultracrawl.run.transport.headers import has_header, values_of
+from ultracrawl.run.results import NOTHING_RESERVED, Head, SiteReservations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from scrapy.http import Response
+    from collections.abc import Callable, Mapping, Sequence
 
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
@@ -29,8 +26,11 @@ class PagePermissions(NamedTuple):
     """No part of the text may be shown below a hit."""
     expires: bool
     """The page names a date on which it leaves the index."""
-    attributes: dict[str, list[str]]
+    attributes: Mapping[str, list[str]]
     """All declarations as document attributes, whether they are obeyed or not."""
+
+
+_UNRESTRICTED = PagePermissions(NO_CAUSE, hides_text=False, expires=False, attributes={})
 
 
 class PermissionReader:
@@ -39,28 +39,28 @@ class PermissionReader:
     def __init__(
         self,
         context: CrawlContext,
-        robots_of: Callable[[str], RobotsRules | None],
-        reserves: Callable[[str], bool],
+        ask_site: Callable[[str], SiteReservations],
     ) -> None:
-        """Initialise; `robots_of` returns the robots.txt rules for a URL, None if they are not known.
-
-        `reserves` returns whether tdmrep.json reserves a URL.
-        """
-        self._robots_of = robots_of
-        self.site_reserves = reserves
-        """Returns whether a URL is reserved unless its page permits it: only the whole page tells."""
+        """Initialise; `ask_site` returns what robots.txt and tdmrep.json reserve of a URL, as far as known."""
+        self._ask_site = ask_site
         self._clock = context.clock
         self._permission = context.rules.permission
         self._boundary = context.rules.boundary
         self._robot = context.source.robots.name
 
-    def page_permissions(self, page: Page, response: Response) -> PagePermissions:
+    def site_reserves(self, visit: Visit) -> bool:
+        """Return whether tdmrep.json reserves a page, unless the page itself, which has to be read, permits its use."""
+        return self._reserved_by_site(visit).tdm
+
+    def page_permissions(self, visit: Visit, page: Page, head: Head) -> PagePermissions:
         """Return the permissions of a page, from the page, its headers and the robots.txt of its site."""
-        directives, signals = page.robots, self._signals(response)
-        tdm = self._tdm(response, page.meta.get(TDM_RESERVED, ()))
-        if not (directives.others or tdm or signals) and directives.index:
-            return PagePermissions(NO_CAUSE, hides_text=False, expires=False, attributes={})
-        reserved = reservations_of(directives.others, tdm, signals)
+        directives, meta = page.robots, page.meta.get(TDM_RESERVED, ())
+        site = self._reserved_by_site(visit)
+        stated = directives.others or meta or head.reserved or site is not NOTHING_RESERVED
+        if not stated and directives.index:
+            return _UNRESTRICTED
+        tdm = tdm_words(meta, head.reserved, in_file=site.tdm)
+        reserved = reservations_of(directives.others, tdm, site.signals)
         return PagePermissions(
             self._permission.refusal(directives, reserved, self._clock()),
             self._permission.hides_text(directives),
@@ -72,14 +72,15 @@ class PermissionReader:
             },
         )
 
-    def head_refusal(self, response: Response) -> Cause:
+    def head_refusal(self, visit: Visit, head: Head) -> Cause:
         """Return why a page stays out of the index by its headers or robots.txt, or `NO_CAUSE`."""
-        signals, tdm = self._signals(response), self._tdm(response)
-        if not (signals or tdm or has_header(response, "X-Robots-Tag")):
+        tags: Sequence[str] = head.page.x_robots_tag
+        site = self._reserved_by_site(visit)
+        if not (tags or head.reserved) and site is NOTHING_RESERVED:
             return NO_CAUSE
-        tags = values_of(response)("X-Robots-Tag")
         directives = parse_directives((), tags, name=self._robot) if tags else ALLOW_ALL
-        reserved = reservations_of(directives.others, tdm, signals)
+        tdm = tdm_words((), head.reserved, in_file=site.tdm)
+        reserved = reservations_of(directives.others, tdm, site.signals)
         return self._permission.refusal(directives, reserved, self._clock())
 
     def followed_only(self, visit: Visit) -> Cause:
@@ -89,11 +90,7 @@ class PermissionReader:
         rule = self._boundary.follow_only(visit.url)
         return Cause(CauseCode.RULE, rule) if rule else NO_CAUSE
 
-    def _tdm(self, response: Response, meta: Iterable[str] = ()) -> tuple[str, ...]:
-        header = values_of(response)(TDM_RESERVED) if has_header(response, TDM_RESERVED) else ()
-        return tdm_words(meta, header, in_file=self.site_reserves(response.url))
-
-    def _signals(self, response: Response) -> Mapping[str, str]:
-        """Return Content-Signal of the site; empty if robots.txt is not obeyed."""
-        rules = self._robots_of(response.url)
-        return rules.content_signals if rules is not None else {}
+    def _reserved_by_site(self, visit: Visit) -> SiteReservations:
+        if visit.reserved is None:
+            visit.note_reserved(self._ask_site(visit.url))
+        return visit.reserved or NOTHING_RESERVED
