@@ -14,6 +14,7 @@ COURSES = {
         [10, 9.9, 12, 13, 13.1, 11],
         [0, 1, 1, 1, 0, 0],
     ),
+    "a slack that could not be reached": (SlackLimit(100, 1000), [100, 91, 90, 89], [1, 1, 1, 0]),
     "off": (SlackLimit(None, 10), [10**9], [0]),
     "0 is off": (SlackLimit(0, 3, falling=True), [0], [0]),
 }

@@ -59,6 +59,25 @@ def test_fast_173_174_with_enough_documents_only_known_urls_are_asked_for(
     assert "/new" in workspace.search("needle")
 
 
+def test_fast_174_new_urls_are_let_in_again_only_below_the_slack_in_whatever_run(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    paths = [f"/{number}" for number in range(9)]
+    site.page("/", title="Home", text="needle", links=[*paths, "/new"])
+    for path in [*paths, "/new"]:
+        site.page(path, title=path, text=f"needle {path[1:]} and its own words")
+    workspace.define(f"{url}/", limits={"documents": 10, "documents_slack": 3}, politeness={"concurrency": 1})
+    assert workspace.crawl().run["outcomes"]["NEW"] == 10
+    new = []
+    for path in paths[:4]:
+        site.respond(path, status=404, headers={}, body="")
+        workspace.crawl()
+        new.append(site.count("/new"))
+    assert new == [0, 0, 0, 0], "10, 9, 8 and 7 documents were stored when these runs began"
+    workspace.crawl()
+    assert site.count("/new") == 1, "6 are fewer than 10 less 3"
+
+
 def test_fast_171_a_full_disk_keeps_new_urls_out(site: Site, url: str, workspace: Workspace) -> None:
     chain(site, 3)
     workspace.define(f"{url}/", limits={"disk_free": 100})

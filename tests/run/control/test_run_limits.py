@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,13 +16,13 @@ import pytest
 from support.context import made_context
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.run.control.limits import DISK_CHECK_TICKS, RunLimits, limits_over
+from ultracrawl.run.control.limits import DISK_CHECK_TICKS, LIMITS_OVER, RunLimits, limits_over
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.results import FetchResult
 from ultracrawl.run.visit import Visit
 from ultracrawl.sources.sections.fetching.crawl_options import LimitsSection
-from ultracrawl.stores import QueueEntry
+from ultracrawl.stores import QueueEntry, RunMark
 
 RUN_LOG = "ultracrawl.run.control.limits"
 
@@ -28,12 +30,13 @@ RUN_LOG = "ultracrawl.run.control.limits"
 class Bench:
     """Run limits over a session that has what they ask for."""
 
-    def __init__(self, stored: int = 0, **options: object) -> None:
+    def __init__(self, stored: int = 0, *, before: Sequence[RunMark] = (), **options: object) -> None:
         self.free = 50.0
         counts = SimpleNamespace(documents=stored)
         source = SimpleNamespace(name="s", limits=LimitsSection.model_validate(options))
         self._context = made_context(
-            source, store=SimpleNamespace(records=SimpleNamespace(count_urls=lambda: counts))
+            source,
+            store=SimpleNamespace(records=SimpleNamespace(count_urls=lambda: counts), runs=lambda: before),
         )
         self.counters = self._context.counters
         self.limits = RunLimits(self._context)
@@ -147,6 +150,23 @@ def test_fast_172_new_urls_are_let_in_again_within_a_second(caplog: pytest.LogCa
     assert bench.told == 2
 
 
+BEFORE = {
+    "exceeded": ({"limits.documents": 10}, 9, True),
+    "below the slack": ({"limits.documents": 10}, 6, False),
+    "of another limit": ({"limits.documents": 20}, 9, False),
+    "not exceeded": ({}, 9, False),
+}
+
+
+@pytest.mark.parametrize(("over", "stored", "refresh_only"), BEFORE.values(), ids=BEFORE)
+def test_fast_174_a_limit_stays_exceeded_over_runs_until_its_slack_is_reached(
+    over: dict[str, float], stored: int, refresh_only: bool
+) -> None:
+    ended = RunMark(1, 1.0, report=json.dumps({LIMITS_OVER: over}))
+    bench = Bench(stored=stored, before=(RunMark(2, 2.0), ended), documents=10, documents_slack=3)
+    assert bench.limits.refresh_only is refresh_only
+
+
 @pytest.mark.parametrize(("free", "over"), [(9, True), (10, False), (50, False)])
 def test_free_disk_is_counted_in_percent_of_the_whole(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int, over: bool
@@ -154,6 +174,6 @@ def test_free_disk_is_counted_in_percent_of_the_whole(
     usage = SimpleNamespace(free=free * 2**20, total=100 * 2**20)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     options = LimitsSection.model_validate({"disk_free": 10, "disk_free_slack": 0})
-    state: Any = None  # nothing is asked of it: documents are not limited
+    state: Any = SimpleNamespace(runs=tuple)  # nothing else is asked of it: documents are not limited
     found = limits_over(options, state, tmp_path / "not" / "there")
     assert [(one.name, one.value) for one in found] == [("limits.disk_free", float(free))] * over

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class SlackLimit:
     """A limit with hysteresis: exceeded once a value passes it, until the value is `slack` away from it again.
 
-    With `falling` the limit is a minimum (free disk space), else a maximum (documents). None or 0 is no limit.
+    With `falling` the limit is a minimum (free disk space), else a maximum (documents). None or 0 is no limit. A slack
+    that is not smaller than a maximum could never be reached; it is a tenth of the limit then.
     """
 
     limit: float | None
@@ -21,9 +22,9 @@ class SlackLimit:
         """Update with a new value; returns whether the limit is exceeded."""
         if not self.limit:
             return False
-        bad, good = self.limit, self.limit + (self.slack if self.falling else -self.slack)
         if self.falling:
-            self.over = value <= good if self.over else value < bad
+            self.over = value <= self.limit + self.slack if self.over else value < self.limit
         else:
-            self.over = value >= good if self.over else value >= bad
+            slack = self.slack if self.slack < self.limit else self.limit / 10
+            self.over = value >= (self.limit - slack if self.over else self.limit)
         return self.over

@@ -16,7 +16,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY
 from ultracrawl.rules.recrawl.guard import LossGuard
-from ultracrawl.run.control.limits import RunLimits
+from ultracrawl.run.control.limits import LIMITS_OVER, RunLimits
 from ultracrawl.run.control.start_chain import report_unreadable_urls
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.removal.deletions import Deletions
@@ -101,7 +101,13 @@ class RunEnd:
         run = replace(
             run,
             finished=finished,
-            report=json.dumps({**context.report.as_json(), _UNFINISHED_KEY: not finished}),
+            report=json.dumps(
+                {
+                    **context.report.as_json(),
+                    _UNFINISHED_KEY: not finished,
+                    LIMITS_OVER: {limit.name: limit.limit for limit in self._limits.over},
+                }
+            ),
         )
         context.run.mark = run
         context.store.end_run(run)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,13 @@ from ultracrawl.run.visit import Visit
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.sources import LimitsSection
-    from ultracrawl.stores import Store
+    from ultracrawl.stores import RunMark, Store
 
 logger = logging.getLogger(__name__)
 
+DOCUMENTS, DISK_FREE = "limits.documents", "limits.disk_free"
+LIMITS_OVER = "limits_over"
+"""The key of the limits that were exceeded at the end of a run, in its stored report: their numbers by name."""
 DISK_CHECK_TICKS = 10
 """Ticks of 0.1 s between two checks of the disk."""
 
@@ -37,8 +41,7 @@ class RunLimits(Feature):
         self._context = context
         limits = context.source.limits
         self._seconds, self._bytes = limits.seconds, limits.bytes
-        self._documents = SlackLimit(limits.documents, limits.documents_slack)
-        self._disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
+        self._documents, self._disk = slack_limits(limits, tuple)
         self._percent = 100.0
         """Free disk space in percent at the last check."""
         self._stored = 0
@@ -74,6 +77,7 @@ class RunLimits(Feature):
     def open(self) -> None:
         """Start the clock and do the first check."""
         self._began = time.monotonic()
+        self._documents, self._disk = slack_limits(self._context.source.limits, self._context.store.runs)
         if self._documents.limit:
             self._stored = self._context.store.records.count_urls().documents
         self._check()
@@ -138,8 +142,7 @@ class RunLimits(Feature):
 
 def limits_over(limits: LimitsSection, state: Store, folder: Path) -> tuple[ExceededLimit, ...]:
     """Return the exceeded limits that exclude new URLs from a run that begins now; `folder` is that of the state."""
-    documents = SlackLimit(limits.documents, limits.documents_slack)
-    disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
+    documents, disk = slack_limits(limits, state.runs)
     number = state.records.count_urls().documents if documents.limit else 0
     percent = _free_percent(folder) if disk.limit else 100.0
     documents.update(number)
@@ -147,8 +150,27 @@ def limits_over(limits: LimitsSection, state: Store, folder: Path) -> tuple[Exce
     return _over(documents, number, disk, percent)
 
 
+def slack_limits(
+    limits: LimitsSection, runs: Callable[[], Iterable[RunMark]]
+) -> tuple[SlackLimit, SlackLimit]:
+    """Return the limits of documents and of free disk as the latest of the `runs` left them, exceeded or not.
+
+    A limit that was exceeded at the end of a run stays so in the next one until its slack is reached (FAST 5.17, 172
+    and 174: "normal crawling resumes only when"), unless the definition has another limit by now.
+    """
+    documents = SlackLimit(limits.documents, limits.documents_slack)
+    disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
+    if not (documents.limit or disk.limit):
+        return documents, disk
+    latest = next((run.report for run in runs() if run.report), "{}")
+    before = json.loads(latest).get(LIMITS_OVER, {})
+    for name, limit in ((DOCUMENTS, documents), (DISK_FREE, disk)):
+        limit.over = bool(limit.limit) and before.get(name) == limit.limit
+    return documents, disk
+
+
 def _over(documents: SlackLimit, number: int, disk: SlackLimit, percent: float) -> tuple[ExceededLimit, ...]:
-    counted = (("limits.documents", documents, float(number)), ("limits.disk_free", disk, percent))
+    counted = ((DOCUMENTS, documents, float(number)), (DISK_FREE, disk, percent))
     return tuple(
         ExceededLimit(name, limit.limit or 0.0, value) for name, limit, value in counted if limit.over
     )

@@ -190,11 +190,12 @@ class LimitsSection(Section):
     documents: int | None = Field(default=None, ge=1, examples=[50000])
     """Number of documents in the index from which on only known URLs are fetched (refresh-only mode)."""
     documents_slack: int = Field(default=1000, ge=0, examples=[500])
-    """New URLs are accepted again when there are this many documents fewer."""
+    """New URLs are accepted again when there are fewer than `documents` less this number, also in a later run. If it is
+    not smaller than `documents`, it is a tenth of them."""
     disk_free: float = Field(default=0.0, ge=0, le=100, examples=[10])
     """Percentage of free space on the disk of the state below which only known URLs are fetched; 0: off."""
     disk_free_slack: float = Field(default=3.0, ge=0, le=100, examples=[5])
-    """New URLs are accepted again when this much more is free, in percentage points."""
+    """New URLs are accepted again when this much more is free, in percentage points, also in a later run."""
     nodes_per_page: int = Field(default=1_000_000, ge=1, examples=[100_000])
     """Maximum number of tags and comments of an HTML page. The rest of the page is ignored."""
     links_per_page: int = Field(default=25_000, ge=1, examples=[2000])
