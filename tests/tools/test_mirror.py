@@ -222,3 +222,17 @@ def test_what_is_wide_today_may_shrink_only(grow, monkeypatch):
     monkeypatch.setattr(mirror, "WIDE", {"ultracrawl.one": 32})
     assert list(mirror.excesses(grow({"ultracrawl/one.py": "import os\n" * 32}))) == []
     assert list(mirror.excesses(grow({"ultracrawl/one.py": "import os\n" * 33}))) != []
+
+
+def test_an_import_by_name_is_found_unless_it_is_listed(grow, monkeypatch):
+    tree = grow(
+        {
+            "ultracrawl/a.py": "import importlib\ndef late(name):\n    return importlib.import_module(name)",
+            "ultracrawl/b.py": "def late(name):\n    return __import__(name)",
+            "ultracrawl/c.py": "from importlib.util import find_spec\nfind_spec('x')",
+        }
+    )
+    found = [line.partition(":")[0] for line in mirror.excesses(tree)]
+    assert found == ["ultracrawl.a", "ultracrawl.b"]
+    monkeypatch.setattr(mirror, "DYNAMIC", {"ultracrawl.b": "a reason"})
+    assert [line.partition(":")[0] for line in mirror.excesses(tree)] == ["ultracrawl.a"]

@@ -9,6 +9,9 @@ import click
 
 from ultracrawl.cli.mistakes import Mistake
 
+REMOTE_VERBS = "ultracrawl.cli.remote_verbs"
+"""The key in the `meta` of a context under which `cli.main` puts the function that returns the verbs for services."""
+
 
 class VerbGroup(click.Group):
     """A group that answers a word which is no verb with what may be meant."""

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from types import ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 import click
@@ -14,7 +15,7 @@ from click.exceptions import NoArgsIsHelpError
 
 from ultracrawl import __version__
 from ultracrawl.cli.audit import recorded
-from ultracrawl.cli.groups import LazyGroup
+from ultracrawl.cli.groups import REMOTE_VERBS, LazyGroup
 from ultracrawl.cli.mistakes import Mistake, of_usage
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.system.files import restrict_umask
@@ -132,7 +133,8 @@ class Verbs(LazyGroup):
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ultracrawl")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Keep a full-text search index in sync with web sites and other data sources.
 
     \b
@@ -143,6 +145,14 @@ def cli() -> None:
     With a definition file (ultracrawl.yaml) every source in it is crawled by name. Exit codes: 0 done, 1 work
     failed, 2 a mistake in what you wrote.
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    ctx.meta[REMOTE_VERBS] = _remote_verbs
+
+
+def _remote_verbs() -> ModuleType:
+    """Return the verbs that are sent to a service; only commands with `--server` load them."""
+    from ultracrawl.cli.serve import remote  # noqa: PLC0415 - most commands use no service
+
+    return remote
 
 
 def main() -> NoReturn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import sys
@@ -15,6 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ultracrawl.cli.audit import note_project
+from ultracrawl.cli.groups import REMOTE_VERBS
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UltracrawlError
@@ -235,9 +235,7 @@ def server_option(verb: str) -> Callable[[F], F]:
             if not server:
                 function(**options)
                 return
-            remote = importlib.import_module(
-                "ultracrawl.cli.serve.remote"
-            )  # lazily: most commands use no service
+            remote = click.get_current_context().meta[REMOTE_VERBS]()
             getattr(remote, verb)(remote.client_for(server, options), **options)
 
         return click.option(  # type: ignore[return-value]  # a function is wrapped, whatever its type

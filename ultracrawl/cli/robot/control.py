@@ -15,7 +15,7 @@ import click
 from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.crawl.steering import wait_options
 from ultracrawl.cli.options import json_option, open_project, print_json
-from ultracrawl.cli.robot.verb import filtered_source, steered_robot
+from ultracrawl.cli.robot.files import filtered_source, steered_robot
 from ultracrawl.service.robot.control import (
     clear_robot,
     order_robot,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.robot.verb import change_rules, config_option, host_line, host_pairs
+from ultracrawl.cli.robot.files import change_rules, config_option, host_line, host_pairs
 from ultracrawl.errors import UserError
 from ultracrawl.sources.dialects.portal_robot.editing import RulesEditor
 from ultracrawl.sources.dialects.portal_robot.lexer import between_quotes

@@ -11,7 +11,7 @@ import click
 from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import show_status, steering_verb
-from ultracrawl.cli.robot.verb import config_option
+from ultracrawl.cli.robot.files import config_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.service.robot.facts import Fact, configuration, versions

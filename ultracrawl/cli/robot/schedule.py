@@ -11,7 +11,7 @@ import click
 from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import START_TIMEOUT, robot_location, robot_source
-from ultracrawl.cli.robot.verb import config_option, rules_path, steered_robot
+from ultracrawl.cli.robot.files import config_option, rules_path, steered_robot
 from ultracrawl.errors import UserError
 from ultracrawl.model.finding import refuse_fatal
 from ultracrawl.rules.recrawl.timetable import (

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
-from ultracrawl.cli.robot.verb import filtered_source, starts_of_site
+from ultracrawl.cli.robot.files import filtered_source, starts_of_site
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model import Decision
