@@ -17,6 +17,7 @@ from support.site import Site
 
 from ultracrawl.run.rendering.browser import PROGRAMS, Browser, browser_program
 from ultracrawl.run.rendering.open_page import Rendered
+from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 
 pytestmark = pytest.mark.servers
 
@@ -117,7 +118,7 @@ def test_a_browser_whose_driver_died_is_started_anew(killer: Killer) -> None:
         return await browser.render("http://127.0.0.1/", b"<p>x", {"Content-Type": "text/html"}, nothing, 60)
 
     async def scenario() -> None:
-        browser = Browser(browser_program(None), "test")
+        browser = Browser(browser_program(None), "test", JavascriptSection())
         others = children()
         try:
             await opened(browser)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser as PlaywrightBrowser
     from playwright.async_api import BrowserContext, Playwright
 
+    from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
+
 logger = logging.getLogger(__name__)
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -69,8 +71,9 @@ def browser_program(named: str | None) -> str:
 class Browser:
     """Opens pages, each in a browser context of its own that is discarded afterwards. Started by the first page."""
 
-    def __init__(self, program: str, user_agent: str) -> None:
+    def __init__(self, program: str, user_agent: str, options: JavascriptSection) -> None:
         self._program = program
+        self._options = options
         self._user_agent = user_agent
         self._starting = asyncio.Lock()
         self._playwright: Playwright | None = None
@@ -92,7 +95,7 @@ class Browser:
                 async with asyncio.timeout(seconds):
                     await context.add_init_script(PREPARE)
                     answer = PartAnswer(200, headers, body)
-                    page = await OpenPage.open(context, url, answer, fetch)
+                    page = await OpenPage.open(context, url, answer, fetch, self._options)
                     return await page.read()
             finally:
                 await self._discard(browser, context.close())

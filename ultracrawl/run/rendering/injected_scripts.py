@@ -14,6 +14,9 @@ if (window === top) navigation.addEventListener('navigate', event => {{
 """
 """Cancels the navigations of a page to other documents, and notes their targets, except those of forms sent by POST."""
 
+LONGEST_TIMER = 2.0
+"""Seconds after which a timer, or a chain of timers that set each other, is no longer waited for."""
+
 PREPARE = """
 delete window.RTCPeerConnection; delete window.webkitRTCPeerConnection; delete window.WebTransport;
 window.open = url => {
@@ -29,13 +32,78 @@ for (const name of ['submit', 'requestSubmit']) {
     addEventListener('load', () => send.apply(this, given), {once: true});
   };
 }
-"""
+(() => {
+  const timers = new Map(), watched = new Set(), later = setTimeout;
+  let passed = 0, watches = false;
+  window.setTimeout = (run, delay, ...given) => {
+    const sum = passed + Math.max(4, delay || 0);
+    if (typeof run !== 'function' || sum > LONGEST) return later(run, delay, ...given);
+    const id = later(() => {
+      timers.delete(id);
+      passed = sum;
+      try { run.apply(window, given); } finally { passed = 0; }
+    }, delay);
+    timers.set(id, performance.now() + (delay || 0));
+    return id;
+  };
+  for (const name of ['clearTimeout', 'clearInterval']) {
+    const clear = window[name];
+    window[name] = id => { timers.delete(id); clear(id); };
+  }
+  window.IntersectionObserver = new Proxy(IntersectionObserver, {
+    construct(...given) { watches = true; return Reflect.construct(...given); }
+  });
+  const listen = EventTarget.prototype.addEventListener;
+  EventTarget.prototype.addEventListener = function (name, ...given) {
+    if (/^(scroll|scrollend|wheel)$/.test(name)) watched.add(this ?? window);
+    return listen.call(this ?? window, name, ...given);
+  };
+  const isScrolled = target => [window, document, document.body, document.documentElement].includes(target)
+    || target.scrollHeight > target.clientHeight && /auto|scroll/.test(getComputedStyle(target).overflowY);
+  Object.defineProperty(window, Symbol.for('ultracrawl'), {value: () => ({
+    due: Math.min(...timers.values()) - performance.now(),
+    watches: watches || !!(window.onscroll || document.onscroll) || [...watched].some(isScrolled),
+  })});
+})();
+""".replace("LONGEST", str(int(LONGEST_TIMER * 1000)))
 """Changes what the scripts of every page and frame find.
 
 No WebRTC: a second barrier, should a version of Chromium ignore the flags. A window that a page opens becomes a
 navigation, which `WATCH` notes. A form is sent when the page is loaded, because Chromium stops loading where it is
-sent.
+sent. Timers are noted, and whether the page watches how it is scrolled, for `STATE`.
 """
+
+STATE = "window[Symbol.for('ultracrawl')]?.()"
+"""Returns the milliseconds until the next timer (`due`), and whether the page watches its scrolling (`watches`)."""
+
+FIND = """
+(selector => {
+  const find = node => node.querySelector(selector) !== null
+    || [...node.querySelectorAll('*')].some(element => element.shadowRoot && find(element.shadowRoot));
+  return find(document);
+})
+"""
+"""Returns whether a page, or an open shadow root of it, has an element that matches a selector."""
+
+SCROLL = """
+(async () => {
+  const page = document.scrollingElement ?? document.documentElement;
+  const frame = () => new Promise(done => { requestAnimationFrame(done); setTimeout(done, 100); });
+  for (let step = 0; step < 30 && page.scrollTop + innerHeight < page.scrollHeight - 1; step++) {
+    scrollBy({top: innerHeight, behavior: 'instant'});
+    await frame();
+  }
+  for (const box of [page, ...document.querySelectorAll('*')]) {
+    if (box.scrollHeight > box.clientHeight + 50) box.scrollTo({top: box.scrollHeight, behavior: 'instant'});
+  }
+  await frame();
+  await frame();
+})()
+"""
+"""Scrolls a page to its end, by the height of the window, because parts may only be loaded when they are seen."""
+
+SIZE = "[document.getElementsByTagName('*').length, document.documentElement?.scrollHeight].join()"
+"""Returns what changes if a page grows."""
 
 READ = """
 (() => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -11,22 +12,32 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ultracrawl.rules.robots.policy import origin_of
-from ultracrawl.run.rendering.injected_scripts import NOTE, READ, WATCH, WORLD
+from ultracrawl.run.rendering.injected_scripts import (
+    FIND,
+    LONGEST_TIMER,
+    NOTE,
+    READ,
+    SCROLL,
+    SIZE,
+    STATE,
+    WATCH,
+    WORLD,
+)
 
 if TYPE_CHECKING:
     from typing import Any, Self
 
     from playwright.async_api import BrowserContext, CDPSession, Page, Request, Route
 
+    from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
+
 logger = logging.getLogger(__name__)
 
 _FETCHED_TYPES = frozenset({"script", "xhr", "fetch", "document"})
 """Resource types that affect the text of a page; images, fonts and styles do not."""
-QUIET_SECONDS = 0.15
-"""Seconds without a request after which a page counts as complete."""
-MAX_QUIET_WAIT = 2.0
-"""Seconds after loading at which a page is taken as it is, and seconds without a request before it is given up."""
-_TICK = QUIET_SECONDS / 3
+MAX_LOADING_PAUSE = 2.0
+"""Seconds without a request and without `load` before a page is given up."""
+_TICK = 0.05
 MAX_TARGETS = 1000
 """Navigations that are noted per page."""
 
@@ -59,6 +70,8 @@ class Rendered:
     targets: tuple[str, ...] = ()
     url: str = ""
     """The URL that scripts gave to the page (`history.pushState`); empty if they left it."""
+    awaited: bool = True
+    """Whether the element came that `javascript.wait_for` names."""
 
 
 Fetch = Callable[[PartRequest], Awaitable[PartAnswer | None]]
@@ -72,12 +85,22 @@ class OpenPage:
     that of a foreign frame, is answered with 204, upon which the browser keeps the page.
     """
 
-    def __init__(self, page: Page, session: CDPSession, url: str, answer: PartAnswer, fetch: Fetch) -> None:
+    def __init__(
+        self,
+        page: Page,
+        session: CDPSession,
+        url: str,
+        answer: PartAnswer,
+        fetch: Fetch,
+        options: JavascriptSection,
+    ) -> None:
+        """Initialise; `options` say how long the page is waited for."""
         self._page = page
         self._session = session
         self._url = url
         self._answer = answer
         self._fetch = fetch
+        self._options = options
         self._has_navigated = False
         self._loaded = False
         self._waiting = 0
@@ -86,11 +109,13 @@ class OpenPage:
         self._closing: set[asyncio.Task[None]] = set()
 
     @classmethod
-    async def open(cls, context: BrowserContext, url: str, answer: PartAnswer, fetch: Fetch) -> Self:
+    async def open(
+        cls, context: BrowserContext, url: str, answer: PartAnswer, fetch: Fetch, options: JavascriptSection
+    ) -> Self:
         """Open a page of a context; every request of the context is answered by it."""
         page = await context.new_page()
         session = await context.new_cdp_session(page)
-        made = cls(page, session, url, answer, fetch)
+        made = cls(page, session, url, answer, fetch, options)
         await context.route("**/*", made.answer)
         page.on("load", made._note_load)
         page.on("popup", made._close)
@@ -106,14 +131,12 @@ class OpenPage:
         await self._page.goto(self._url, wait_until="commit", timeout=0)
         self._latest = time.monotonic()
         await self._wait_until_loaded()
-        with suppress(TimeoutError):  # some pages are never quiet
-            async with asyncio.timeout(MAX_QUIET_WAIT):
-                await self._wait_until_quiet()
+        awaited = await self._complete()
         html, url = str(await self._evaluate(READ)), self._page.url
         if origin_of(url) != origin_of(self._url):
             raise RuntimeError("the browser: the page was replaced by one that it has made itself")
         moved = url.partition("#")[0] != self._url.partition("#")[0]
-        return Rendered(html, tuple(self._targets), url if moved else "")
+        return Rendered(html, tuple(self._targets), url if moved else "", awaited)
 
     async def _wait_until_loaded(self) -> None:
         """Wait until the page is loaded. Raises `RuntimeError` if it does nothing and is not loaded either."""
@@ -123,14 +146,58 @@ class OpenPage:
             await self._page.evaluate("0")  # waits for the scripts that run
             if time.monotonic() - began > _TICK:
                 self._latest = time.monotonic()
-            if not self._loaded and not self._waiting and time.monotonic() - self._latest > MAX_QUIET_WAIT:
+            if not self._loaded and not self._waiting and time.monotonic() - self._latest > MAX_LOADING_PAUSE:
                 raise RuntimeError("the browser: the page stopped loading")
 
-    async def _wait_until_quiet(self) -> None:
-        """Wait until no request was made, and none is in progress, for `QUIET_SECONDS`."""
-        self._latest = time.monotonic()
-        while self._waiting or time.monotonic() - self._latest < QUIET_SECONDS:
+    async def _complete(self) -> bool:
+        """Wait until a loaded page is complete; return whether the element came that it is to wait for."""
+        options, awaited = self._options, True
+        await asyncio.sleep(options.wait)
+        if options.wait_for is not None:
+            awaited = await self._waited(self._wait_for_element(options.wait_for))
+        await self._waited(self._wait_until_quiet())
+        await self._waited(self._scroll())
+        return awaited
+
+    async def _waited(self, waiting: Awaitable[None]) -> bool:
+        """Wait for at most `javascript.max_wait`, as some pages are never quiet; return whether that was enough."""
+        try:
+            async with asyncio.timeout(self._options.max_wait):
+                await waiting
+        except TimeoutError:
+            return False
+        return True
+
+    async def _wait_for_element(self, selector: str) -> None:
+        while not await self._evaluate(f"{FIND}({json.dumps(selector)})"):
             await asyncio.sleep(_TICK)
+
+    async def _wait_until_quiet(self) -> None:
+        """Wait for `javascript.quiet_time` without a request, and for timers of at most `LONGEST_TIMER`."""
+        self._latest = time.monotonic()
+        while True:
+            await asyncio.sleep(_TICK)
+            if self._waiting or time.monotonic() - self._latest < self._options.quiet_time:
+                continue
+            due = await self._state("due")
+            if not isinstance(due, int | float) or not due <= LONGEST_TIMER * 1000:
+                return
+            await asyncio.sleep(due / 1000)
+            self._latest = time.monotonic()
+
+    async def _scroll(self) -> None:
+        """Scroll a page that watches it to its end as long as it grows, `javascript.scrolls` times at most."""
+        for _ in range(self._options.scrolls if await self._state("watches") else 0):
+            size, self._latest = await self._evaluate(SIZE), time.monotonic()
+            await self._evaluate(SCROLL)
+            await self._wait_until_quiet()
+            if await self._evaluate(SIZE) == size:
+                return
+
+    async def _state(self, name: str) -> Any:
+        """Return what `PREPARE` knows of the page; scripts of the page may have replaced it by anything."""
+        state = await self._page.evaluate(STATE)
+        return state.get(name) if isinstance(state, dict) else None
 
     async def _evaluate(self, script: str) -> Any:
         """Return the value of a script that shares the document with the page, but none of its objects."""

@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 MAX_ATTEMPTS = 2
 """Attempts to open a page if the browser fails or the page takes too long."""
+_NOT_AWAITED = "some pages were read without the element of `javascript.wait_for` ({}), which did not come"
 _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
 
 
@@ -77,7 +78,7 @@ class PageRenderer(Feature):
                 raise
             self._missing = str(error)
         else:
-            self._browser = Browser(program, self._context.source.user_agent)
+            self._browser = Browser(program, self._context.source.user_agent, self._section)
 
     def takes(self, visit: Visit, body: bytes) -> bool:
         """Return whether a page is opened in the browser: it has scripts, and a rule applies to it."""
@@ -112,6 +113,8 @@ class PageRenderer(Feature):
             except (RuntimeError, OSError) as error:
                 why = str(error)
             else:
+                if not rendered.awaited:
+                    self._context.counters.add_new_remark(_NOT_AWAITED.format(self._section.wait_for))
                 if len(rendered.html) <= self._context.source.limits.max_size:
                     return rendered
                 why = "the rendered page is larger than limits.max_size"

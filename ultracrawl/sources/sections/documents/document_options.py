@@ -14,11 +14,12 @@ from ultracrawl.rules.duplicates.fingerprint import MAX_DISTANCE, SHINGLE
 from ultracrawl.sources.header_rules import Expression, HeaderExpressions
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.documents.destinations import FeedingSection
-from ultracrawl.sources.sections.documents.extract import CssSelector, ExtractRules
+from ultracrawl.sources.sections.documents.extract import ExtractRules
 from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 from ultracrawl.sources.sections.scope.boundary import UriPatterns
 from ultracrawl.sources.sections.scope.focused import FocusedSection
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.selectors import CssSelector
 from ultracrawl.sources.values import (
     Charset,
     Language,

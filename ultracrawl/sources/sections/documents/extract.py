@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from ultracrawl.content.html.selection import SelectorError, css_pick, xpath_pick
 from ultracrawl.rules.attributes.making import template_mistake
 from ultracrawl.sources.header_rules import Expression
 from ultracrawl.sources.mistakes import format_names, format_value, mistake
 from ultracrawl.sources.patterns import UriPattern
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.selectors import CssSelector, XPath
 from ultracrawl.sources.values import as_list, lower_keys
 
 KINDS = ("constant", "template", "regexp", "css", "xpath")
@@ -27,21 +27,6 @@ def _check_template(text: str) -> str:
             "write for example `{host}/{title}`",
         )
     return text
-
-
-def _selector(pick: Callable[[str, str], object], example: str) -> AfterValidator:
-    def check(selector: str) -> str:
-        try:
-            pick("", selector)
-        except SelectorError as error:
-            raise mistake(str(error), f"write for example {example}") from None
-        return selector
-
-    return AfterValidator(check)
-
-
-CssSelector = Annotated[str, _selector(css_pick, "`.price` or `meta[name=sku]`")]
-XPath = Annotated[str, _selector(xpath_pick, "`//span[@id='sku']/text()`")]
 
 
 _as_list = partial(as_list, types=(str, dict))

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ultracrawl.sources.sections.scope.boundary import UriPatterns
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.selectors import CssSelector
 from ultracrawl.sources.values import Seconds
 
 
@@ -22,6 +23,16 @@ class JavascriptSection(Section):
     """Render only pages whose URL matches one of these rules. None: all pages with scripts."""
     keep_html: bool = Field(default=False, examples=[True])
     """Index the rendered page. If off, index the page as the server sent it."""
+    wait: Seconds = Field(default=0.0, examples=[1])
+    """Seconds that a page is left alone after loading."""
+    wait_for: CssSelector | None = Field(default=None, examples=[".results a"])
+    """CSS selector of an element. A page is not complete before it has one, for at most `max_wait` seconds."""
+    quiet_time: Seconds = Field(default=0.15, examples=[0.5])
+    """Seconds without a request after which a page is complete. It waits for timers of up to 2 seconds, too."""
+    max_wait: Seconds = Field(default=5.0, examples=[10])
+    """Seconds after which a page is taken as it is: after loading, for `wait_for`, and for scrolling."""
+    scrolls: int = Field(default=20, ge=0, le=1000, examples=[100])
+    """How often a page that loads more when it is scrolled is scrolled to its end. 0: never."""
     delay: Seconds | None = Field(default=0.0, examples=[0.5])
     """Seconds between requests for the parts of pages, per site. None: `politeness.delay`."""
     timeout: Seconds = Field(default=30.0, gt=0, examples=[10])
