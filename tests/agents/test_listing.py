@@ -336,6 +336,18 @@ def test_another_definition_makes_all_documents_anew(workspace: Workspace, kind:
     assert kind.calls[0] == ["list", "", ""], "what is inside may be another"
 
 
+def test_a_document_made_again_from_its_stored_response_keeps_what_the_lister_says(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace, storage={"keep": True}, attributes={"colour": "Colour"})
+    listed = {"title": "Told", "attributes": {"colour": ["red"]}, "acl": ["staff"]}
+    kind.put(*({**entry, **listed} for entry in fill(kind, "a")))
+    crawl(workspace)
+    assert outcomes(workspace.command("reindex", "s", "--json").run) == {"MODIFIED": 1}
+    assert found(workspace, "Told") == []
+    assert found(workspace, "title:Told Colour:red", principal="staff") == ["a"]
+
+
 def test_commands_look_at_listed_documents_as_at_pages(workspace: Workspace, kind: Shelf) -> None:
     define(workspace, storage={"keep": True})
     kind.put(*fill(kind, *"ab"), {"name": "nowhere"})

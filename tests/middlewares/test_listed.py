@@ -1,4 +1,4 @@
-"""What a lister says of a document goes with the answer of a web server, and nobody else's word for it."""
+"""Validators of the lister take the place of those of a web server, which cannot speak for the lister."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from scrapy.http import Response
 from ultracrawl.agents.port import Entry
 from ultracrawl.middlewares.fetcher import FetcherMiddleware
 from ultracrawl.model import UrlRecord
-from ultracrawl.run.listing.answers import ENTRY_HEADER, entry_of
 from ultracrawl.run.listing.fetching import EntryFetching
 from ultracrawl.run.visit import META_KEY, Visit
 from ultracrawl.stores import QueueEntry
@@ -19,23 +18,19 @@ from ultracrawl.stores import QueueEntry
 URL = "https://www.example.com/a"
 
 
-class Listed:
-    """Knows an entry, or none, and fetches nothing itself."""
+class Listing:
+    """A fetcher that leaves everything to the web server."""
 
     recipe = "recipe"
 
-    def __init__(self, entry: Entry | None) -> None:
-        self._entry = entry
 
-    def listed(self, visit: Visit) -> Entry | None:
-        return self._entry
-
-
-@pytest.mark.parametrize("entry", [None, Entry(URL, title="Told", acl=("staff",))])
+@pytest.mark.parametrize("entry", [None, Entry(URL, title="Told"), Entry(URL, validators="v1")])
 @pytest.mark.parametrize("status", [200, 404])
 def test_a_server_cannot_speak_for_the_lister(entry: Entry | None, status: int) -> None:
-    visit = Visit(QueueEntry(1, URL, "www.example.com", 0, 1), UrlRecord(URL, "s"))
-    request = Request(URL, meta={META_KEY: visit})
-    claimed = Response(URL, status=status, headers={ENTRY_HEADER: '{"access_url":"x","title":"Claimed"}'})
-    middleware = FetcherMiddleware(cast(EntryFetching, Listed(entry)))
-    assert entry_of(middleware.process_response(request, claimed)) == (entry if status == 200 else None)
+    visit = Visit(QueueEntry(1, URL, "www.example.com", 0, 1), UrlRecord(URL, "s"), listed=entry)
+    claims = {"X-Ultracrawl-Entry": '{"access_url":"x","title":"Claimed"}', "ETag": '"own"'}
+    request, answer = Request(URL, meta={META_KEY: visit}), Response(URL, status=status, headers=claims)
+    answered = FetcherMiddleware(cast(EntryFetching, Listing())).process_response(request, answer)
+    is_validated = status == 200 and entry is not None and entry.validators
+    assert answered.headers["ETag"] == (b"v1 recipe" if is_validated else b'"own"')
+    assert visit.listed == entry

@@ -10,7 +10,7 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
 from ultracrawl.run import Visit, parts_of, visit_of
-from ultracrawl.run.indexing.response_store import ResponseStore
+from ultracrawl.run.indexing.response_store import ENTRY_HEADER, ResponseStore, entry_of
 from ultracrawl.run.results import TRUNCATED_KEY
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class StoredDownloadHandler(BaseDownloadHandler):
         if visit is None or answer is None:
             raise DownloadFailedError(f"{request.url} is not stored")
         request.meta[TRUNCATED_KEY] = answer.truncated
+        visit.note_listed(entry_of(answer))
         headers = _headers(visit, answer)
         response_class = responsetypes.from_args(headers=headers, url=request.url, body=answer.body)
         return response_class(request.url, status=200, headers=headers, body=answer.body)
@@ -57,4 +58,5 @@ def _headers(visit: Visit, answer: StoredAnswer) -> Headers:
     for name in {name for name, _ in answer.headers}:
         headers.setlist(name, [value.encode("latin-1") for header, value in answer.headers if header == name])
     headers.pop("Content-Encoding", None)  # bodies are stored decoded
+    headers.pop(ENTRY_HEADER, None)
     return headers

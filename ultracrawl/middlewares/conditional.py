@@ -122,7 +122,8 @@ class VisitConditions:
                 self._not_modified(visit, refusal)
         elif response.status == 200:
             rules = self._context.rules
-            value = content_checksum(response, rules.recipe) if rules.listed else checksum(response.body)
+            body = response.body
+            value = content_checksum(visit.listed, body, rules.recipe) if rules.listed else checksum(body)
             visit.note_checksum(value)
             # X-Robots-Tag may change while the body does not.
             may_end = not (refusal or visit.rescan or head.page.x_robots_tag) and visit.record.retained

@@ -1,21 +1,17 @@
-"""Answers the visits of a listed source from its fetcher, and adds the lister's entry to responses of web servers."""
+"""Answers the visits of a listed source from its fetcher."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
 from ultracrawl.run import parts_of, visit_of
-from ultracrawl.run.listing.answers import ENTRY_HEADER, with_entry
+from ultracrawl.run.listing.answers import stored_validators
 from ultracrawl.run.listing.fetching import EntryFetching
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-
-IS_FETCHED_KEY = "ultracrawl_listed"
-"""Key in `request.meta`: whether the response came from the fetcher."""
 
 
 class FetcherMiddleware:
@@ -34,17 +30,12 @@ class FetcherMiddleware:
         visit = visit_of(request)
         if visit is None or visit.from_store:
             return None
-        answer = await self._fetching.answer(visit, self._fetching.listed(visit))
-        request.meta[IS_FETCHED_KEY] = answer is not None
-        return answer
+        return await self._fetching.answer(visit)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Add the lister's entry to the response of a web server."""
-        if request.meta.get(IS_FETCHED_KEY):
-            return response
-        response.headers.pop(ENTRY_HEADER, None)  # a web server must not forge the lister's entry
+        """Give the response of a web server the validators of the lister, if it has some."""
         visit = visit_of(request)
-        if visit is None or visit.done or response.status != 200:
-            return response
-        entry = self._fetching.listed(visit)
-        return response if entry is None else with_entry(response, entry, self._fetching.recipe)
+        entry = None if visit is None or response.status != 200 else visit.listed
+        if entry is not None and entry.validators:
+            response.headers["ETag"] = stored_validators(entry, self._fetching.recipe)
+        return response

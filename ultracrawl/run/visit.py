@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from ultracrawl.agents.port import Entry
     from ultracrawl.model import AttributeValue, UrlOutcome, UrlRecord
     from ultracrawl.run.ending import Ending
 
@@ -95,6 +96,8 @@ class Visit:
     """Whether the response to its request has begun."""
     reserved: SiteReservations | None = None
     """What the files of its site reserve; None until it is asked for."""
+    listed: Entry | None = None
+    """What lister and fetcher say of its document; None if they say nothing, and in a source of the web."""
     fetch: FetchResult = NOT_FETCHED
     checksum: bytes = b""
     """Checksum of the document, or of the body until there is one; the next visit compares with it."""
@@ -154,6 +157,10 @@ class Visit:
     def note_reserved(self, reserved: SiteReservations) -> None:
         """Set what the files of its site reserve."""
         self.reserved = reserved
+
+    def note_listed(self, entry: Entry | None) -> None:
+        """Set what lister and fetcher say of its document."""
+        self.listed = entry
 
     def note_answer_begun(self) -> None:
         """Record that the response to its request has begun."""

@@ -10,7 +10,7 @@ from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.model import Cause, CauseCode, Document, Page, StatusCode, UrlOutcome
 from ultracrawl.run import context_of, parts_of
 from ultracrawl.run.ending import Ending
-from ultracrawl.run.listing.answers import describe, entry_of
+from ultracrawl.run.listing.answers import describe
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.document_converter import DocumentConverter, note_truncation
@@ -107,12 +107,11 @@ class FilteredPageHandler:
         if result.rd is not None and not refusal:
             sections = html_page.sections if html_page is not None else ()
             document = replace(_document(self._context, visit, result.rd), sections=sections)
-            if self._context.rules.listed:
-                describe(document, response)
+            if visit.listed is not None:
+                describe(document, visit.listed)
             page = Page(title=document.title, text=document.text, meta=document.attributes)
             # Duplicates are found by the whole content, not only by the part that the filters keep.
-            entry = entry_of(response) if self._context.rules.listed else None
-            twin = self._duplicates.find(visit, converted or html_page or Page(), response.body, entry)
+            twin = self._duplicates.find(visit, converted or html_page or Page(), response.body)
         self._follow(visit, response, result, html_page, twin)
         if twin is not None:
             self._duplicates.refuse(visit, twin)

@@ -11,7 +11,7 @@ from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.discovery.redirects import RedirectFollower
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.listing.answers import describe, entry_of
+from ultracrawl.run.listing.answers import describe
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.language_detection import DocumentLanguages
 from ultracrawl.run.reading.language_focus import LanguageFocus
@@ -74,8 +74,7 @@ class PageHandler:
         if self._focus is not None:
             off_focus = self._focus.refusal(visit, page, response, self._context.store)
         refusal = permissions.refusal or self._permissions.followed_only(visit) or off_focus
-        entry = entry_of(response) if self._context.rules.listed else None
-        twin = None if refusal else self._duplicates.find(visit, page, response.body, entry)
+        twin = None if refusal else self._duplicates.find(visit, page, response.body)
         if self._should_follow(visit, page, twin):
             follow = partial(self._follow, visit, list(self._spider.links(response, page)), response, page)
             if refusal or self._source.duplicates.follow_links:
@@ -122,8 +121,8 @@ class PageHandler:
                 **page.picked,
             },
         )
-        if self._context.rules.listed:
-            describe(document, response)
+        if visit.listed is not None:
+            describe(document, visit.listed)
         return document
 
     # ---- links

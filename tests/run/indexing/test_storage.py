@@ -131,6 +131,18 @@ def test_the_store_is_bounded(small: Site, url: str, workspace: Workspace) -> No
     assert run["outcomes"]["NEW"] == 3, "the crawl goes on"
 
 
+def test_what_a_server_claims_in_the_name_of_a_lister_is_not_stored(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    claim = {"X-Ultracrawl-Entry": '{"access_url":"x","title":"Claimed"}'}
+    site.page("/", title="Home", text="welcome", headers=claim)
+    define(workspace, url, {"headers": True})
+    workspace.crawl()
+    workspace.command("reindex")
+    assert workspace.command("search", "--json", "Claimed").json["hits"] == []
+    assert len(workspace.command("search", "--json", "Home").json["hits"]) == 1
+
+
 @pytest.mark.parametrize("form", ["blocks", "files"])
 @pytest.mark.parametrize("headers", [True, False])
 def test_everything_is_made_again_without_a_request(

@@ -6,29 +6,32 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from ultracrawl.agents.entry_texts import entry_text, parse_entry
 from ultracrawl.content.mime import type_matches
 from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.listing.answers import ENTRY_HEADER
 from ultracrawl.stores import Retained
 from ultracrawl.stores.project_stores import open_documents
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
+    from ultracrawl.agents.port import Entry
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
     from ultracrawl.stores.documents.response_bodies import DocumentStore
 
 logger = logging.getLogger(__name__)
 
-_ALWAYS = frozenset({"content-type", "x-robots-tag", ENTRY_HEADER.lower()})
+ENTRY_HEADER = "X-Ultracrawl-Entry"
+"""Stored as a header: what the lister and fetcher of the source said of the document."""
+_ALWAYS = frozenset({"content-type", "x-robots-tag"})
 """Headers that are always stored: without X-Robots-Tag nobody would know what the publisher forbids."""
-_NEVER = frozenset({"set-cookie", "set-cookie2"})
-"""Headers that give access to a session."""
+_NEVER = frozenset({"set-cookie", "set-cookie2", ENTRY_HEADER.lower()})
+"""Headers that give access to a session, and what no server may say."""
 _DEFERRED = 1 << 61
 """Distinguishes the keys of deferred responses from those of others."""
 
@@ -135,6 +138,8 @@ class ResponseStore(Feature):
             for value in values
             if _is_kept(name.decode("latin-1").lower(), everything=self._options.headers)
         )
+        if visit.listed is not None:
+            headers += ((ENTRY_HEADER, entry_text(visit.listed)),)
         return StoredAnswer(visit.url, self._context.clock(), headers, response.body, visit.fetch.truncated)
 
     def _give_up(self, problem: str) -> None:
@@ -156,6 +161,12 @@ class ResponseStore(Feature):
             self._give_up(str(error))
         finally:
             self.store.close()
+
+
+def entry_of(answer: StoredAnswer) -> Entry | None:
+    """Return what lister and fetcher said of a stored document, if anything."""
+    text = answer.header(ENTRY_HEADER)
+    return parse_entry(text) if text else None
 
 
 def deferred_key(key: int) -> int:

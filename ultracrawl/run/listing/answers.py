@@ -1,22 +1,18 @@
-"""Converts entries of listers and fetchers into Scrapy responses, and back."""
+"""Makes Scrapy responses and documents of the entries of listers and fetchers."""
 
 from __future__ import annotations
 
 from email.utils import formatdate
-from functools import lru_cache
 
 from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.agents.entry_texts import content_key, entry_text, parse_entry
+from ultracrawl.agents.entry_texts import content_key
 from ultracrawl.agents.port import Entry
 from ultracrawl.content.file_names import media_type_of
 from ultracrawl.model import Document
 from ultracrawl.rules.recrawl.change import checksum
-from ultracrawl.run.transport.headers import header_of
 
-ENTRY_HEADER = "X-Ultracrawl-Entry"
-"""The header with the entry of a lister or fetcher; it is interpreted in listed sources only."""
 _RECIPE_LENGTH = 8
 
 
@@ -33,17 +29,8 @@ def entry_headers(url: str, entry: Entry, recipe: str) -> dict[bytes, bytes]:
 def entry_response(url: str, entry: Entry, recipe: str) -> Response:
     """Return the response with the document of an entry."""
     headers, body = entry_headers(url, entry, recipe), entry.body or b""
-    headers[ENTRY_HEADER.encode()] = entry_text(entry).encode()
     kind = responsetypes.from_args(headers=headers, url=url, body=body)
     return kind(url, status=200, headers=headers, body=body)
-
-
-def with_entry(response: Response, entry: Entry, recipe: str) -> Response:
-    """Return the response of a web server with the entry of the lister added as a header."""
-    response.headers[ENTRY_HEADER] = entry_text(entry)
-    if entry.validators:
-        response.headers["ETag"] = stored_validators(entry, recipe)
-    return response
 
 
 def stored_validators(entry: Entry, recipe: str) -> str:
@@ -57,22 +44,8 @@ def stored_validators(entry: Entry, recipe: str) -> str:
     return f"{entry.validators.encode('ascii', 'backslashreplace').decode()} {recipe[:_RECIPE_LENGTH]}"
 
 
-def entry_of(response: Response) -> Entry | None:
-    """Return the entry in the headers of a response, if it has one."""
-    text = header_of(response, ENTRY_HEADER)
-    return _read(text) if text else None
-
-
-@lru_cache(maxsize=128)
-def _read(text: str) -> Entry:
-    return parse_entry(text)
-
-
-def describe(document: Document, response: Response) -> None:
-    """Set the title, attributes, owner and access list of a document from the entry of its response."""
-    entry = entry_of(response)
-    if entry is None:
-        return
+def describe(document: Document, entry: Entry) -> None:
+    """Set the title, attributes, owner and access list of a document from its entry."""
     if not entry.reads_metadata:
         document.title, document.attributes = "", {}
     document.title = entry.title or document.title or entry.name
@@ -83,8 +56,7 @@ def describe(document: Document, response: Response) -> None:
     document.acl = list(entry.acl)
 
 
-def content_checksum(response: Response, recipe: str) -> bytes:
+def content_checksum(entry: Entry | None, body: bytes, recipe: str) -> bytes:
     """Return the checksum of a document together with the metadata of its entry and the recipe of the source."""
-    entry = entry_of(response)
     metadata = b"" if entry is None else content_key(entry).encode()
-    return checksum(recipe.encode() + metadata + response.body)
+    return checksum(recipe.encode() + metadata + body)

@@ -78,11 +78,13 @@ class EntryFetching(Feature):
         data = self._context.store.documents.retained_document(Retained.LISTED, visit.entry.key)
         return None if data is None else unpack_entry(data)
 
-    async def answer(self, visit: Visit, entry: Entry | None) -> Response | None:
+    async def answer(self, visit: Visit) -> Response | None:
         """Return the response of a visit; None if its URL is fetched like those of web sources.
 
-        Raises `IgnoreRequest` if the visit has ended.
+        Sets the entry of the visit. Raises `IgnoreRequest` if the visit has ended.
         """
+        entry = self.listed(visit)
+        visit.note_listed(entry)
         if entry is not None and entry.display_url and not is_display_url(entry.display_url, self._schemes):
             return self._failed(visit, Failure(StatusCode.BAD_DISPLAY_URL, repr(entry.display_url)))
         if entry is None or entry.body is None:
@@ -94,6 +96,7 @@ class EntryFetching(Feature):
             if isinstance(fetched, Failure):
                 return self._failed(visit, fetched)
             entry = fetched if entry is None else merge_entries(entry, fetched)
+            visit.note_listed(entry)
         return self._response_within_limit(visit, entry)
 
     @property
@@ -121,6 +124,7 @@ class EntryFetching(Feature):
     def _failed(self, visit: Visit, failure: Failure) -> Response:
         """Return a response with the HTTP status of a failure, or end the visit. Raises `IgnoreRequest`."""
         if failure.status < 600:
+            visit.note_listed(None)
             return entry_response(visit.url, Entry(visit.url), self.recipe).replace(status=failure.status)
         unreached = failure.status == StatusCode.IO_ERROR
         outcome = UrlOutcome.NETWORK_ERROR if unreached else UrlOutcome.FAILED

@@ -19,7 +19,6 @@ from ultracrawl.run.placement.succession import Succession, same_content
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
-    from ultracrawl.agents.port import Entry
     from ultracrawl.index import IndexDocument
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
@@ -66,15 +65,14 @@ class Duplicates(Feature):
 
     # ---- before a document is indexed
 
-    def find(self, visit: Visit, page: Page, body: bytes, entry: Entry | None = None) -> UrlRecord | None:
+    def find(self, visit: Visit, page: Page, body: bytes) -> UrlRecord | None:
         """Return the document in the index that has the content of this page and outranks it, or None.
 
-        `entry` is that of the lister, if there is one. Stores fingerprint and preference in the visit; called once for
-        each page that would be indexed.
+        Stores fingerprint and preference in the visit; called once for each page that would be indexed.
         """
         if not self._marks.compares(visit.url):
             return None
-        mark, simhash = self._marks.of_page(visit, page, body, entry)
+        mark, simhash = self._marks.of_page(visit, page, body)
         visit.page = visit.page._replace(
             fingerprint=mark.fingerprint, preference=self._marks.preference(visit, page)
         )
@@ -82,7 +80,7 @@ class Duplicates(Feature):
             visit.page = visit.page._replace(simhash=simhash())
             self._open.enter(visit, contested=False)
             return None
-        return self._find_among(visit, () if entry is None else entry.acl, simhash)
+        return self._find_among(visit, () if visit.listed is None else visit.listed.acl, simhash)
 
     def find_again(self, visit: Visit) -> UrlRecord | None:
         """Repeat `find` for a page whose document had to wait, and whose readers are part of its fingerprint."""
@@ -285,17 +283,13 @@ class DocumentMarks:
         """Return whether the document of an access URL is compared with others."""
         return self._fingerprints is not None and self._fingerprints.compares(url)
 
-    def of_page(
-        self, visit: Visit, page: Page, body: bytes, entry: Entry | None
-    ) -> tuple[ContentMark, Callable[[], int | None]]:
-        """Return the mark of a document without its readers, and a function that computes its simhash.
-
-        `entry` is that of the lister, if there is one.
-        """
+    def of_page(self, visit: Visit, page: Page, body: bytes) -> tuple[ContentMark, Callable[[], int | None]]:
+        """Return the mark of a document without its readers, and a function that computes its simhash."""
         fingerprints = self._fingerprints
         assert fingerprints is not None, "the document is compared"
         whole = not (visit.fetch.truncated or page.truncated)
-        metadata = "" if entry is None else stated_metadata(entry, self._is_searchable)
+        listed = visit.listed
+        metadata = "" if listed is None else stated_metadata(listed, self._is_searchable)
         mark = ContentMark(fingerprints.of(page, body, whole=whole)).among(metadata)
 
         def simhash() -> int | None:
