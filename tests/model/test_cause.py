@@ -44,6 +44,7 @@ CODES = [
     "part",
     "no-text",
     "unrendered",
+    "rendered",
     "directory",
     "feed",
     "no-feed",

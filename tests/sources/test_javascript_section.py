@@ -18,6 +18,8 @@ def load(tmp_path: Path, text: str):
 @pytest.mark.parametrize(
     ("name", "written"),
     [
+        ("use", "sometimes"),
+        ("keep_html", "perhaps"),
         ("wait", "-1"),
         ("wait_for", "'#a['"),
         ("wait_for", "[1]"),
@@ -29,6 +31,20 @@ def load(tmp_path: Path, text: str):
     ],
 )
 def test_mistakes_have_their_line(tmp_path: Path, name: str, written: str) -> None:
-    (finding,) = load(tmp_path, f"    javascript:\n      use: true\n      {name}: {written}\n").findings
+    (finding,) = load(tmp_path, f"    javascript:\n      parts: 5\n      {name}: {written}\n").findings
     assert f"javascript.{name}" in str(finding)
     assert "ultracrawl.yaml:6" in str(finding)
+
+
+@pytest.mark.parametrize(
+    ("written", "use"), [("auto", "auto"), ("true", True), ("{use: auto}", "auto"), ("", False)]
+)
+def test_use_has_a_short_form(tmp_path: Path, written: str, use: bool | str) -> None:
+    loaded = load(tmp_path, f"    javascript: {written}\n")
+    assert loaded.findings == ()
+    assert loaded.project.sources["s"].javascript.use == use
+
+
+def test_a_short_form_that_is_wrong_has_its_line(tmp_path: Path) -> None:
+    (finding,) = load(tmp_path, "    javascript: sometimes\n").findings
+    assert "ultracrawl.yaml:4" in str(finding)

@@ -149,7 +149,7 @@ class AcceptanceMiddleware:
         """Return the kind of wall that a response is; those of FTP servers and of stored responses are none."""
         if visit.from_store or not visit.url.startswith("http"):
             return ""
-        scripts_run = self._context.source.javascript.use
+        scripts_run = bool(self._context.source.javascript.use)
         if not _WALL_KEYS.isdisjoint(response.headers) and (wall := wall_of_headers(values_of(response))):
             return wall
         return wall_of_body(response.body, scripts_run=scripts_run)

@@ -82,6 +82,8 @@ class CauseCode(StrEnum):
     """The document is truncated."""
     NO_TEXT = "no-text", "the document has no text"
     UNRENDERED = "unrendered", "its scripts were not run"
+    RENDERED = "rendered", "opened in the browser", "as sent, it has {subject}"
+    """Only if the source leaves that open (`javascript.use: auto`)."""
     DIRECTORY = "directory", "directory with {subject} entries"
     FEED = "feed", "feed with {subject} entries, {detail}", ""
     NO_FEED = "no-feed", "no feed"

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from ultracrawl.model import (
-    NO_CAUSE,
     Cause,
     CauseCode,
     Removal,
@@ -89,7 +88,11 @@ class Recorder:
         if unchanged and visit.record.pending:
             outcome, status = PENDING, StatusCode.CRAWLED
         page = visit.page
-        cause = ending.cause or page.unrendered or (Cause(CauseCode.EXPIRES) if page.expires else NO_CAUSE)
+        cause = (
+            ending.cause or page.unrendered or (Cause(CauseCode.EXPIRES) if page.expires else page.rendered)
+        )
+        if unchanged and not cause and visit.record.cause.code is CauseCode.RENDERED:
+            cause = visit.record.cause
         if visit.without_request and not (cause or visit.revived):
             cause = Cause(CauseCode.GIVEN)
         return self._next_record(visit, outcome, status, cause, unchanged=unchanged), outcome

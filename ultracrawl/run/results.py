@@ -112,6 +112,8 @@ class PageResult(NamedTuple):
     """Whether no snippet of the text may be shown."""
     expires: bool = False
     """Whether its permissions depend on the date, so that the next visit must be unconditional."""
+    rendered: Cause = NO_CAUSE
+    """Why it was opened in the browser, if the source leaves that open."""
     unrendered: Cause = NO_CAUSE
     """Why its scripts were not run, if they should have been; the next visit is unconditional then."""
     related: Mapping[str, list[str]] = _NOTHING

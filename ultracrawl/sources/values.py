@@ -164,12 +164,17 @@ def _check_header_text(value: str) -> str:
     return value.strip()
 
 
-def _check_publicity(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    try:
-        return handler(value)
-    except ValidationError:
-        problem = f"{format_value(value)} is not a known value"
-        raise mistake(problem, "write `true`, `confirmed` or `false`") from None
+def _or_word(word: str) -> WrapValidator:
+    """Return the validator of a boolean that may also be a word; whatever else is written is one mistake."""
+
+    def check(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+        try:
+            return handler(value)
+        except ValidationError:
+            problem = f"{format_value(value)} is not a known value"
+            raise mistake(problem, f"write `true`, `{word}` or `false`") from None
+
+    return WrapValidator(check)
 
 
 class PluginName:
@@ -276,7 +281,8 @@ Language = Annotated[
 ]
 Publicity = Annotated[
     bool | Literal["confirmed"],
-    WrapValidator(_check_publicity),
+    _or_word("confirmed"),
     WithJsonSchema({"enum": [False, True, "confirmed"]}),
 ]
+AutoUse = Annotated[bool | Literal["auto"], _or_word("auto"), WithJsonSchema({"enum": [False, True, "auto"]})]
 HeaderText = Annotated[str, AfterValidator(_check_header_text)]

@@ -152,8 +152,8 @@ class FilteredPageHandler:
         if rendered is not None:
             from ultracrawl.rules.filters.resource import Scripted  # noqa: PLC0415 - loads all of the filters
 
-            html, keep = rendered.html.encode("utf-8", "replace"), source.javascript.keep_html
-            scripted = Scripted(html, rendered.targets, keep, rendered.url)
+            html = rendered.html.encode("utf-8", "replace")
+            scripted = Scripted(html, rendered.targets, rendered.kept, rendered.url)
         own = self._context.rules.reader
         views.resource.note_page(
             read, scripted, robots_name=source.robots.name, limits=own.limits, content=own.content

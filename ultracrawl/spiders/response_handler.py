@@ -153,10 +153,10 @@ class ResponseHandler:
 
     async def _render(self, renderer: PageRenderer, visit: Visit, response: Response) -> Iterable[Any]:
         """Return the documents of a page that a browser renders."""
-        if self._filtered is not None:
-            rendered = await renderer.rendered(visit, response)
-            return self._filtered.documents(visit, response, rendered=rendered)
         page = await self._parse_async(visit, response)
+        if page is not None and self._filtered is not None:
+            rendered = await renderer.rendered(visit, response, page)
+            return self._filtered.documents(visit, response, rendered=rendered)
         if page is not None:
             page = await renderer.page(visit, response, page)
         return () if page is None or visit.done else self._pages.handle(visit, response, page)

@@ -53,7 +53,7 @@ def define(workspace: Workspace, url: str, **options: Any) -> None:
     ("options", "links", "words"),
     [
         ({"use": False}, [], "static"),
-        ({}, ["/one", "/two"], "static"),
+        ({"keep_html": False}, ["/one", "/two"], "static"),
         ({"keep_html": True}, ["/one", "/two"], "dynamic"),
     ],
     ids=["fast_48_no", "fast_48_yes_49_no", "fast_49_yes"],

@@ -277,13 +277,13 @@ FEATURES: tuple[Row[Any], ...] = (
         PartFetcher,
         lambda p: PartFetcher(p.context, p[RobotsCache], send_of(p), p[AuthChain].certificates),
         "below log-ins",
-        lambda p: p.context.source.javascript.use,
+        lambda p: bool(p.context.source.javascript.use),
     ),
     Row(
         PageRenderer,
         make_renderer,
         "below the converter, which reads its pages",
-        lambda p: p.context.source.javascript.use,
+        lambda p: bool(p.context.source.javascript.use),
         inspected=True,
     ),
     Row(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
+from ultracrawl.model import CauseCode, Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.boundary.masks import parse_address
@@ -43,6 +43,16 @@ def later_stages(
     yield _robots(rules, url, record, robots)
     if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:
         yield _last_visit(record)
+        if source.javascript.use:
+            yield from _rendering(source, record)
+
+
+def _rendering(source: DataSource, record: UrlRecord) -> Iterator[Decision]:
+    """Yield whether a page was opened in the browser at its last visit, as far as its record tells."""
+    if record.cause.code in (CauseCode.RENDERED, CauseCode.UNRENDERED):
+        yield Decision(True, "javascript", record.cause.code.value, record.reason)
+    elif source.javascript.use == "auto" and record.outcome in _INDEXED:
+        yield Decision(True, "javascript", "auto", "read as sent: it has text and links, or no scripts")
 
 
 def _addresses(source: DataSource, rules: CompiledSource, host: str, *, dns: bool) -> Iterator[Decision]:

@@ -72,6 +72,8 @@ class Rendered:
     """The URL that scripts gave to the page (`history.pushState`); empty if they left it."""
     awaited: bool = True
     """Whether the element came that `javascript.wait_for` names."""
+    kept: bool = False
+    """Whether it is indexed in place of the page as sent."""
 
 
 Fetch = Callable[[PartRequest], Awaitable[PartAnswer | None]]

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.html.rendered import merge_rendered
@@ -18,7 +19,7 @@ from ultracrawl.run.hooks import Feature
 from ultracrawl.run.reading.document_converter import note_truncation
 from ultracrawl.run.rendering.browser import Browser, browser_program
 from ultracrawl.run.rendering.open_page import Rendered
-from ultracrawl.run.rendering.script_detection import has_scripts
+from ultracrawl.run.rendering.script_detection import PAGES, has_few_words, has_scripts, what_lacks
 from ultracrawl.run.transport.headers import header_of
 from ultracrawl.run.visit import Step, Visit
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PAGES = frozenset({"text/html", "application/xhtml+xml"})
 MAX_ATTEMPTS = 2
 """Attempts to open a page if the browser fails or the page takes too long."""
 _NOT_AWAITED = "some pages were read without the element of `javascript.wait_for` ({}), which did not come"
@@ -59,7 +59,7 @@ class PageRenderer(Feature):
         self._read_large_page = read_large_page
         self._within = within
         self._section = context.source.javascript
-        self.on = self._section.use
+        self.on = bool(self._section.use)
         rules = [UriRule(pattern.kind, pattern.text, Action.INCLUDE) for pattern in self._section.urls]
         self._pages = UriTable(rules, context.rules.url_policy.without_rewriting)
         self._places = asyncio.Semaphore(self._section.pages)
@@ -81,28 +81,33 @@ class PageRenderer(Feature):
             self._browser = Browser(program, self._context.source.user_agent, self._section)
 
     def takes(self, visit: Visit, body: bytes) -> bool:
-        """Return whether a page is opened in the browser: it has scripts, and a rule applies to it."""
+        """Return whether a page may be opened in the browser: it has scripts, and a rule applies to it."""
         if not self.on or visit.fetch.media_type not in PAGES or not has_scripts(body):
             return False
         return self._pages.empty or self._pages.find(visit.url) is not None
 
     async def page(self, visit: Visit, response: Response, page: Page) -> Page:
         """Return a page after its scripts; the original page if they fail."""
-        rendered = await self.rendered(visit, response)
+        rendered = await self.rendered(visit, response, page)
         if rendered is None:
             return page
         read = await self._read(visit, rendered.url or response.url, rendered.html)
         if read is None:
             return page
-        keep, targets, moved = self._section.keep_html, rendered.targets, rendered.url
-        return merge_rendered(page, read, targets, url=response.url, rendered_url=moved, kept=keep)
+        kept, targets, moved = rendered.kept, rendered.targets, rendered.url
+        return merge_rendered(page, read, targets, url=response.url, rendered_url=moved, kept=kept)
 
-    async def rendered(self, visit: Visit, response: Response) -> Rendered | None:
+    async def rendered(self, visit: Visit, response: Response, page: Page) -> Rendered | None:
         """Return a page after its scripts in the browser.
 
-        None if that fails or the result is too large: the original page is used, and the next run opens it again
-        whatever its validators say.
+        None if `javascript.use` is `auto` and the page as sent lacks nothing. None if the browser fails or the result
+        is too large, too: the original page is used, and the next run opens it again whatever its validators say.
         """
+        if self._section.use == "auto":
+            lacks = what_lacks(page)
+            if not lacks:
+                return None
+            visit.page = visit.page._replace(rendered=Cause(CauseCode.RENDERED, lacks))
         why = self._missing
         for _ in range(MAX_ATTEMPTS if self._browser is not None else 0):
             try:
@@ -116,7 +121,8 @@ class PageRenderer(Feature):
                 if not rendered.awaited:
                     self._context.counters.add_new_remark(_NOT_AWAITED.format(self._section.wait_for))
                 if len(rendered.html) <= self._context.source.limits.max_size:
-                    return rendered
+                    kept = self._section.keep_html
+                    return replace(rendered, kept=has_few_words(page) if kept is None else kept)
                 why = "the rendered page is larger than limits.max_size"
                 break
         cause = Cause(CauseCode.UNRENDERED, detail=why)

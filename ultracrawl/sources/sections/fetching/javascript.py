@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ultracrawl.sources.sections.scope.boundary import UriPatterns
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.selectors import CssSelector
-from ultracrawl.sources.values import Seconds
+from ultracrawl.sources.values import AutoUse, Seconds
 
 
 class JavascriptSection(Section):
@@ -17,12 +17,14 @@ class JavascriptSection(Section):
 
     FETCH_OPTIONS: ClassVar = frozenset({"delay", "timeout", "pages", "browser"})
 
-    use: bool = Field(default=False, examples=[True])
-    """Run the scripts of pages, and follow the links of the rendered page."""
+    use: AutoUse = Field(default=False, examples=["auto"])
+    """Run the scripts of pages, and follow the links of the rendered page. `auto`: only of pages that have next to no
+    text, or no links to other pages, as the server sent them. `javascript: auto` is short for this option."""
     urls: UriPatterns = Field(default=(), examples=[["https://www.example.com/app/"]])
     """Render only pages whose URL matches one of these rules. None: all pages with scripts."""
-    keep_html: bool = Field(default=False, examples=[True])
-    """Index the rendered page. If off, index the page as the server sent it."""
+    keep_html: bool | None = Field(default=None, examples=[True])
+    """Index the rendered page. If off, index the page as the server sent it. None: the rendered page if the server
+    sent next to no text."""
     wait: Seconds = Field(default=0.0, examples=[1])
     """Seconds that a page is left alone after loading."""
     wait_for: CssSelector | None = Field(default=None, examples=[".results a"])
@@ -43,3 +45,8 @@ class JavascriptSection(Section):
     """Maximum number of requests for scripts, data and frames per page."""
     browser: str | None = Field(default=None, examples=["/usr/bin/chromium"])
     """The browser program. None: the Chromium or Chrome of the system."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, data: Any) -> Any:
+        return {"use": data} if isinstance(data, bool | str) else data
