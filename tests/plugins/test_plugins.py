@@ -294,6 +294,57 @@ def test_a_conversion_process_is_told_what_was_found(monkeypatch: pytest.MonkeyP
 
 PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+(BOOKMARKS,) = (block for block in BLOCKS if "BOOKMARKS = " in block)
+
+
+def test_a_dialect_of_a_package_is_known_to_all_commands(bring: Bring, tmp_path: Path) -> None:
+    bring("marks", "dialects", {"own_dialect": BOOKMARKS}, bookmarks="own_dialect:BOOKMARKS")
+    path = {"PYTHONPATH": f"{ROOT}:{tmp_path / 'marks'}"}
+    workspace = Workspace(tmp_path)
+    (tmp_path / "mine.txt").write_text("# bookmarks\nhttps://a.example/\nhttps://b.example/x\n")
+    converted = workspace.command("convert", "mine.txt", **path)
+    assert (converted.code, converted.err) == (0, "")
+    sources = yaml.safe_load(converted.out)["sources"]
+    assert sources["mine"]["start_urls"] == ["https://a.example/", "https://b.example/x"]
+    assert "a list of bookmarks" in workspace.command("lint", "--help", **path).out
+    (tmp_path / "mine.txt").write_text("# bookmarks\nhttps://a.example/\nwhatever\n")
+    linted = workspace.command("lint", "mine.txt", **path)
+    assert (linted.code, linted.out.startswith("mine.txt:3 ")) == (2, True)
+
+
+def test_a_dialect_that_fails_stops_its_files_only(bring: Bring, define: Define, tmp_path: Path) -> None:
+    bring("broken", "dialects", {"broken_dialect": "1 / 0\n"}, broken="broken_dialect:IT")
+    assert define(), "YAML is not concerned"
+    (tmp_path / "mine.txt").write_text("whatever")
+    with pytest.raises(PluginError, match="package broken"):
+        read_definitions(tmp_path / "mine.txt")
+    (tmp_path / "c.xml").write_text("<CrawlerConfig/>")
+    assert read_definitions(tmp_path / "c.xml").findings, "another dialect is not concerned"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "IT = 3",
+        "from ultracrawl.sources.dialects import Dialect\nIT = Dialect('it', lambda *head: True, lambda path: 1 / 0)",
+        "from ultracrawl.sources.dialects import Dialect\nIT = Dialect('it', lambda name, head: 1 / 0, print)",
+    ],
+)
+def test_what_a_dialect_raises_is_a_line_with_its_package(bring: Bring, tmp_path: Path, code: str) -> None:
+    bring("raises", "dialects", {"raising_dialect": code}, raises="raising_dialect:IT")
+    (tmp_path / "mine.txt").write_text("whatever")
+    with pytest.raises(PluginError, match="package raises"):
+        read_definitions(tmp_path / "mine.txt")
+
+
+def test_a_file_that_two_dialects_recognise_names_both_packages(bring: Bring, tmp_path: Path) -> None:
+    greedy = (
+        "from ultracrawl.sources.dialects import Dialect\nIT = Dialect('it', lambda name, head: True, print)"
+    )
+    bring("greedy", "dialects", {"greedy_dialect": greedy}, greedy="greedy_dialect:IT")
+    (tmp_path / "c.xml").write_text("<CrawlerConfig/>")
+    with pytest.raises(PluginError, match=r"(?s)greedy.*ultracrawl|ultracrawl.*greedy"):
+        read_definitions(tmp_path / "c.xml")
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))

@@ -1,42 +1,47 @@
 import pytest
 
-from ultracrawl.sources.dialects import DIALECTS, locate_definitions, read_definitions
+from ultracrawl.sources.dialects import is_yaml, locate_definitions, read_definitions
 
 YAML = b"sources: {a: {start_urls: https://a.example/}}\n"
 
 
+XML = "N-EMPTY: contains no collection"
+BROKEN = "E-XML: is not well-formed XML: no element found"
+PART = "is only a part of a portal robot's configuration"
+
+
 @pytest.mark.parametrize(
-    ("name", "data", "dialect"),
+    ("name", "data", "problem"),
     [
-        ("a.yaml", YAML, "yaml"),
-        ("a.xml", YAML, "yaml"),
-        ("a.yaml", b'<?xml version="1.0"?>\n<CrawlerConfig/>', "xml"),
-        ("a.yaml", b"\xef\xbb\xbf<CrawlerConfig>", "xml"),
-        ("a.yaml", "\ufeff<CrawlerConfig/>".encode("utf-16-le"), "xml"),
-        ("robot.conf", b'# robot\n<Process csid="x"\n  depth="-1">\n</Process>\n', "robot.conf"),
-        ("filter.conf", b'<Filter name="x">\n</Filter>\n', "part of a robot"),
-        ("rules", b'# rules\n<FilterRule name="x">\n</FilterRule>\n', "part of a robot"),
-        ("classification.conf", b'Classify source=path by=is string="/" category="x"\n', "part of a robot"),
-        ("a.yaml", b"", "yaml"),
+        ("a.yaml", b'<?xml version="1.0"?>\n<CrawlerConfig/>', XML),
+        ("a.yaml", b"\xef\xbb\xbf<CrawlerConfig>", BROKEN),
+        ("a.yaml", "\ufeff<CrawlerConfig/>".encode("utf-16-le"), XML),
+        ("a.xml", b"<Login>", BROKEN),
+        (
+            "robot.conf",
+            b'# robot\n<Process csid="x"\n  depth="-1">\n</Process>\n',
+            "cannot be read: No such file or directory",
+        ),
+        ("filter.conf", b'<Filter name="x">\n</Filter>\n', PART),
+        ("filter.conf", b"# rules\n", PART),
+        ("rules", b'# rules\n<FilterRule name="x">\n</FilterRule>\n', PART),
+        ("classification.conf", b'Classify source=path by=is string="/" category="x"\n', PART),
     ],
 )
-def test_formats_are_recognised_by_content(tmp_path, name, data, dialect):
-    assert next(one.name for one in DIALECTS if one.recognises(data)) == dialect
+def test_formats_are_recognised_by_content(tmp_path, name, data, problem):
     file = tmp_path / name
     file.write_bytes(data)
     loaded = read_definitions(file)
-    if dialect == "yaml" and data:
-        assert list(loaded.project.sources) == ["a"]
-    elif data:
-        problems = {
-            "xml": "N-EMPTY: contains no collection"
-            if b"/>" in data.replace(b"\0", b"")
-            else "E-XML: is not well-formed XML: no element found",
-            "robot.conf": "cannot be read: No such file or directory",
-            "part of a robot": "is only a part of a portal robot's configuration",
-        }
-        assert problems[dialect] in [finding.problem for finding in loaded.findings]
-        assert loaded.project is None
+    assert problem in [finding.problem for finding in loaded.findings]
+    assert loaded.project is None
+    assert not is_yaml(file)
+
+
+@pytest.mark.parametrize("name", ["a.yaml", "a.xml", "rules"])
+def test_other_files_are_yaml(tmp_path, name):
+    (tmp_path / name).write_bytes(YAML)
+    assert list(read_definitions(tmp_path / name).project.sources) == ["a"]
+    assert is_yaml(tmp_path / name)
 
 
 def test_folders_and_missing_files_go_to_yaml(tmp_path):

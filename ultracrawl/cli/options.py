@@ -20,6 +20,7 @@ from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import Finding
 from ultracrawl.settings.projects import find_project, find_state_project
+from ultracrawl.sources.dialects import format_titles
 
 if TYPE_CHECKING:
     from ultracrawl.sources import DataSource, Project
@@ -61,6 +62,15 @@ class Seconds(click.FloatRange):
         if not math.isfinite(seconds):
             self.fail(f"{value} is no length of time", param, ctx)
         return seconds
+
+
+class FormatsCommand(click.Command):
+    """A command whose help ends with the formats of definition files, those of plug-ins among them."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the formats below the options."""
+        with formatter.section("Formats"):
+            formatter.write_text(", ".join(format_titles()))
 
 
 def config_option(function: F) -> F:

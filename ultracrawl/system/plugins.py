@@ -204,6 +204,8 @@ CONVERTERS = PluginGroup("converters", "converters")
 """Lists of `content.converters.registry.Converter`: readers of media types."""
 ENGINES = PluginGroup("engines", "index engine")
 """Functions that open an index (`index.engine.OpenEngine`)."""
+DIALECTS = PluginGroup("dialects", "format of definitions")
+"""Formats of definition files beside YAML (`sources.dialects.Dialect`)."""
 STORES = PluginGroup("stores", "state store")
 """State stores (`stores.port.engine.StoreEngine`)."""
 SOURCE_KINDS = PluginGroup("source_kinds", "type of source")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.options import config_option
+from ultracrawl.cli.options import FormatsCommand, config_option
 from ultracrawl.errors import UserError
 from ultracrawl.sources import definition_text, render_findings, require
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
 from ultracrawl.system.files import convert_write_errors
 
 
-@click.command("convert")
+@click.command("convert", cls=FormatsCommand)
 @click.argument("file", required=False)
 @config_option
 @click.option(
@@ -24,7 +24,7 @@ from ultracrawl.system.files import convert_write_errors
     help="Write to this file, which must not exist. Default: standard output.",
 )
 def command(file: str | None, config: str | None, output: str | None) -> None:
-    """Print the definitions of FILE (a FAST collection, a robot.conf, YAML) as a YAML definition file.
+    """Print the definitions of FILE as a YAML definition file.
 
     The output means the same as FILE; options at their defaults are left out. Paths are relative if the output is in
     the same folder as FILE, else absolute. Options of FILE without an equivalent are reported on standard error.

@@ -10,7 +10,7 @@ import click
 
 from ultracrawl.cli.look.local_checks import check_locally, check_project_locally
 from ultracrawl.cli.mistakes import Mistake
-from ultracrawl.cli.options import config_option, json_option, print_json
+from ultracrawl.cli.options import FormatsCommand, config_option, json_option, print_json
 from ultracrawl.cli.terminal import escape_controls, wrapped
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
@@ -25,7 +25,7 @@ from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.golden_queries import golden_findings
 
 
-@click.command("lint")
+@click.command("lint", cls=FormatsCommand)
 @click.argument("files", nargs=-1)
 @config_option
 @click.option("--strict", is_flag=True, help="Hints count as mistakes.")

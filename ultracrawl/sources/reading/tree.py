@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from ultracrawl.model.finding import FindingCode
@@ -41,3 +42,27 @@ class Tree(Protocol):
 
     def get(self, key: str) -> Data:
         """Return the value of a top-level option, or None."""
+
+
+@dataclass(slots=True)
+class SourceTree:
+    """Sources converted from another format as a `Tree`, with the lines that their options come from."""
+
+    file: str
+    sources: dict[str, Data]
+    """The options of each source, as in a YAML file."""
+    lines: dict[OptionPath, int] = field(default_factory=dict)
+    """Lines of options, by paths that begin with the name of the source."""
+    keys: dict[OptionPath, str] = field(default_factory=dict)
+    """What findings call an option in place of its path here."""
+
+    def place(self, path: OptionPath) -> Place:
+        """Return the place of an option of a source, or of the nearest group above it that has a line."""
+        inner = path[1:]
+        known = next((inner[:end] for end in range(len(inner), 0, -1) if inner[:end] in self.lines), ())
+        key = self.keys.get(known) or ".".join(map(str, path)) or "file"
+        return Place(self.file, self.lines.get(known, 0), key)
+
+    def get(self, key: str) -> Data:
+        """Return the sources; no other option of a file exists."""
+        return self.sources if key == "sources" else None
