@@ -55,12 +55,13 @@ _SIGNAL_ARGUMENTS = ("request", "spider", "signal", "sender", "headers", "body_l
 """Names of the arguments of the two download signals."""
 
 
-def has_receivers(sender: object, signal: object) -> bool:
+def has_receivers(sender: object, *signals: object) -> bool:
     """Return whether a signal of a sender has receivers; sending it without any costs as much as a small page."""
     connections = dispatcher.connections
-    return signal in connections.get(id(sender), _NO_RECEIVERS) or signal in connections.get(
-        _ANY, _NO_RECEIVERS
-    )
+    for connected in (connections.get(id(sender)), connections.get(_ANY)):
+        if connected and not connected.keys().isdisjoint(signals):
+            return True
+    return False
 
 
 _SIGNALS = (signals.headers_received, signals.bytes_received)
@@ -76,7 +77,7 @@ class DownloadSignals:
     @property
     def has_receivers(self) -> bool:
         """Whether a signal has receivers; sending without any would cost more than the rest of a small download."""
-        return any(map(self._has_receivers, _SIGNALS))
+        return has_receivers(self._sender, *_SIGNALS)
 
     def send_headers(
         self, request: Request, values: dict[bytes, list[bytes]], length: int | None
@@ -88,12 +89,9 @@ class DownloadSignals:
 
     def send_bytes(self, request: Request, data: bytes) -> StopDownload | None:
         """Send `bytes_received`; returns the `StopDownload` of a receiver."""
-        if not self._has_receivers(signals.bytes_received):
+        if not has_receivers(self._sender, signals.bytes_received):
             return None
         return self._send(signals.bytes_received, request, data=data)
-
-    def _has_receivers(self, signal: object) -> bool:
-        return has_receivers(self._sender, signal)
 
     def _send(self, signal: object, request: Request, **values: Any) -> StopDownload | None:
         """Call the receivers of a signal like Scrapy, but inspect the parameters of each receiver only once."""
@@ -115,8 +113,10 @@ class DownloadSignals:
 
 
 def _receivers(sender: object, signal: object) -> list[Any]:
-    tables = [dispatcher.connections.get(key, _NO_RECEIVERS) for key in (id(sender), _ANY)]
-    return list(dict.fromkeys(receiver for table in tables for receiver in table.get(signal, ())))
+    found: dict[Any, None] = {}
+    for key in (id(sender), _ANY):
+        found |= dict.fromkeys(dispatcher.connections.get(key, _NO_RECEIVERS).get(signal, ()))
+    return list(found)
 
 
 @lru_cache(maxsize=64)

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 
 _TRUSTED_PACKAGES = ("ultracrawl.", "scrapy.")
 """Packages whose middlewares return valid results, so that these need no check."""
+_REQUEST_SIGNALS = (
+    signals.request_reached_downloader,
+    signals.response_downloaded,
+    signals.request_left_downloader,
+)
 _REQUEST_ONLY_MIDDLEWARES = (StartSpiderMiddleware, MetaCopyDetectionMiddleware)
 """Spider middlewares that only process requests; the callbacks of a source spider yield none."""
 
@@ -132,6 +137,8 @@ class DirectDownloader(Downloader):
 
     async def _send_request(self, request: Request) -> Response:
         """Return the response of the download handler; send the signals of Scrapy's downloader."""
+        if not has_receivers(self.signals.sender, *_REQUEST_SIGNALS):
+            return await self.handlers.download_request_async(request)
         self._send_signal(signals.request_reached_downloader, request=request)
         try:
             response = await self.handlers.download_request_async(request)
@@ -157,7 +164,8 @@ class DirectDownloader(Downloader):
             return False
         is_visit = request.callback == self.crawler.spider.visit  # type: ignore[union-attr]  # the spider is a SourceSpider
         # The request is returned to the engine, whose `request_scheduled` would mislead receivers of the signal.
-        return is_visit and self._is_bypass_possible and not self._has_receivers(signals.request_scheduled)
+        is_free = is_visit and self._is_bypass_possible
+        return is_free and not has_receivers(self.signals.sender, signals.request_scheduled)
 
     async def _handle(self, request: Request, response: Response) -> Response | Request:
         """Handle a response; returns its request, or the response itself if the callback is asynchronous."""
@@ -179,11 +187,8 @@ class DirectDownloader(Downloader):
         return request
 
     def _send_signal(self, signal: object, **values: Any) -> None:
-        if self._has_receivers(signal):
+        if has_receivers(self.signals.sender, signal):
             self.signals.send_catch_log(signal, spider=self.crawler.spider, **values)
-
-    def _has_receivers(self, signal: object) -> bool:
-        return has_receivers(self.signals.sender, signal)
 
 
 class _ConstantCallback:

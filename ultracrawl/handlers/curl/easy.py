@@ -93,8 +93,6 @@ class EasyTransfer:
 
     def _append_chunk(self, chunk: bytes, largest: int) -> int | None:
         """Append a chunk of the body (at most `largest` bytes in all, 0 for no limit); -1 aborts the transfer."""
-        if not self.size:
-            self._note_answer()
         self.size += len(chunk)
         if 0 < largest < self.size:
             self.too_large = f"more than {largest} bytes came"

@@ -139,7 +139,11 @@ class Transfer(EasyTransfer):
         return connection
 
     def _on_header(self, line: bytes) -> int | None:
-        if not self.head.feed(line):
+        head = self.head
+        if not head.complete and line not in _BLANK:
+            head.lines.append(line)
+            return None
+        if not head.feed(line):
             return None
         if self._tunnelling and 200 <= self.head.status < 300:  # the proxy's response to CONNECT
             self._tunnelling = False
@@ -171,36 +175,40 @@ class ResponseHead:
     Lines without a colon are skipped, folded lines are joined (RFC 9112, 5.2), repeated headers keep their order.
     """
 
-    __slots__ = ("complete", "headers", "status")
+    __slots__ = ("complete", "headers", "lines", "status")
 
     def __init__(self) -> None:
         self.headers: dict[bytes, list[bytes]] = {}
         """Values by name; names are spelt as in Scrapy's `Headers`."""
         self.status = 0
         self.complete = True
+        self.lines: list[bytes] = []
+        """Lines of a head that is not complete, without its status line."""
 
     def feed(self, line: bytes) -> bool:
         """Parse one line with its line end; return True if it ends a head that is not interim."""
-        if self.complete:
-            if line[:5] == b"HTTP/":
-                self._begin(line)
-            return False
-        if line in _BLANK:
-            self.complete = True
+        if not self.complete:
+            if line not in _BLANK:
+                self.lines.append(line)
+                return False
+            self._read_lines()
             return self.status >= 200
-        if line[0] in b" \t":
-            self._fold(line)
-            return False
-        name, colon, value = line.partition(b":")
-        if colon:
-            self.headers.setdefault(name.strip().title(), []).append(value.strip())
+        if line[:5] == b"HTTP/":
+            status = line[5:].split(None, 2)[1:2]
+            self.status = int(status[0]) if status and status[0].isdigit() else 0
+            self.headers, self.lines = {}, []
+            self.complete = False
         return False
 
-    def _begin(self, line: bytes) -> None:
-        status = line[5:].split(None, 2)[1:2]
-        self.status = int(status[0]) if status and status[0].isdigit() else 0
-        self.headers = {}
-        self.complete = False
+    def _read_lines(self) -> None:
+        self.complete = True
+        for line in self.lines:
+            if line[0] in b" \t":
+                self._fold(line)
+                continue
+            name, colon, value = line.partition(b":")
+            if colon:
+                self.headers.setdefault(name.strip().title(), []).append(value.strip())
 
     def _fold(self, line: bytes) -> None:
         if self.headers:

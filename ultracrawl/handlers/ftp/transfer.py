@@ -139,4 +139,6 @@ class FtpTransfer(EasyTransfer):
             self.reply = f"{match[1].decode()} {text:.200}".strip()
 
     def _on_data(self, chunk: bytes) -> int | None:
+        if not self.size:
+            self._note_answer()
         return self._append_chunk(chunk, self._largest)
