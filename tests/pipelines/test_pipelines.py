@@ -73,6 +73,43 @@ def test_attributes_are_mapped_and_what_does_not_fit_is_counted() -> None:
     assert context.report.dropped_values == 1
 
 
+GIVEN: dict[str, tuple[dict[str, Any], dict[str, Any], int]] = {
+    "as they are": ({}, {"Author": ["Ann"]}, 0),
+    "another value": ({"Author": ["Bob"]}, {"Author": ["Bob"]}, 0),
+    "one value, and what the index does not know": ({"Author": "Bob", "Odd": "x"}, {"Author": ["Bob"]}, 1),
+    "none": ({"Author": []}, {"Author": []}, 0),
+}
+
+
+@pytest.mark.parametrize(("changes", "expected", "dropped"), GIVEN.values(), ids=GIVEN)
+def test_search_attributes_are_indexed_as_the_last_pipeline_leaves_them(
+    changes: dict[str, Any], expected: dict[str, Any], dropped: int
+) -> None:
+    documents, visit = Documents(Placed(URL, UrlOutcome.NEW)), visit_of_a()
+    context = context_with(documents=documents)
+    item = Document(URL, URL, "s", attributes={"author": ["Ann"]})
+    AttributePipeline(context, lambda item: visit).process_item(item)
+    item.search_attributes["Host"].clear()  # in place
+    item.search_attributes.update(changes)
+    IndexPipeline(context, lambda item: visit).process_item(item)
+    made = documents.proposed[0].attributes
+    assert {name: values for name, values in made.items() if name in ("Author", "Host")} == {
+        **expected,
+        "Host": [],
+    }
+    assert context.report.dropped_values == dropped
+
+
+def test_search_attributes_that_a_pipeline_removes_are_not_indexed() -> None:
+    documents, visit = Documents(Placed(URL, UrlOutcome.NEW)), visit_of_a()
+    context, item = context_with(documents=documents), Document(URL, URL, "s")
+    AttributePipeline(context, lambda item: visit).process_item(item)
+    assert item.search_attributes
+    item.search_attributes = {}
+    IndexPipeline(context, lambda item: visit).process_item(item)
+    assert documents.proposed[0].attributes == {}
+
+
 def test_items_without_a_visit_pass_untouched() -> None:
     item = {"title": "T"}
     assert AttributePipeline(context_with(), lambda item: None).process_item(item) == {"title": "T"}

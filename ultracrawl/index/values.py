@@ -17,7 +17,13 @@ from ultracrawl.model.page import Section
 
 def attributes_to_json(attributes: Mapping[str, Sequence[AttributeValue]]) -> dict[str, Json]:
     """Return the attributes as JSON values; a date is an object with the single key `date` (ISO 8601, UTC)."""
-    return {name: [_value_to_json(value) for value in values] for name, values in attributes.items()}
+    data: dict[str, Json] = {}
+    for name, values in attributes.items():
+        row: list[Json] = []
+        for value in values:
+            row.append(value if type(value) is str else _value_to_json(value))
+        data[name] = row
+    return data
 
 
 def attributes_from_json(data: object) -> dict[str, list[AttributeValue]]:

@@ -33,11 +33,14 @@ class AttributePipeline(DocumentPipeline):
         else:
             document = _plain_document(item, visit) if self._plain else _document(item, visit)
         rules = self._context.rules.attributes
-        mapped, own = rules.map(document), rules.typed(item.get(SEARCH_ATTRIBUTES) or {})
-        values = {**mapped.values, **own.values}
-        if not fill_field(item, SEARCH_ATTRIBUTES, values):
-            visit.note_search_attributes(values)
-        self._context.counters.count_dropped_values(len(mapped.dropped) + len(own.dropped))
+        mapped, given = rules.map(document), item.get(SEARCH_ATTRIBUTES)
+        values, dropped = mapped.values, len(mapped.dropped)
+        if given:
+            own = rules.typed(given)
+            values, dropped = {**values, **own.values}, dropped + len(own.dropped)
+        visit.note_search_attributes(values)
+        fill_field(item, SEARCH_ATTRIBUTES, {name: [*several] for name, several in values.items()})
+        self._context.counters.count_dropped_values(dropped)
 
 
 def _document(item: ItemFields, visit: Visit) -> Document:

@@ -57,17 +57,18 @@ class IndexPipeline(DocumentPipeline):
 
     def process(self, item: ItemFields, visit: Visit) -> None:
         """Propose one document. Raises `DropItem` if it is indexed under another URL."""
-        values = self._context.rules.attributes.typed(
-            item.get(SEARCH_ATTRIBUTES) or visit.search_attributes or {}
-        )
+        made, given = visit.search_attributes or {}, item.get(SEARCH_ATTRIBUTES)
+        attributes, dropped = made, 0
+        if given is not None and given != made:  # a pipeline of the user changed them
+            typed = self._context.rules.attributes.typed(given)
+            attributes, dropped = typed.values, len(typed.dropped)
         text = full_text_of(item) if self._plain else str(item.get("text", ""))
         document = IndexDocument(
             source=visit.record.source,
             url=str(item.get("url") or visit.display_url),
             title=text_of(item.get("title")) if self._plain else str(item.get("title", "")),
             text=text,
-            # As user pipelines left them, without values that the index cannot store.
-            attributes=values.values,
+            attributes=attributes,
             secret_text=visit.page.hides_text,
             sections=sections_of(item, text),
             acl=tuple(readers_of(item) or self._context.source.acl),
@@ -76,6 +77,6 @@ class IndexPipeline(DocumentPipeline):
         placement = self._context.documents.propose(visit, document)
         if isinstance(placement, Refused):
             raise DropItem(str(placement))
-        self._context.counters.count_dropped_values(len(values.dropped))
+        self._context.counters.count_dropped_values(dropped)
         if visit.checksum:
             fill_field(item, CHECKSUM, visit.checksum.hex())

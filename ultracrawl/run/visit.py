@@ -76,6 +76,8 @@ class Visit:
 
     entry: QueueEntry
     record: UrlRecord
+    url: str = field(init=False)
+    """The access URL."""
     shorter_depth: int | None = None
     """A crawl depth below that of the queue entry, if a shorter path was found while it waited."""
     rescan: bool = False
@@ -107,9 +109,12 @@ class Visit:
     deferred_links: Callable[[], None] | None = None
     """Queues its links when the visit ends, unless it is a duplicate."""
     search_attributes: Mapping[str, list[AttributeValue]] | None = None
-    """Search attributes of an item that has no field for them."""
+    """The search attributes of its document, typed; an item may have no field for them."""
     ending: Ending | None = None
     """The recorded ending; None until it ends."""
+
+    def __post_init__(self) -> None:
+        self.url = self.entry.url
 
     @property
     def done(self) -> bool:
@@ -136,11 +141,6 @@ class Visit:
     def depth(self) -> int:
         """Crawl depth on the shortest known path from a seed."""
         return self.entry.depth if self.shorter_depth is None else min(self.shorter_depth, self.entry.depth)
-
-    @property
-    def url(self) -> str:
-        """The access URL."""
-        return self.entry.url
 
     @property
     def display_url(self) -> str:
@@ -179,7 +179,7 @@ class Visit:
         self.checksum = checksum
 
     def note_search_attributes(self, values: Mapping[str, list[AttributeValue]]) -> None:
-        """Set the search attributes of an item that has no field for them."""
+        """Set the search attributes of its document, typed."""
         self.search_attributes = values
 
     def note_media_type(self, media_type: str) -> None:

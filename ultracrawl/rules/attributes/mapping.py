@@ -88,10 +88,12 @@ class AttributeMap:
         """Return the search attributes of a document: the basic ones first, then mapped ones."""
         mapped = MappedAttributes()
         for name, text in self._basics(document):
-            mapped.add(name.lower(), self._schema[name], [text])
+            if text:
+                mapped.add(name.lower(), self._schema[name], [text])
         attributes = with_made(document, self._made) if self._made else document.attributes
         for name, attribute in self._targets.items():
-            mapped.add(name, attribute, attributes.get(name) or _field_values(name, document))
+            if texts := attributes.get(name) or _field_values(name, document):
+                mapped.add(name, attribute, texts)
         if self._keeps_all:
             self._keep_unmapped(attributes, mapped)
         if self._description_fallback and not mapped.values.get("Description"):

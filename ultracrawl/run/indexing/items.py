@@ -56,6 +56,8 @@ class ItemTracker:
         """Connect to the signals; `fail` ends a visit after an error in user code, or has it retried."""
         self._context = context
         self._fail = fail
+        self._latest: tuple[Any, Visit] | None = None
+        """The latest document and its visit; pipelines ask for them one after the other."""
         self.given: set[int] = set()
         """Keys of documents that were yielded without a visit in this run; their URLs are not fetched."""
         for handler, signal in (
@@ -67,9 +69,14 @@ class ItemTracker:
 
     def visit_of(self, item: Any, response: Response | Failure | None = None) -> Visit | None:
         """Return the visit of an item, found by its URL or response; None if it has ended or there is none."""
+        if self._latest is not None and self._latest[0] is item and not self._latest[1].done:
+            return self._latest[1]
         visit = self._context.visits.get(url_key(_access_url(item)))
         request = getattr(response, "request", None)
-        return visit_of(request) if visit is None and request is not None else visit
+        if visit is not None:
+            self._latest = item, visit
+            return visit
+        return None if request is None else visit_of(request)
 
     # ---- documents without a visit
 

@@ -99,7 +99,7 @@ class Duplicates(Feature):
         mark, others = ContentMark(visit.page.fingerprint), self._marks.of_readers(readers)
         visit.page = visit.page._replace(fingerprint=mark.among(others).fingerprint)
         same = self._holders.others_of_visit(visit)
-        if not same:
+        if not same and self._marks.finds_near:
             same = self._find_near(visit, mark._replace(simhash=simhash()).among(others).simhash)
         return self._enter(visit, same)
 
@@ -278,6 +278,11 @@ class DocumentMarks:
         self._fingerprints = context.rules.fingerprints
         self._readers = frozenset(context.source.acl)
         self._uses_canonical = context.source.duplicates.canonical
+
+    @property
+    def finds_near(self) -> bool:
+        """Whether documents with nearly equal texts are compared."""
+        return self._fingerprints is not None and self._fingerprints.near
 
     def compares(self, url: str) -> bool:
         """Return whether the document of an access URL is compared with others."""
