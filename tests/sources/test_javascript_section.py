@@ -27,6 +27,8 @@ def load(tmp_path: Path, text: str):
         ("max_wait", "-0.1"),
         ("scrolls", "-1"),
         ("scrolls", "often"),
+        ("hash_routes", "all"),
+        ("post_data", "2"),
         ("waits", "1"),
     ],
 )

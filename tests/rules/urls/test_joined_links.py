@@ -17,6 +17,7 @@ POLICY = UrlPolicy()
 POLICIES = (
     POLICY,
     UrlPolicy(keep_fragment=True),
+    UrlPolicy(keep_fragment="routes"),
     UrlPolicy(max_length=24),
     UrlPolicy(sort_query_params=True, remove_params={"q"}),
     AliasPolicy.around(POLICY, {"h.test": "main.test"}),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import ada_url
 from ada_url import join_url, normalize_url
@@ -173,7 +173,8 @@ class UrlPolicy:
     """Names of query and path parameters to drop, `name` or `prefix*`, case ignored; none by default."""
     max_length: int = MAX_LENGTH
     """Maximum number of characters of the canonical form; longer URLs are refused."""
-    keep_fragment: bool = False
+    keep_fragment: bool | Literal["routes"] = False
+    """Keep fragments; `routes`: only those that are routes of an application (`#/path`, `#!path`)."""
     schemes: AbstractSet[str] = frozenset({"http", "https"})
     """`ftp` and `file` may be added; no other scheme is supported."""
     _removed: RemovedParameters | None = field(init=False, repr=False, compare=False)
@@ -198,8 +199,8 @@ class UrlPolicy:
         except ValueError:
             return self.canonicalise(href, base).url
         cut = url.find("#")
-        if cut >= 0 and not self.keep_fragment:
-            url = url[:cut]
+        if cut >= 0 and self.keep_fragment is not True:
+            url = self._without_fragment(url)
         if (
             url[: url.find("/", 8)] in self._origins
             and not url.encode().translate(None, _PLAIN)
@@ -244,7 +245,14 @@ class UrlPolicy:
             raise _Refused(
                 UrlRule.MALFORMED, "no base to join it to" if needs_base else "not a URL"
             ) from None
-        return url if self.keep_fragment else url.partition("#")[0]
+        return self._without_fragment(url)
+
+    def _without_fragment(self, url: str) -> str:
+        """Return a URL without its fragment, unless that is kept."""
+        if self.keep_fragment is True:
+            return url
+        document, _, fragment = url.partition("#")
+        return url if self.keep_fragment and fragment[:1] in ("/", "!") else document
 
     def _finish(self, url: str) -> str:
         scheme, separator, rest = url.partition("://")

@@ -15,7 +15,7 @@ from scrapy.http.cookies import CookieJar
 from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.rules.urls.registrable import widest_own_domain
-from ultracrawl.run.transport.outgoing import Send, send_with
+from ultracrawl.run.transport.outgoing import MORE_COOKIES, Send, send_with
 
 MAX_COOKIE_LENGTH = 4096
 """Characters of name and value together (RFC 6265, 6.1)."""
@@ -148,12 +148,18 @@ def _satisfies_prefix(cookie: Cookie, *, encrypted: bool) -> bool:
 
 
 def _cookies_for(jar: CookieJar, request: Request) -> bytes:
-    """Return the Cookie header for a request; empty if it has one already or no cookie matches."""
-    if "Cookie" in request.headers or not jar._cookies:
+    """Return the Cookie header for a request; empty if it has one already or no cookie matches.
+
+    The cookies of scripts (`MORE_COOKIES`) do not take the place of the others.
+    """
+    own = request.headers.get("Cookie")
+    if (own is not None and MORE_COOKIES not in request.meta) or not jar._cookies:
         return b""
     copy = request.replace()
+    copy.headers.pop("Cookie", None)
     jar.add_cookie_header(copy)
-    return (copy.headers.get("Cookie") or b"").decode().encode("latin-1", "replace")
+    found = (copy.headers.get("Cookie") or b"").decode().encode("latin-1", "replace")
+    return b"; ".join(filter(None, (found, own)))
 
 
 def _count(jar: CookieJar, domain: str) -> int:

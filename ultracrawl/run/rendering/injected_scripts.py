@@ -123,3 +123,8 @@ READ = """
 })()
 """
 """Returns the HTML of a page; its open shadow roots are in it as declarative ones."""
+
+ROUTES = r"""
+[...new Set([...document.querySelectorAll('a[href]')].map(a => a.href))].filter(url => /^https?:[^#]*#[/!]/.test(url))
+"""
+"""Returns the URLs of links to hash routes (`#/path`, `#!path`)."""

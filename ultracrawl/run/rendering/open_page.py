@@ -17,6 +17,7 @@ from ultracrawl.run.rendering.injected_scripts import (
     LONGEST_TIMER,
     NOTE,
     READ,
+    ROUTES,
     SCROLL,
     SIZE,
     STATE,
@@ -51,6 +52,10 @@ class PartRequest:
     initiator: str
     """The URL of the requesting document."""
     headers: dict[str, str] = field(repr=False)
+    data: bytes | None = None
+    """The body of a POST request; None for GET."""
+    cookies: str = field(default="", repr=False)
+    """Cookies that scripts have set, as in the header `Cookie`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +135,43 @@ class OpenPage:
 
     async def read(self) -> Rendered:
         """Return the page after its scripts. Raises `RuntimeError` if there is no such page."""
-        await self._page.goto(self._url, wait_until="commit", timeout=0)
-        self._latest = time.monotonic()
-        await self._wait_until_loaded()
-        awaited = await self._complete()
+        awaited = await self._load()
+        if await self._is_to_be_reloaded():
+            awaited = await self._load()
+        if self._options.hash_routes:
+            for url in await self._evaluate(ROUTES):
+                self._note_target(str(url))
         html, url = str(await self._evaluate(READ)), self._page.url
         if origin_of(url) != origin_of(self._url):
             raise RuntimeError("the browser: the page was replaced by one that it has made itself")
-        moved = url.partition("#")[0] != self._url.partition("#")[0]
+        moved = _document_of(url) != _document_of(self._url)
         return Rendered(html, tuple(self._targets), url if moved else "", awaited)
+
+    async def _load(self) -> bool:
+        """Load the page and wait until it is complete; return whether the element came that it is to wait for."""
+        await self._page.goto(self._url, wait_until="commit", timeout=0)
+        self._latest = time.monotonic()
+        await self._wait_until_loaded()
+        return await self._complete()
+
+    async def _is_to_be_reloaded(self) -> bool:
+        """Fetch the page again if it has set cookies and then tried to reload itself; return whether it came."""
+        url = _document_of(self._url)
+        if url not in map(_document_of, self._targets):
+            return False
+        cookies = "; ".join(f"{one['name']}={one['value']}" for one in await self._page.context.cookies(url))
+        answer = (
+            await self._fetch(PartRequest(url, "document", url, {}, cookies=cookies)) if cookies else None
+        )
+        types = (
+            [value for name, value in answer.headers.items() if name.lower() == "content-type"]
+            if answer
+            else []
+        )
+        if answer is None or answer.status != 200 or not any("html" in value for value in types):
+            return False
+        self._answer, self._has_navigated, self._loaded = answer, False, False
+        return True
 
     async def _wait_until_loaded(self) -> None:
         """Wait until the page is loaded. Raises `RuntimeError` if it does nothing and is not loaded either."""
@@ -246,14 +279,19 @@ class OpenPage:
         part: PartAnswer | None = None
         if request.is_navigation_request() and self._is_whole_window(request):
             part = self._answer_navigation(request)
-        elif request.method == "GET" and request.resource_type in _FETCHED_TYPES:
+        elif request.resource_type in _FETCHED_TYPES and (request.method == "GET" or self._may_post(request)):
+            data = (request.post_data_buffer or b"") if request.method == "POST" else None
             part = await self._fetch(
-                PartRequest(request.url, request.resource_type, request.frame.url, request.headers)
+                PartRequest(request.url, request.resource_type, request.frame.url, request.headers, data)
             )
         if part is None:
             await route.abort("blockedbyclient")
         else:
             await route.fulfill(status=part.status, headers=part.headers, body=part.body)
+
+    def _may_post(self, request: Request) -> bool:
+        kinds = ("xhr", "fetch")
+        return self._options.post_data and request.method == "POST" and request.resource_type in kinds
 
     def _is_whole_window(self, request: Request) -> bool:
         """Return whether a navigation is not one of a frame; that of a new window has no frame yet."""
@@ -271,6 +309,10 @@ class OpenPage:
         if request.method == "GET":
             self._note_target(request.url)
         return PartAnswer(204, {}, b"")
+
+
+def _document_of(url: str) -> str:
+    return url.partition("#")[0]
 
 
 async def _close_window(window: Page) -> None:

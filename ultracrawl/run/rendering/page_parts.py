@@ -19,7 +19,7 @@ from ultracrawl.rules.urls.canonical import host_of, site_of, split
 from ultracrawl.run.download_errors.kinds import LoginFailedError
 from ultracrawl.run.rendering.open_page import Fetch, PartAnswer, PartRequest
 from ultracrawl.run.transport.headers import header_of, values_of
-from ultracrawl.run.transport.outgoing import ANONYMOUS, Send
+from ultracrawl.run.transport.outgoing import ANONYMOUS, MORE_COOKIES, Send
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -133,13 +133,15 @@ class PartFetcher:
 
     async def _follow(self, request: PartRequest, origin: RequestOrigin) -> PartAnswer | None:
         url, foreign = request.url, False
+        if request.data is not None and origin.is_foreign(url):
+            return None
         for _ in range(_MAX_REDIRECTS + 1):
             foreign = foreign or origin.is_foreign(url)
-            response = await self._get(url, request.headers, anonymous=foreign)
+            response = await self._get(url, request, anonymous=foreign)
             if response is None:
                 return None
             location = header_of(response, "Location")
-            if response.status not in REDIRECTS or not location:
+            if response.status not in REDIRECTS or not location or request.data is not None:
                 return _answer(response) if not foreign or origin.may_have(response) else None
             try:
                 url = urljoin(url, location)
@@ -147,7 +149,7 @@ class PartFetcher:
                 return None
         return None
 
-    async def _get(self, written: str, headers: dict[str, str], *, anonymous: bool) -> Response | None:
+    async def _get(self, written: str, part: PartRequest, *, anonymous: bool) -> Response | None:
         url = self._form.canonical(written)
         if url is None or not url.startswith("http") or not await self._allowed(url, anonymous=anonymous):
             return None
@@ -156,7 +158,7 @@ class PartFetcher:
         async with self._requests:
             await self._take_turn(site_of(url))
             try:
-                return await self._send(self._request(url, headers, anonymous=anonymous))
+                return await self._send(self._request(url, part, anonymous=anonymous))
             except (DownloadFailedError, IgnoreRequest, LoginFailedError, OSError) as error:
                 logger.info("The page resource %s was not fetched: %s", url, error)
                 return None
@@ -193,12 +195,15 @@ class PartFetcher:
         if at > now:
             await asyncio.sleep(at - now)
 
-    def _request(self, url: str, page_headers: dict[str, str], *, anonymous: bool) -> Request:
-        context = self._context
+    def _request(self, url: str, part: PartRequest, *, anonymous: bool) -> Request:
+        context, page_headers = self._context, part.headers
         grouping = context.rules.grouping
+        passed = _PASSED_HEADERS if part.data is None else (*_PASSED_HEADERS, "content-type")
+        cookies = part.cookies and not anonymous
         headers = {
             **context.rules.headers,
-            **{name: page_headers[name] for name in _PASSED_HEADERS if name in page_headers},
+            **{name: page_headers[name] for name in passed if name in page_headers},
+            **({"Cookie": part.cookies} if cookies else {}),
         }
         meta = {
             "download_slot": "javascript",
@@ -206,8 +211,10 @@ class PartFetcher:
             "handle_httpstatus_all": True,
             **({"cookiejar": grouping.of(host_of(url))} if grouping else {}),
             **({ANONYMOUS: True} if anonymous else {}),
+            **({MORE_COOKIES: True} if cookies else {}),
         }
-        return Request(url, headers=headers, meta=meta, dont_filter=True)
+        method, body = ("GET", b"") if part.data is None else ("POST", part.data)
+        return Request(url, method=method, body=body, headers=headers, meta=meta, dont_filter=True)
 
 
 def _answer(response: Response) -> PartAnswer:

@@ -14,6 +14,8 @@ CONNECTION = "ultracrawl_lane"
 """Request meta key: the name of the connection to use; no other request uses it."""
 NEW_CONNECTION = "ultracrawl_fresh"
 """Request meta key: whether a new connection is required, whatever the method."""
+MORE_COOKIES = "ultracrawl_more_cookies"
+"""Meta key of a request whose cookies are sent beside those of its site."""
 ANONYMOUS = "ultracrawl_bare"
 """Request meta key: send no credentials, because a page of another origin caused the request."""
 REPEATABLE = frozenset({"GET", "HEAD"})

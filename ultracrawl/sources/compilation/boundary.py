@@ -37,6 +37,7 @@ def compile_url_policy(source: DataSource) -> UrlPolicy:
         sort_query_params=source.urls.sort_query_params,
         remove_params=source.urls.removed_names,
         max_length=source.limits.url_length,
+        keep_fragment="routes" if source.javascript.hash_routes else False,
         schemes=frozenset(source.boundary.schemes) | kind_schemes(source.type),
     )
     rules = (*source.urls.rewrite_rules, *([FOLD_WWW] if source.filters.fold_www else []))
@@ -45,7 +46,8 @@ def compile_url_policy(source: DataSource) -> UrlPolicy:
             policy.sort_query_params,
             policy.remove_params,
             policy.max_length,
-            schemes=policy.schemes,
+            policy.keep_fragment,
+            policy.schemes,
             rules=RewriteRules(rules),
         )
     return AliasPolicy.around(policy, source.sites.aliases) if source.sites.aliases else policy

@@ -35,6 +35,10 @@ class JavascriptSection(Section):
     """Seconds after which a page is taken as it is: after loading, for `wait_for`, and for scrolling."""
     scrolls: int = Field(default=20, ge=0, le=1000, examples=[100])
     """How often a page that loads more when it is scrolled is scrolled to its end. 0: never."""
+    hash_routes: bool = Field(default=False, examples=[True])
+    """URLs that differ in a fragment like `#/path` or `#!path` are different pages: routes of an application."""
+    post_data: bool = Field(default=False, examples=[True])
+    """Send what scripts ask the origin of the page for by POST, such as GraphQL. Such requests may change data."""
     delay: Seconds | None = Field(default=0.0, examples=[0.5])
     """Seconds between requests for the parts of pages, per site. None: `politeness.delay`."""
     timeout: Seconds = Field(default=30.0, gt=0, examples=[10])
