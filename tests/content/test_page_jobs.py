@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,9 @@ PICKS = PagePicks(
         css_pick("heading", "h1"),
         css_pick("target", "a", "HREF"),
         css_pick("elsewhere", "h1", applies=lambda url: "elsewhere" in url),
+        replace(css_pick("mood", ".mood"), default="fine"),
+        replace(css_pick("stripped", "h1"), strip="Üs"),
+        replace(xpath_pick("season", "//season"), default="spring"),
         xpath_pick("number", "count(//a)"),
         xpath_pick("first", "//a[1]/@href", applies=lambda url: url.endswith("/page")),
     )
@@ -75,7 +79,11 @@ def test_the_texts_of_rules_and_kinds_come_through(pool: ConversionPool) -> None
     assert isinstance(page, PageRead)
     assert page.page.picked["heading"] == ["Über alles"]
     assert page.page.picked["number"] == ["3002"]
-    assert set(page.page.picked) == {"heading", "target", "number", "first"}
+    assert page.page.picked["mood"] == ["fine"]
+    assert page.page.picked["season"] == ["spring"]
+    assert page.page.picked["stripped"] == ["ber alle"]
+    names = {"heading", "target", "number", "first", "mood", "stripped", "season"}
+    assert set(page.page.picked) == names
 
 
 def test_a_page_that_takes_too_long_costs_itself_only(pool: ConversionPool) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracrawl.content.html.collector import MOST_SECTIONS
+from ultracrawl.content.html.main_content import ContentRule
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.html.sections import LONGEST_ANCHOR, LONGEST_TITLE
 from ultracrawl.content.limits import PageLimits
@@ -177,3 +178,44 @@ def test_sections_begin_with_their_title_whatever_the_page(pieces: list[str]) ->
         assert page.text[one.offset :].startswith(one.title)
         assert one.offset == 0 or page.text[one.offset - 1] == " "
     assert list(page.sections) == sorted(page.sections, key=lambda one: one.offset)
+
+
+LEVELS = """<body><nav><h2>Menu</h2></nav><div class=top id=t>Guide</div><p>First.</p><div class="docs">
+<h3 class=a id=x>.Pumps:</h3><p>Water.</p><p class=b><a name=y></a>Seals <b class=b>inside</b></p><p>Rubber.</p>
+<h2>Not one</h2></div></body>"""
+
+
+def read(levels: tuple[str, ...], **options: str) -> Page:
+    return parse(LEVELS, content=ContentRule(levels=levels, **options))
+
+
+def test_selectors_say_what_starts_a_section_of_which_level() -> None:
+    page = read((".top", ".docs .a, .docs .b"))
+    assert all(one.matches_text(page.text) for one in page.sections)
+    assert [one[1:] for one in page.sections] == [
+        (1, "t", "Guide"),
+        (2, "x", ".Pumps:"),
+        (2, "y", "Seals inside"),
+    ]
+
+
+def test_of_two_selectors_the_first_gives_the_level() -> None:
+    assert [(one.level, one.anchor) for one in read((".b", ".docs > *")).sections][:2] == [(2, "x"), (2, "")]
+    assert [one.level for one in read((".docs .a", ".docs .a, .top")).sections] == [2, 1]
+
+
+def test_characters_are_stripped_from_titles_only() -> None:
+    page = read((".a",), strip=".:")
+    assert [(one.title, one.matches_text(page.text)) for one in page.sections] == [("Pumps", True)]
+    assert ".Pumps:" in page.text
+
+
+def test_without_an_element_of_a_level_there_is_no_section() -> None:
+    assert read((".none",)).sections == ()
+
+
+@pytest.mark.parametrize(
+    ("selector", "has"), [("", True), (".docs", True), (".none, .top", True), (".none", False)]
+)
+def test_a_page_has_content_if_it_has_a_required_element(selector: str, has: bool) -> None:
+    assert read((), required=selector).has_content is has

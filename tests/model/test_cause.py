@@ -28,6 +28,7 @@ CODES = [
     "language",
     "followed-type",
     "filter",
+    "no-content",
     "no-description",
     "no-document",
     "dropped",

@@ -52,6 +52,7 @@ class CauseCode(StrEnum):
     LANGUAGE = "language", "focused", "its language is {subject}"
     FOLLOWED_TYPE = "followed-type", "follow_only_types", "{subject} is not indexed"
     FILTER = "filter", "{subject}"
+    NO_CONTENT = "no-content", "nothing in it matches content.required"
     NO_DESCRIPTION = "no-description", "the generation filter denied it"
     NO_DOCUMENT = "no-document", "the spider returned no document for it"
     DROPPED = "dropped", "dropped"

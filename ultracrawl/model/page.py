@@ -99,5 +99,7 @@ class Page:
     """Values extracted by the selectors of the source, by name of the document attribute."""
     sections: tuple[Section, ...] = ()
     """In the order of the text."""
+    has_content: bool = True
+    """Whether it has one of the elements without which the source does not index a page."""
     truncated: str = ""
     """The limit that left a part of the page unread, in a few words, or empty."""

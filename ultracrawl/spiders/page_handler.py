@@ -73,7 +73,8 @@ class PageHandler:
         off_focus = NO_CAUSE
         if self._focus is not None:
             off_focus = self._focus.refusal(visit, page, response, self._context.store)
-        refusal = permissions.refusal or self._permissions.followed_only(visit) or off_focus
+        lacking = NO_CAUSE if page.has_content else Cause(CauseCode.NO_CONTENT)
+        refusal = permissions.refusal or self._permissions.followed_only(visit) or lacking or off_focus
         twin = None if refusal else self._duplicates.find(visit, page, response.body)
         if self._should_follow(visit, page, twin):
             follow = partial(self._follow, visit, list(self._spider.links(response, page)), response, page)

@@ -55,6 +55,10 @@ def made(tmp_path: Path, url: str = URL, **source: Any) -> dict[str, Any]:
         pytest.param({"xpath": "//meta/@content"}, ["K-7"], id="xpath of an attribute"),
         pytest.param({"xpath": "count(//p)"}, ["3"], id="xpath of a number"),
         pytest.param({"xpath": "//span[contains(.)]"}, None, id="xpath that fails on the page"),
+        pytest.param({"css": ".nothing", "default": "free"}, ["free"], id="default"),
+        pytest.param({"css": ".price", "default": "free"}, ["12.50", "13", "cheap"], id="default not needed"),
+        pytest.param({"css": ".price", "strip": "1p"}, ["2.50", "3", "chea"], id="stripped"),
+        pytest.param({"css": ".price", "strip": "12.503cheap", "default": "x"}, ["x"], id="nothing left"),
         pytest.param(["=a", "=b", "=a"], ["a", "b"], id="several rules"),
         pytest.param(
             {"constant": "x", "urls": "https://shop.example.com/products/"}, ["x"], id="urls inside"

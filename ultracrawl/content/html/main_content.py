@@ -89,6 +89,12 @@ class ContentRule:
     """Exclude what landmarks and well-known generators mark as no content; not with `include`."""
     applies: Callable[[str], bool] | None = None
     """Decides by the URL whether the rule applies to a page; None for all pages."""
+    levels: tuple[str, ...] = ()
+    """The elements that start sections, one selector per level from the highest; empty: headings and terms."""
+    strip: str = ""
+    """Characters that are removed at both ends of the titles of sections."""
+    required: str = ""
+    """A page without any of these elements is not indexed."""
 
 
 MAIN_CONTENT = ContentRule()

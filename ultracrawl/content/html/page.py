@@ -22,7 +22,7 @@ from ultracrawl.content.html.guards import (
 from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.html.main_content import WHOLE_PAGE, ContentRule, find_regions, keep_main_content
 from ultracrawl.content.html.marks import mark_block_edges, read_text
-from ultracrawl.content.html.sections import text_and_sections
+from ultracrawl.content.html.sections import read_levels, text_and_sections
 from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.html.shadow_roots import show_shadow_roots
 from ultracrawl.content.html.walk import walk
@@ -69,8 +69,13 @@ def parse_html(
     collector = PageCollector(url, robots_name.lower(), link_kinds, limits, 2 * len(body))
     collector.may_have_tooltips = b"tooltip" in body
     root = LexborHTMLParser(mark_block_edges(body), options=_AS_WRITTEN).root
+    has_content = True
     if root is not None:
-        walk(root, collector, landmarks=find_regions(collector, root, body, content))
+        has_content = not content.required or root.css_first(content.required) is not None
+        landmarks = find_regions(collector, root, body, content)
+        walk(root, collector, landmarks=landmarks, headings=not content.levels)
+        if content.levels:
+            read_levels(collector, root, content.levels)
         read_text(collector, root)
     text, sections, is_cut = _text(collector, link_kinds, content, limits.text)
     return Page(
@@ -86,6 +91,7 @@ def parse_html(
         links=tuple(collector.links),
         picked=picks.values(url, body) if picks is not None else {},
         sections=sections,
+        has_content=has_content,
         truncated=join_reasons(
             *cut,
             (LINKS_CUT, limits.links, collector.too_many_links),
@@ -103,7 +109,7 @@ def _text(
             collector.add(url, LinkKind.TEXT)
     if collector.inside or collector.outside:
         keep_main_content(collector, content)
-    return text_and_sections(collector, limit)
+    return text_and_sections(collector, limit, content.strip)
 
 
 def _apply_limits(

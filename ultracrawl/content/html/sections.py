@@ -37,17 +37,39 @@ _ANCHOR_TAGS = frozenset({_A, tag_number("span")})
 
 def read_section(collector: PageCollector, node: LexborNode) -> None:
     """Start a section with a heading, or with a term that has an id."""
+    level = _LEVELS[node.tag_id]
+    _start_section(collector, node, level, is_term=level == TERM_LEVEL)
+
+
+def read_levels(collector: PageCollector, root: LexborNode, selectors: Sequence[str]) -> None:
+    """Start a section with each element that a selector matches; the number of the selector is its level.
+
+    An element that several selectors match has the highest of their levels. Elements inside another one that starts a
+    section belong to its title.
+    """
+    levels: dict[int, int] = {}
+    for level, selector in enumerate(selectors, 1):
+        for node in root.css(selector):
+            levels.setdefault(node.mem_id, level)
+    started: set[int] = set()
+    for node in root.css(", ".join(selectors)):
+        if node.mem_id in started or any(around.mem_id in started for around in _ancestors(node)):
+            continue
+        started.add(node.mem_id)
+        _start_section(collector, node, levels[node.mem_id], is_term=False)
+
+
+def _start_section(collector: PageCollector, node: LexborNode, level: int, *, is_term: bool) -> None:
     if len(collector.headings) == MOST_SECTIONS:
         return
-    level = _LEVELS[node.tag_id]
     if collector.may_have_tooltips:
         _hide_tooltips(collector, node)
     anchor = _id_of(node) or _id_inside(node)
-    if level < TERM_LEVEL:
-        anchor = anchor or _id_around(node) or _linked_id(node) or _id_of_headed(collector, node)
+    if not is_term:
+        anchor = anchor or _id_around(node) or _linked_id(node) or _id_of_headed(collector, node, level)
     if len(anchor) > LONGEST_ANCHOR or anchor.lower() == _TOP:
         anchor = ""
-    if anchor or level < TERM_LEVEL:
+    if anchor or not is_term:
         collector.headings.append(Heading(node, level, anchor))
 
 
@@ -65,10 +87,13 @@ SECTION_READERS: dict[int, Reader] = {**dict.fromkeys(_LEVELS, read_section), _B
 """Readers of elements that start a section, and of buttons in them."""
 
 
-def text_and_sections(collector: PageCollector, limit: int) -> tuple[str, tuple[Section, ...], bool]:
+def text_and_sections(
+    collector: PageCollector, limit: int, strip: str = ""
+) -> tuple[str, tuple[Section, ...], bool]:
     """Return the text of a page with white space folded, its sections, and whether it was cut at `limit` characters.
 
-    The sections are in document order, without those that have no title.
+    The sections are in document order, without those that have no title. `strip` are characters that their titles do
+    not begin or end with.
     """
     parts, pieces = collector.parts, list[str]()
     sections: list[Section] = []
@@ -80,7 +105,7 @@ def text_and_sections(collector: PageCollector, limit: int) -> tuple[str, tuple[
             length += len(before) + 1
         kept_from = title.begin
         written = _folded(parts[title.begin : title.end])
-        if words := written.strip(_PERMALINKS):
+        if words := written.strip(_PERMALINKS + strip):
             start = length + written.index(words)
             sections.append(Section(start, section.level, section.anchor, _shortened(words)))
     if rest := _folded(parts[kept_from:]):
@@ -151,10 +176,10 @@ def _id_around(node: LexborNode) -> str:
     return anchor
 
 
-def _id_of_headed(collector: PageCollector, node: LexborNode) -> str:
+def _id_of_headed(collector: PageCollector, node: LexborNode, level: int) -> str:
     """Return the id of the nearest element around a heading whose first heading it is; a main title needs none."""
     earlier = next((each.node for each in reversed(collector.headings) if each.level < TERM_LEVEL), None)
-    if earlier is None or _LEVELS[node.tag_id] == 1:
+    if earlier is None or level == 1:
         return ""
     headed = {around.mem_id for around in _ancestors(earlier)}
     return next((around.id for around in _ancestors(node) if around.id and around.mem_id not in headed), "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
@@ -43,6 +43,10 @@ class CssPick:
     attribute: str = ""
     applies: Callable[[str], bool] | None = None
     """Decides by the URL whether the rule applies to a page; None for all pages."""
+    default: str = ""
+    """The value for pages without one; empty for none."""
+    strip: str = ""
+    """Characters that are removed at both ends of the values."""
 
     def values(self, tree: LexborHTMLParser) -> list[str]:
         """Return the non-empty values in document order, with white space folded."""
@@ -59,10 +63,12 @@ class XPathPick:
     name: str
     expression: XPath
     applies: Callable[[str], bool] | None = None
+    default: str = ""
+    strip: str = ""
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the source of the expression, because compiled ones cannot be pickled."""
-        return xpath_pick, (self.name, self.expression.path, self.applies)
+        return _unpickled, (self.name, self.expression.path, self.applies, self.default, self.strip)
 
     def values(self, body: bytes) -> list[str]:
         """Return the values for a page in UTF-8; an expression that fails on a page has none."""
@@ -114,6 +120,12 @@ def xpath_pick(name: str, expression: str, applies: Callable[[str], bool] | None
     return XPathPick(name, compiled, applies)
 
 
+def _unpickled(
+    name: str, expression: str, applies: Callable[[str], bool] | None, default: str, strip: str
+) -> XPathPick:
+    return replace(xpath_pick(name, expression, applies), default=default, strip=strip)
+
+
 def _unknown_name(expression: str) -> str:
     """Return which name in an XPath expression has no meaning; empty if all have one.
 
@@ -147,6 +159,10 @@ class PagePicks:
                 values = pick.values(tree)
             else:
                 values = pick.values(body)
+            if pick.strip:
+                values = [kept for value in values if (kept := value.strip(pick.strip).strip())]
+            if not values and pick.default:
+                values = [pick.default]
             if values:
                 extracted.setdefault(pick.name, []).extend(values)
         return extracted

@@ -22,9 +22,12 @@ _SWITCH = re.compile(
 _MAX_SWITCH_CHARS = 40
 
 
-def walk(root: LexborNode, collector: PageCollector, *, landmarks: bool) -> None:
-    """Collect the data of the elements below `root`, except texts; `landmarks`: they decide what is content."""
-    readers = _readers(collector.kinds, landmarks)
+def walk(root: LexborNode, collector: PageCollector, *, landmarks: bool, headings: bool = True) -> None:
+    """Collect the data of the elements below `root`, except texts.
+
+    `landmarks`: they decide what is content. `headings`: they start sections.
+    """
+    readers = _readers(collector.kinds, landmarks, headings)
     if by_name := plan_for(collector.kinds).by_name:
         readers = readers.copy()
         for name, reader in by_name.items():
@@ -37,13 +40,14 @@ def walk(root: LexborNode, collector: PageCollector, *, landmarks: bool) -> None
 
 
 @lru_cache(maxsize=256)
-def _readers(kinds: frozenset[LinkKind], landmarks: bool) -> dict[int, Reader]:
+def _readers(kinds: frozenset[LinkKind], landmarks: bool, headings: bool) -> dict[int, Reader]:
     """Return the readers of elements by tag number."""
     readers: dict[int, Reader] = {}
     visibility = dict.fromkeys(UNSEEN, _read_unseen) | {_TITLE: _read_title, COMMENT: _read_comment}
     verbatim = dict.fromkeys(_VERBATIM, _read_verbatim)
     landmark = LANDMARK_READERS if landmarks else {}
-    for table in (visibility, verbatim, landmark, HEAD_READERS, SECTION_READERS, plan_for(kinds).by_number):
+    section = SECTION_READERS if headings else {}
+    for table in (visibility, verbatim, landmark, HEAD_READERS, section, plan_for(kinds).by_number):
         for number, reader in table.items():
             earlier = readers.get(number)
             readers[number] = reader if earlier is None else both(earlier, reader)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 
 from ultracrawl.content.html.main_content import ContentRule
@@ -67,7 +68,15 @@ def compile_content_rules(section: ContentSection) -> tuple[ContentRule, ...]:
 
 
 def _content(options: PageContent, applies: Callable[[str], bool] | None) -> ContentRule:
-    return ContentRule(options.include, options.exclude, options.main == "auto", applies)
+    return ContentRule(
+        options.include,
+        options.exclude,
+        options.main == "auto",
+        applies,
+        options.levels,
+        options.strip,
+        options.required,
+    )
 
 
 def _each(rules: Rules) -> Iterator[tuple[str, ExtractRule]]:
@@ -92,8 +101,12 @@ def _made(name: str, rule: ExtractRule) -> MadeValue | None:
 
 def _pick(name: str, rule: ExtractRule) -> CssPick | XPathPick | None:
     if rule.css is not None:
-        return css_pick(name, rule.css, rule.attribute, _applies(rule))
-    return xpath_pick(name, rule.xpath, _applies(rule)) if rule.xpath is not None else None
+        pick: CssPick | XPathPick = css_pick(name, rule.css, rule.attribute, _applies(rule))
+    elif rule.xpath is not None:
+        pick = xpath_pick(name, rule.xpath, _applies(rule))
+    else:
+        return None
+    return replace(pick, default=rule.default, strip=rule.strip) if rule.default or rule.strip else pick
 
 
 def _applies(rule: ExtractRule) -> Callable[[str], bool] | None:

@@ -82,6 +82,16 @@ class PageContent(Section):
         Literal["auto", "off"], BeforeValidator(_switch, json_schema_input_type=Literal["auto", "off", False])
     ] = Field(default="auto", examples=["off"])
     """`auto`: omit headers, footers and navigation of the site, unless `include` matches. `off`: keep them."""
+    levels: Annotated[tuple[CssSelector, ...], BeforeValidator(as_list)] = Field(
+        default=(), max_length=7, examples=[[".docs h1", ".docs h2", ".docs .term"]]
+    )
+    """CSS selectors of the elements that start sections, one per level, the highest first. Empty: the headings and
+    terms of HTML. Hits show the sections that match.
+    """
+    strip: str = Field(default="", examples=[".,;:§"])
+    """Characters that are removed at both ends of the titles of sections, besides signs of permalinks."""
+    required: CssSelector = Field(default="", examples=[".docs"])
+    """CSS selector of elements without which a page is not indexed. Its links are still followed."""
 
 
 class ContentOfPages(PageContent):

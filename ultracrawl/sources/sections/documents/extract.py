@@ -51,6 +51,10 @@ class ExtractRule(Section):
     """An attribute of the elements selected by `css`, used instead of their text."""
     xpath: XPath | None = Field(default=None, examples=["//span[@id='sku']/text()"])
     """XPath 1.0 expression."""
+    default: str = Field(default="", examples=["Documentation"])
+    """The value of pages in which `css` or `xpath` finds none."""
+    strip: str = Field(default="", examples=[".,;:"])
+    """Characters that are removed at both ends of the values of `css` or `xpath`."""
     urls: Annotated[tuple[UriPattern, ...], BeforeValidator(_as_list)] = Field(
         default=(), examples=[["https://shop.example.com/products/"]]
     )
@@ -79,6 +83,10 @@ class ExtractRule(Section):
             )
         if self.attribute and self.css is None:
             raise mistake("`attribute` belongs to `css`", "remove it, or write a CSS selector")
+        if (self.default or self.strip) and self.css is None and self.xpath is None:
+            raise mistake(
+                "`default` and `strip` belong to `css` and `xpath`", "remove them, or write a selector"
+            )
         return self
 
 
