@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import psutil
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.frontier.frontier import Frontier, FrontierLimits
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 
@@ -57,9 +57,11 @@ class Entry(NamedTuple):
 
 
 def in_memory(urls: int, sites: int, max_sites: int | None) -> float:
-    frontier: Frontier[Entry] = Frontier(capacity=2 * urls + 1, max_sites=max_sites, max_inter_docs=200)
+    frontier: Frontier[Entry] = Frontier(
+        limits=FrontierLimits(capacity=2 * urls + 1, max_sites=max_sites, max_inter_docs=200)
+    )
     for number in range(urls):
-        frontier.entries.add_entry(Entry(f"s{number % sites}.example.com", number))
+        frontier.add_entry(Entry(f"s{number % sites}.example.com", number))
     gc.collect()
     gc.freeze()
     rates = []
@@ -69,7 +71,7 @@ def in_memory(urls: int, sites: int, max_sites: int | None) -> float:
             entry = frontier.pop_entry(0.0)
             if entry is None:
                 raise SystemExit("nothing may be fetched")
-            frontier.entries.add_entry(Entry(entry.site, urls + step))
+            frontier.add_entry(Entry(entry.site, urls + step))
             frontier.finish_entry(entry.site)
         rates.append(STEPS / (time.process_time() - started))
     return round(median(rates))
@@ -101,9 +103,9 @@ def durable(path: Path, urls: int, max_sites: int) -> dict[str, Any]:
     state = SqliteStore(path, "s")
     begun = time.process_time()
     state.begin_run(3.0, "")
-    frontier: Frontier[QueueEntry] = Frontier(max_sites=max_sites, max_inter_docs=200)
+    frontier: Frontier[QueueEntry] = Frontier(limits=FrontierLimits(max_sites=max_sites, max_inter_docs=200))
     for site, _ in state.queue.waiting_sites():
-        frontier.entries.mark_stored(site)
+        frontier.mark_stored(site)
     opened = time.process_time() - begun
     gc.collect()
     gc.freeze()  # as a crawl does when it has opened everything
@@ -125,8 +127,8 @@ def work(state: SqliteStore, frontier: Frontier[QueueEntry], urls: int) -> int:
     for step in range(min(urls, STEPS)):
         while frontier.hungry:
             name = next(iter(frontier.hungry))
-            stored = state.queue.entries_of(name, frontier.entries.batch_size, range(1, 2))
-            frontier.entries.refill_site(name, stored, more=len(stored) == frontier.entries.batch_size)
+            stored = state.queue.entries_of(name, frontier.batch_size, range(1, 2))
+            frontier.refill_site(name, stored, more=len(stored) == frontier.batch_size)
         entry = frontier.pop_entry(0.0)
         if entry is None:
             raise SystemExit("nothing may be fetched")
@@ -158,7 +160,7 @@ def _finish(
         url = f"http://{entry.site}/new/{urls + step}.html"
         new = QueueEntry(url_key(url), url, entry.site, 4, state.queue.next_seq())
         state.records.discover_url(new, 3.0)
-        frontier.entries.add_entry(new)
+        frontier.add_entry(new)
     record = UrlRecord(entry.url, "s", entry.depth, outcome=UrlOutcome.NOT_MODIFIED, last_fetched=3.0)
     state.records.finish_url(entry, record)
     frontier.finish_entry(entry.site)

@@ -21,7 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.frontier.frontier import Frontier, FrontierLimits
 from ultracrawl.rules.frontier.politeness.pace import Pace
 
 DELAYS = (0.5, 0.75, 1.0, 1.5, 2.0)
@@ -63,18 +63,18 @@ def simulate(sites: int, urls: int, seed: int = 1) -> Course:
     """Crawl all sites on a virtual clock that advances from event to event."""
     dice = random.Random(seed)
     course = Course({f"s{n}.example.com": DELAYS[n % len(DELAYS)] for n in range(sites)}, {})
-    frontier: Frontier[Entry] = Frontier(Pace(1.0, concurrency=8), capacity=CAPACITY)
+    frontier: Frontier[Entry] = Frontier(Pace(1.0, concurrency=8), FrontierLimits(capacity=CAPACITY))
     store = Store(urls)
     for name, delay in course.delays.items():
         course.starts[name] = []
-        frontier.clocks.set_delay(name, delay)
-        frontier.entries.mark_stored(name)
+        frontier.set_delay(name, delay)
+        frontier.mark_stored(name)
     now, out = 0.0, list[tuple[float, str]]()
     while frontier.pending or out:
         while frontier.hungry:
             name = next(iter(frontier.hungry))
             entries = store.next(name, 40)
-            frontier.entries.refill_site(name, entries, more=store.taken[name] < urls)
+            frontier.refill_site(name, entries, more=store.taken[name] < urls)
         entry = frontier.pop_entry(now)
         if entry is not None:
             course.pops += 1

@@ -28,6 +28,7 @@ import psutil
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.stores import QueueEntry, SqliteStore
@@ -98,9 +99,9 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
     state = SqliteStore(path, "s")
     started = time.perf_counter()
     state.begin_run(3.0, "")
-    frontier: Frontier[QueueEntry] = Frontier(concurrency=10)
+    frontier: Frontier[QueueEntry] = Frontier(Pace(concurrency=10))
     for site, _ in state.queue.waiting_sites():
-        frontier.entries.mark_stored(site)
+        frontier.mark_stored(site)
     opened = time.perf_counter() - started
     admission = CandidateFilter(UrlPolicy(), Boundary(), state, time.time, Counter())
     pages, started, cpu = 0, time.perf_counter(), time.process_time()
@@ -108,7 +109,7 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
         while frontier.hungry:
             name = next(iter(frontier.hungry))
             stored = state.queue.entries_of(name, 2000)
-            frontier.entries.refill_site(name, stored, more=len(stored) == 2000)
+            frontier.refill_site(name, stored, more=len(stored) == 2000)
         entry = frontier.pop_entry(0.0)
         if entry is None:
             break
@@ -140,7 +141,7 @@ def work_on(
     hrefs += [url_of(size + page * NEW_LINKS + link) for link in range(NEW_LINKS)]
     found, inside = admission.admit(hrefs, entry.url, entry.depth + 1)
     for new in found:
-        frontier.entries.add_entry(new)
+        frontier.add_entry(new)
     state.records.finish_url(entry, replace(record, outcome=UrlOutcome.NOT_MODIFIED, links=inside.tobytes()))
     frontier.finish_entry(entry.site)
 

@@ -42,7 +42,6 @@ WIDE: Mapping[str, int] = {
     "ultracrawl.scheduler.assembly": 34,
     "ultracrawl.sources.compilation.source": 37,
     "ultracrawl.rules.acceptance.Acceptance": 7,
-    "ultracrawl.rules.frontier.frontier.Frontier": 10,
     "ultracrawl.rules.frontier.level_rules.LevelRules": 7,
     "ultracrawl.run.writing.writer.IndexWriter": 11,
     "ultracrawl.scheduler.candidates.candidate_filter.CandidateFilter": 12,

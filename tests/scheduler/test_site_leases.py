@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 import pytest
+from support.frontier import delay_of, made_frontier
 
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
@@ -56,7 +57,7 @@ class Crawl:
         pace = Pace(
             delay, 1, per_address, backoff=BackOff(limit=99), wall_clock=lambda at: at + 1_700_000_000.0
         )
-        self.frontier: Frontier[QueueEntry] = Frontier(pace, max_sites=max_sites, leases=True)
+        self.frontier: Frontier[QueueEntry] = made_frontier(pace, max_sites=max_sites, leases=True)
         self.mirrors = Mirrors(aliases or {})
         self.leases = SiteLeases(
             store,
@@ -77,7 +78,7 @@ class Crawl:
         for site, number in sites.items():
             for key in range(number):
                 entry = QueueEntry(key, f"http://{site}/{key}", site, 0, key)
-                assert self.frontier.entries.add_entry(entry)
+                assert self.frontier.add_entry(entry)
 
     @property
     def done(self) -> bool:
@@ -299,7 +300,7 @@ def test_errors_and_back_off_go_along(store: SqliteSiteStore, time: Time) -> Non
     one.queue(a=1)
     go_on(time, one)
     for _ in range(3):
-        one.frontier.clocks.note_failure("a")
+        one.frontier.note_failure("a")
     one.leases.note_error("a", "connection refused")
     one.finish()
     known = store.get_clock("a")
@@ -309,14 +310,14 @@ def test_errors_and_back_off_go_along(store: SqliteSiteStore, time: Time) -> Non
     two.queue(a=1)
     go_on(time, two)
     assert two.asked[0][1] - one.asked[0][1] + 1e-6 >= 8.0
-    assert two.frontier.clocks.delay_of("a") == 8.0
+    assert delay_of(two.frontier, "a") == 8.0
 
 
 def test_what_a_server_asked_for_goes_along(store: SqliteSiteStore, time: Time) -> None:
     one = Crawl(store, time, "one", delay=1.0)
     one.queue(a=1)
     go_on(time, one)
-    one.frontier.clocks.hold_site("a", time.at + 120.0)
+    one.frontier.hold_site("a", time.at + 120.0)
     one.finish()
     two = Crawl(store, time, "two", delay=1.0)
     two.queue(a=1)
@@ -377,7 +378,7 @@ def test_hosts_with_one_address_are_asked_by_one_crawl_at_a_time(store: SqliteSi
     for crawl in crawls:
         for site in ("a", "b", "c"):
             if crawl.frontier.site(site):
-                crawl.frontier.clocks.set_address(site, "10.0.0.1")
+                crawl.frontier.set_address(site, "10.0.0.1")
     go_on(time, one, two)
     assert (len(one.asked), len(two.asked)) == (10, 10)
     assert least(sorted(at for crawl in crawls for _, at in crawl.asked)) >= 2.0

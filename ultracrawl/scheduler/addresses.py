@@ -44,7 +44,7 @@ class AddressResolver:
             loop.call_soon_threadsafe(self._set_address, site, look_up.result())
 
     def _set_address(self, site: str, addresses: Iterable[str]) -> None:
-        self._frontier.clocks.set_address(site, lowest_address(addresses))
+        self._frontier.set_address(site, lowest_address(addresses))
         self._wake(0.0)
 
 

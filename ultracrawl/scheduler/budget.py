@@ -91,17 +91,17 @@ class EntryGate:
             if self._budget.is_begun(site):
                 self._keep_to_budget(site)
             if not self._budget.is_spent(site):
-                self._frontier.entries.mark_stored(site)
+                self._frontier.mark_stored(site)
 
     def add_entry(self, entry: QueueEntry) -> None:
         """Add a newly admitted entry to the frontier."""
         if self._count_and_check(entry):
-            self._frontier.entries.add_entry(entry)
+            self._frontier.add_entry(entry)
 
     def leave_in_store(self, entry: QueueEntry) -> None:
         """Leave an entry in the store: it is read later by rank, and checked against sitemap dates."""
         if self._count_and_check(entry):
-            self._frontier.entries.mark_stored(entry.site)
+            self._frontier.mark_stored(entry.site)
 
     def _count_and_check(self, entry: QueueEntry) -> bool:
         """Count an entry; returns whether it may go on now. Ends it if its site has used up its pages."""
@@ -116,7 +116,7 @@ class EntryGate:
         if self.is_finished(entry.site):
             self._abandon(entry.key)
             return False
-        self._frontier.entries.add_first(entry)
+        self._frontier.add_first(entry)
         return True
 
     def exclude_entry(self, entry: QueueEntry) -> None:
@@ -142,7 +142,7 @@ class EntryGate:
         if left:
             self._frontier.limit_site(site, min(left, self._frontier.concurrency))
             return
-        waiting = self._frontier.entries.withdraw_site(site)
+        waiting = self._frontier.withdraw_site(site)
         while waiting:
             for entry in waiting:
                 self.exclude_entry(entry)

@@ -73,7 +73,7 @@ class CrawlQueue:
 
     def release_site(self, site: str) -> None:
         """Release the pages of a site that waited for its sitemaps."""
-        self._frontier.entries.mark_stored(site)
+        self._frontier.mark_stored(site)
         self._wake(0.0)
 
     def request_url(self, url: str) -> str:

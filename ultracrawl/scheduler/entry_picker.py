@@ -95,17 +95,17 @@ class EntryPicker:
             if self._barrier.is_waiting(site):
                 self._frontier.hungry.discard(site)
                 continue
-            loaded = [self._refill_level(site, level) for level in self._frontier.entries.hungry_levels(site)]
+            loaded = [self._refill_level(site, level) for level in self._frontier.hungry_levels(site)]
             self._activator.catch_up()
             if not all(loaded):
                 # Continue in a later call: batch after batch would block everything else.
-                self._frontier.entries.mark_stored(site)
+                self._frontier.mark_stored(site)
                 self._alarm.set_timer(0.0)
                 return
 
     def _refill_level(self, site: str, level: int) -> bool:
         """Load stored entries of a level for a site; returns False if a full batch held none that needs a request."""
-        batch = self._frontier.entries.batch_size
+        batch = self._frontier.batch_size
         levels = self._context.rules.levels.levels
         # A resumed run may have levels that the definition no longer has; they count as the last one.
         stop = level + 1 if level < levels else sys.maxsize
@@ -114,5 +114,5 @@ class EntryPicker:
             [entry for entry in stored if entry.key not in self._context.visits]
         )
         more = len(stored) == batch
-        self._frontier.entries.refill_site(site, needed, more=more, level=level)
+        self._frontier.refill_site(site, needed, more=more, level=level)
         return bool(needed) or not more

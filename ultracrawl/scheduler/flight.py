@@ -91,7 +91,7 @@ class VisitsInFlight(Feature):
         self._pacing.note_end(visit)
         self._gate.count_page(visit)
         if not visit.requested:
-            self._frontier.clocks.refund_turn(visit.entry.site)
+            self._frontier.refund_turn(visit.entry.site)
         self._return_place(visit)
 
     def refuse_entry(self, entry: QueueEntry, rule: str) -> None:
@@ -101,7 +101,7 @@ class VisitsInFlight(Feature):
 
     def return_turn(self, entry: QueueEntry) -> None:
         """Give back the turn and the place of an entry that was handed out and is not requested."""
-        self._frontier.clocks.refund_turn(entry.site)
+        self._frontier.refund_turn(entry.site)
         self._frontier.finish_entry(entry.site)
 
     def release_place(self, visit: Visit) -> None:
@@ -126,11 +126,11 @@ class VisitsInFlight(Feature):
         self._context.visits.pop(entry.key, None)
         self._retries[entry.key] = visit
         self._return_place(visit)
-        self._frontier.clocks.hold_site(entry.site, time.monotonic() + delay)
+        self._frontier.hold_site(entry.site, time.monotonic() + delay)
         if entry.seq:
-            self._frontier.entries.add_entry(entry)
+            self._frontier.add_entry(entry)
         elif not self._gate.is_finished(entry.site):
-            self._frontier.entries.add_first(entry)
+            self._frontier.add_first(entry)
         else:
             self._sitemaps.abandon(entry.key)
 

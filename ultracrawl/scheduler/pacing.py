@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome
-from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.frontier.frontier import Frontier, FrontierLimits
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.run import CrawlContext, Visit
@@ -34,11 +34,14 @@ def make_frontier(context: CrawlContext, concurrency: int) -> Frontier[QueueEntr
     """Return the frontier of a source; `concurrency` is the limit of requests in flight (0: none)."""
     source = context.source
     pace = replace(context.rules.pace, wall_clock=lambda at: at - time.monotonic() + context.clock())
-    return Frontier(
-        pace,
+    limits = FrontierLimits(
         slow=max(concurrency // 2, 1) if concurrency else None,
         max_sites=source.sites.max_sites,
         max_inter_docs=source.sites.max_inter_docs,
+    )
+    return Frontier(
+        pace,
+        limits,
         selector=compile_level_selector(source),
         level_of=attrgetter("level"),
         leases=True,
@@ -89,7 +92,7 @@ class Pacing(Feature):
         self.leases.begin()
         if kind_schemes(context.source.type):
             # Documents that a lister delivers belong to a site with the name of the source.
-            self._frontier.clocks.set_delay(context.source.name, 0.0)
+            self._frontier.set_delay(context.source.name, 0.0)
             self._frontier.limit_site(context.source.name, LISTED_CONCURRENCY)
         for row in context.store.sites.special_sites():
             if row.stand_in:
@@ -97,7 +100,7 @@ class Pacing(Feature):
             if row.given_up == context.mark.number:
                 self._frontier.given_up.add(row.site)
             elif row.own_delay is not None and context.rules.robots.obey_delay:
-                self._frontier.clocks.set_delay(row.site, row.own_delay)
+                self._frontier.set_delay(row.site, row.own_delay)
 
     def tick(self) -> None:
         """Renew the leases of sites, and look for those that were wanted."""
@@ -127,7 +130,7 @@ class Pacing(Feature):
     def hold_site(self, site: str, seconds: float) -> None:
         """Send no requests to a site for as many seconds as it asked for (`Retry-After`)."""
         site = self.mirrors.queue_site(site)
-        self._frontier.clocks.hold_site(site, time.monotonic() + seconds)
+        self._frontier.hold_site(site, time.monotonic() + seconds)
         self._changed.add(site)
 
     def note_end(self, visit: Visit) -> None:
@@ -138,7 +141,7 @@ class Pacing(Feature):
         self._changed.add(site)
         if visit.fetch.status:
             well = visit.fetch.status < 500 and visit.fetch.status != 429 and not visit.fetch.wall
-            self._frontier.clocks.note_answer(site, visit.fetch.latency, well=well)
+            self._frontier.note_answer(site, visit.fetch.latency, well=well)
             if visit.fetch.retry_after:
                 self.hold_site(site, visit.fetch.retry_after)
             if visit.fetch.wall:
@@ -148,15 +151,15 @@ class Pacing(Feature):
 
     def _note_failure(self, site: str, error: str) -> None:
         self.leases.note_error(site, error)
-        if not self._frontier.clocks.note_failure(site) or site in self._frontier.given_up:
+        if not self._frontier.note_failure(site) or site in self._frontier.given_up:
             return
         if self.switch_mirror(site, error):
             return
-        withdrawn = self._frontier.entries.give_up_site(site)
+        withdrawn = self._frontier.give_up_site(site)
         for entry in withdrawn:
             if not entry.seq:  # not in the stored queue
                 self._abandon(entry.key)
-        limit = self._frontier.pace.backoff.limit
+        limit = self._frontier.pace.error_limit
         logger.warning("%s is given up for this run after %d errors, the last: %s", site, limit, error)
         self._store_site(site)
 
@@ -184,9 +187,9 @@ class Pacing(Feature):
         policy = self._context.rules.robots
         asked = policy.delay(rules, -1.0)
         if policy.obey_delay and asked >= 0:
-            self._frontier.clocks.set_delay(site, asked)
+            self._frontier.set_delay(site, asked)
         else:
-            self._frontier.clocks.reset_delay(site)
+            self._frontier.reset_delay(site)
         known = self._context.store.sites.get_site(site) or StoredSite(site, self._context.clock())
         self._context.store.sites.put_site(replace(known, robots=_summary_of(rules)))
         self._changed.add(site)

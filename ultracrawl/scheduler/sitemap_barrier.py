@@ -50,11 +50,11 @@ class SitemapBarrier:
             return False
         if not self._manager.discover_sitemaps(entry, self._robots.known(entry.url)):
             return False
-        self._frontier.clocks.refund_turn(entry.site)
+        self._frontier.refund_turn(entry.site)
         self._frontier.finish_entry(entry.site)
-        for waiting in self._frontier.entries.withdraw_site(entry.site):
+        for waiting in self._frontier.withdraw_site(entry.site):
             if not waiting.seq:  # stored entries are loaded again later
-                self._frontier.entries.add_first(waiting)
+                self._frontier.add_first(waiting)
         return True
 
     def needing_request(self, entries: list[QueueEntry]) -> list[QueueEntry]:

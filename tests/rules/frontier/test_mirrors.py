@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.frontier import delay_of, made_frontier
 
 from ultracrawl.rules.boundary.rewriting.rewriting_policy import AliasPolicy
 from ultracrawl.rules.frontier.frontier import Frontier
@@ -55,11 +56,11 @@ def test_a_renewed_site_begins_without_errors() -> None:
     class Entry(Waiting):
         site = "a"
 
-    frontier: Frontier[Entry] = Frontier(Pace(1.0, 1, backoff=BackOff(limit=2)))
-    frontier.entries.add_entry(Entry())
-    assert [frontier.clocks.note_failure("a"), frontier.clocks.note_failure("a")] == [False, True]
-    frontier.clocks.set_delay("a", 50.0)
-    frontier.clocks.hold_site("a", 1000.0)
-    frontier.clocks.reset_site("a")
-    assert (frontier.clocks.delay_of("a"), frontier.clocks.note_failure("a")) == (1.0, False)
+    frontier: Frontier[Entry] = made_frontier(Pace(1.0, 1, backoff=BackOff(limit=2)))
+    frontier.add_entry(Entry())
+    assert [frontier.note_failure("a"), frontier.note_failure("a")] == [False, True]
+    frontier.set_delay("a", 50.0)
+    frontier.hold_site("a", 1000.0)
+    frontier.reset_site("a")
+    assert (delay_of(frontier, "a"), frontier.note_failure("a")) == (1.0, False)
     assert frontier.pop_entry(10.0) is not None

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.frontier import made_frontier
 
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.politeness.backoff import BackOff
@@ -154,45 +155,45 @@ def test_fast_17_18_the_delay_doubles_and_is_halved(
 
 
 def test_fast_17_three_errors_in_a_row_give_the_site_up() -> None:
-    frontier: Frontier[Entry] = Frontier(Pace(1.0, 9, backoff=BackOff(600, limit=3)))
+    frontier: Frontier[Entry] = made_frontier(Pace(1.0, 9, backoff=BackOff(600, limit=3)))
     for number in range(9):
-        frontier.entries.add_entry(Entry("a", number))
-    frontier.entries.add_entry(Entry("b", 0))
+        frontier.add_entry(Entry("a", number))
+    frontier.add_entry(Entry("b", 0))
     now, given_up = 0.0, []
     for _ in range(3):
         while (entry := frontier.pop_entry(now)) is None or entry.site == "b":
             now += 1
-        given_up.append(frontier.clocks.note_failure("a"))
+        given_up.append(frontier.note_failure("a"))
         if given_up[-1]:
-            assert len(frontier.entries.give_up_site("a")) == 6
+            assert len(frontier.give_up_site("a")) == 6
         frontier.finish_entry("a")
     assert given_up == [False, False, True]
     assert frontier.given_up == {"a"}
     assert len(frontier) == 0
     assert not frontier.pending, "what is left of the site is not waited for"
-    assert frontier.entries.add_entry(Entry("a", 99)) is False
+    assert frontier.add_entry(Entry("a", 99)) is False
 
 
 def test_fast_17_answers_lower_the_counter() -> None:
-    frontier: Frontier[Entry] = Frontier(Pace(0.0, 9, backoff=BackOff(0, limit=3)))
+    frontier: Frontier[Entry] = made_frontier(Pace(0.0, 9, backoff=BackOff(0, limit=3)))
     for number in range(20):
-        frontier.entries.add_entry(Entry("a", number))
+        frontier.add_entry(Entry("a", number))
     outcomes = []
     for _ in range(4):
         assert frontier.pop_entry(1.0)
-        outcomes.append(frontier.clocks.note_failure("a"))
+        outcomes.append(frontier.note_failure("a"))
         assert frontier.pop_entry(1.0)
-        frontier.clocks.note_answer("a")
+        frontier.note_answer("a")
     assert outcomes == [False] * 4
 
 
 def test_a_failing_site_is_asked_more_slowly_and_others_are_not() -> None:
-    frontier: Frontier[Entry] = Frontier(Pace(1.0))
+    frontier: Frontier[Entry] = made_frontier(Pace(1.0))
     for number in range(3):
-        frontier.entries.add_entry(Entry("a", number))
-        frontier.entries.add_entry(Entry("b", number))
+        frontier.add_entry(Entry("a", number))
+        frontier.add_entry(Entry("b", number))
     assert [frontier.pop_entry(0.0), frontier.pop_entry(0.0)] == [Entry("a", 0), Entry("b", 0)]
-    frontier.clocks.note_failure("a")
+    frontier.note_failure("a")
     assert frontier.pop_entry(1.0) == Entry("b", 1)
     assert frontier.pop_entry(1.9) is None
     assert frontier.pop_entry(2.0) == Entry("a", 1)
@@ -263,9 +264,9 @@ def test_fast_36_180_delays_are_combined(
 
 def test_fast_180_a_suspended_crawl_sleeps_and_goes_on_by_itself() -> None:
     pace = Pace(10.0, week=BUSY, wall_clock=lambda now: wall(2, 12, 29) + now)
-    frontier: Frontier[Entry] = Frontier(pace)
+    frontier: Frontier[Entry] = made_frontier(pace)
     for number in range(9):
-        frontier.entries.add_entry(Entry("a", number))
+        frontier.add_entry(Entry("a", number))
     starts = []
     now = 0.0
     while len(starts) < 5:
@@ -276,14 +277,16 @@ def test_fast_180_a_suspended_crawl_sleeps_and_goes_on_by_itself() -> None:
         assert at is not None
         now = at
     assert starts == [0.0, 20.0, 40.0, 31 * 60, 31 * 60 + 20]
-    assert frontier.clocks.claim_turn("b", 100.0) == 31 * 60
+    assert frontier.claim_turn("b", 100.0) == 31 * 60
 
 
 def test_fast_180_a_longer_delay_counts_from_the_latest_request() -> None:
     spans = week(**{"Mon:01-Mon:02": 60.0})
-    frontier: Frontier[Entry] = Frontier(Pace(1.0, week=spans, wall_clock=lambda now: wall(0, 0, 59) + now))
-    frontier.entries.add_entry(Entry("a", 0))
-    frontier.entries.add_entry(Entry("a", 1))
+    frontier: Frontier[Entry] = made_frontier(
+        Pace(1.0, week=spans, wall_clock=lambda now: wall(0, 0, 59) + now)
+    )
+    frontier.add_entry(Entry("a", 0))
+    frontier.add_entry(Entry("a", 1))
     assert frontier.pop_entry(50.0)
     assert frontier.pop_entry(61.0) is None
     assert frontier.next_at() == 110.0

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
+from support.frontier import made_frontier
 
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.reserve import SLOW_AFTER
@@ -17,10 +18,10 @@ class Entry(NamedTuple):
 
 
 def filled(slow: int | None, *sites: str, count: int = 3) -> Frontier[Entry]:
-    frontier: Frontier[Entry] = Frontier(slow=slow)
+    frontier: Frontier[Entry] = made_frontier(slow=slow)
     for number in range(count):
         for site in sites:
-            frontier.entries.add_entry(Entry(site, number))
+            frontier.add_entry(Entry(site, number))
     return frontier
 
 
@@ -44,11 +45,11 @@ def test_where_many_places_are_taken_a_site_has_one() -> None:
 def test_a_site_that_answers_needs_no_place_of_theirs() -> None:
     frontier = filled(2, "a", "b", "c", count=9)
     assert popped(frontier) == ["a", "b"]
-    frontier.clocks.note_answer("a")
+    frontier.note_answer("a")
     frontier.finish_entry("a")
     assert sorted(popped(frontier)) == ["a", "a", "c"]
     for _ in range(4):
-        frontier.clocks.note_answer("a")
+        frontier.note_answer("a")
         frontier.finish_entry("a")
         assert popped(frontier) == ["a"]
 
@@ -57,7 +58,7 @@ def test_whoever_was_parked_goes_when_a_place_is_free() -> None:
     frontier = filled(1, "a", "b", count=1)
     assert popped(frontier) == ["a"]
     assert frontier.next_at() is None, "nothing but an answer can change that"
-    frontier.clocks.note_failure("a")
+    frontier.note_failure("a")
     frontier.finish_entry("a")
     assert popped(frontier) == ["b"]
 
@@ -65,7 +66,7 @@ def test_whoever_was_parked_goes_when_a_place_is_free() -> None:
 def test_as_many_parked_sites_may_go_as_there_are_free_places() -> None:
     frontier = filled(2, "a", "b", "c", "d", "e", count=1)
     assert popped(frontier) == ["a", "b"]
-    frontier.clocks.note_failure("a")
+    frontier.note_failure("a")
     frontier.finish_entry("a")
     assert frontier.next_at() is not None
     entry = frontier.pop_entry(0.0)
@@ -76,7 +77,7 @@ def test_as_many_parked_sites_may_go_as_there_are_free_places() -> None:
 def test_a_site_that_answers_has_all_its_requests() -> None:
     frontier = filled(1, "a", count=3)
     assert popped(frontier) == ["a"]
-    frontier.clocks.note_answer("a")
+    frontier.note_answer("a")
     frontier.finish_entry("a")
     assert popped(frontier) == ["a", "a"]
 
@@ -84,21 +85,21 @@ def test_a_site_that_answers_has_all_its_requests() -> None:
 def test_a_quick_site_that_falls_silent_is_a_slow_one() -> None:
     frontier = filled(2, "a", count=1)
     assert popped(frontier) == ["a"]
-    frontier.clocks.note_answer("a")
+    frontier.note_answer("a")
     frontier.finish_entry("a")
     for number in range(2):
-        frontier.entries.add_entry(Entry("a", number))
+        frontier.add_entry(Entry("a", number))
     assert popped(frontier, 1.0) == ["a", "a"]
     for site in "bc":
-        frontier.entries.add_entry(Entry(site))
+        frontier.add_entry(Entry(site))
     assert popped(frontier, 1.0 + SLOW_AFTER / 2) == ["b", "c"]
     for site in "de":
-        frontier.entries.add_entry(Entry(site))
+        frontier.add_entry(Entry(site))
     for site in "bc":
-        frontier.clocks.note_failure(site)
+        frontier.note_failure(site)
         frontier.finish_entry(site)
     assert popped(frontier, 1.0 + SLOW_AFTER) == [], "its two requests wait for too long by now"
-    frontier.clocks.note_answer("a")
+    frontier.note_answer("a")
     assert popped(frontier, 1.0 + SLOW_AFTER) == ["d", "e"]
 
 
@@ -109,7 +110,7 @@ def test_robots_txt_holds_a_place_until_it_is_known_or_asked_for_later() -> None
         assert entry is not None
         frontier.spend_turn(entry)
     assert popped(frontier) == []
-    frontier.clocks.hold_site("a", 3600.0)
+    frontier.hold_site("a", 3600.0)
     assert popped(frontier) == ["c"], "a server that wants to be left alone holds no connection"
     frontier.resume_site("b")
     assert popped(frontier) == ["d"]
@@ -137,9 +138,9 @@ def test_places_add_up_and_nothing_is_left_behind(slow: int, moves: list[tuple[s
 
     def end(entry: Entry, *, well: bool) -> None:
         if well:
-            frontier.clocks.note_answer(entry.site)
+            frontier.note_answer(entry.site)
         else:
-            frontier.clocks.note_failure(entry.site)
+            frontier.note_failure(entry.site)
         frontier.finish_entry(entry.site)
 
     collect()
@@ -174,8 +175,8 @@ def test_a_site_that_answers_again_and_again_stays_quick() -> None:
     frontier = filled(1, "a", count=9)
     for _ in range(3):
         popped(frontier)
-        frontier.clocks.note_answer("a")
+        frontier.note_answer("a")
         frontier.finish_entry("a")
     popped(frontier, SLOW_AFTER + 1)
-    frontier.entries.add_entry(Entry("b"))
+    frontier.add_entry(Entry("b"))
     assert popped(frontier, SLOW_AFTER + 1) == ["b"], "the place of slow sites is free"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.frontier import delay_of, made_frontier
 
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.levels import LevelSelector, PopScheme
@@ -23,7 +24,7 @@ class Entry(NamedTuple):
 def filled(frontier: Frontier[Entry], **sites: int) -> Frontier[Entry]:
     for site, count in sites.items():
         for number in range(count):
-            assert frontier.entries.add_entry(Entry(site, number))
+            assert frontier.add_entry(Entry(site, number))
     return frontier
 
 
@@ -55,14 +56,14 @@ def names(entries: list[Entry]) -> str:
     ],
 )
 def test_fast_15_16_places_and_turns(max_sites: int | None, consecutive: int | None, order: str) -> None:
-    frontier: Frontier[Entry] = Frontier(max_sites=max_sites, max_inter_docs=consecutive)
+    frontier: Frontier[Entry] = made_frontier(max_sites=max_sites, max_inter_docs=consecutive)
     assert names(drain(filled(frontier, a=3, b=3, c=3))) == order
     assert drain(frontier) == []
     assert frontier.remembered == 0
 
 
 def test_fast_15_of_ten_sites_five_start_only_when_others_have_finished() -> None:
-    frontier: Frontier[Entry] = Frontier(max_sites=5, concurrency=1)
+    frontier: Frontier[Entry] = made_frontier(max_sites=5, concurrency=1)
     filled(frontier, **{chr(ord("a") + number): 1 for number in range(10)})
     first = [frontier.pop_entry(0.0) for _ in range(6)]
     assert first[5] is None
@@ -72,31 +73,31 @@ def test_fast_15_of_ten_sites_five_start_only_when_others_have_finished() -> Non
 
 
 def test_a_site_in_flight_keeps_its_place_for_what_its_page_may_link_to() -> None:
-    frontier: Frontier[Entry] = filled(Frontier(max_sites=1), a=1, b=1)
+    frontier: Frontier[Entry] = filled(made_frontier(max_sites=1), a=1, b=1)
     assert frontier.pop_entry(0.0) == Entry("a", 0)
     assert frontier.pop_entry(0.0) is None
-    frontier.entries.add_entry(Entry("a", 1))
+    frontier.add_entry(Entry("a", 1))
     frontier.finish_entry("a")
     assert names(drain(frontier)) == "a1b0"
 
 
 def test_fast_16_a_turn_that_is_given_back_does_not_count() -> None:
-    frontier = filled(Frontier(max_sites=1, max_inter_docs=2), a=4, b=1)
+    frontier = filled(made_frontier(max_sites=1, max_inter_docs=2), a=4, b=1)
     assert frontier.pop_entry(0.0) == Entry("a", 0)
-    frontier.clocks.refund_turn("a")
+    frontier.refund_turn("a")
     frontier.finish_entry("a")
     assert names(drain(frontier)) == "a1a2b0a3"
 
 
 def test_fast_15_an_entry_that_comes_first_waits_for_a_place_like_others() -> None:
-    frontier = filled(Frontier(max_sites=1), a=2)
-    frontier.entries.add_first(Entry("b", 0))
+    frontier = filled(made_frontier(max_sites=1), a=2)
+    frontier.add_first(Entry("b", 0))
     assert frontier.waiting == 1
     assert names(drain(frontier)) == "a0a1b0"
 
 
 def test_fast_15_a_place_that_was_given_back_is_one_place() -> None:
-    frontier: Frontier[Entry] = Frontier(max_sites=1)
+    frontier: Frontier[Entry] = made_frontier(max_sites=1)
     for first, second in ("ab", "cd", "ef"):
         filled(frontier, **{first: 1, second: 1})
         assert (frontier.waiting, frontier._slots.taken) == (1, 1)
@@ -105,66 +106,66 @@ def test_fast_15_a_place_that_was_given_back_is_one_place() -> None:
 
 
 def test_fast_16_with_nobody_waiting_a_site_goes_on() -> None:
-    frontier: Frontier[Entry] = filled(Frontier(max_sites=2, max_inter_docs=2), a=9)
+    frontier: Frontier[Entry] = filled(made_frontier(max_sites=2, max_inter_docs=2), a=9)
     assert len(drain(frontier)) == 9
 
 
 @pytest.mark.parametrize("leave", ["withdraw_site", "give_up_site"])
 def test_a_site_that_ends_early_gives_its_place_to_the_next(leave: str) -> None:
-    frontier: Frontier[Entry] = filled(Frontier(max_sites=1), a=5, b=1)
+    frontier: Frontier[Entry] = filled(made_frontier(max_sites=1), a=5, b=1)
     assert frontier.pop_entry(0.0) == Entry("a", 0)
-    getattr(frontier.entries, leave)("a")
+    getattr(frontier, leave)("a")
     frontier.finish_entry("a")
     assert frontier.pop_entry(0.0) == Entry("b", 0)
 
 
 def test_a_site_that_waits_and_is_withdrawn_waits_no_more() -> None:
-    frontier: Frontier[Entry] = filled(Frontier(max_sites=1), a=1, b=2, c=1)
-    assert frontier.entries.withdraw_site("b") == [Entry("b", 0), Entry("b", 1)]
+    frontier: Frontier[Entry] = filled(made_frontier(max_sites=1), a=1, b=2, c=1)
+    assert frontier.withdraw_site("b") == [Entry("b", 0), Entry("b", 1)]
     assert names(drain(frontier)) == "a0c0"
 
 
 def test_fast_15_a_site_that_was_withdrawn_and_comes_again_waits_behind_the_others() -> None:
-    frontier = filled(Frontier(max_sites=1), a=1, b=1, c=1)
-    frontier.entries.withdraw_site("b")
+    frontier = filled(made_frontier(max_sites=1), a=1, b=1, c=1)
+    frontier.withdraw_site("b")
     filled(frontier, b=1)
     assert frontier.waiting == 2
     assert names(drain(frontier)) == "a0c0b0"
 
 
 def test_sites_that_wait_ask_the_store_only_when_they_have_a_place() -> None:
-    frontier: Frontier[Entry] = Frontier(max_sites=1)
+    frontier: Frontier[Entry] = made_frontier(max_sites=1)
     for name in "abc":
-        frontier.entries.mark_stored(name)
+        frontier.mark_stored(name)
     assert frontier.hungry == {"a"}
     assert frontier.remembered == 1, "those that wait are only names"
     assert frontier.pending
-    frontier.entries.refill_site("a", [Entry("a", 0)], more=False)
+    frontier.refill_site("a", [Entry("a", 0)], more=False)
     assert names(drain(frontier)) == "a0"
     assert frontier.hungry == {"b"}
-    frontier.entries.refill_site("b", [], more=False)
+    frontier.refill_site("b", [], more=False)
     assert frontier.hungry == {"c"}, "a site of which nothing is left goes at once"
-    frontier.entries.refill_site("c", [Entry("c", 0)], more=False)
+    frontier.refill_site("c", [Entry("c", 0)], more=False)
     assert names(drain(frontier)) == "c0"
     assert not frontier.pending
 
 
 def test_a_claim_for_a_site_that_waits_does_not_lose_its_stored_entries() -> None:
-    frontier: Frontier[Entry] = filled(Frontier(max_sites=1), a=1)
-    frontier.entries.mark_stored("b")
-    frontier.clocks.claim_turn("b", 0.0)
+    frontier: Frontier[Entry] = filled(made_frontier(max_sites=1), a=1)
+    frontier.mark_stored("b")
+    frontier.claim_turn("b", 0.0)
     drain(frontier)
     assert frontier.hungry == {"b"}
 
 
 def test_sites_without_a_place_leave_memory_to_those_with_one() -> None:
-    frontier: Frontier[Entry] = Frontier(capacity=10, max_sites=1)
+    frontier: Frontier[Entry] = made_frontier(capacity=10, max_sites=1)
     kept = [
-        frontier.entries.add_entry(Entry("a", 0)),
-        *(frontier.entries.add_entry(Entry("b", number)) for number in range(9)),
+        frontier.add_entry(Entry("a", 0)),
+        *(frontier.add_entry(Entry("b", number)) for number in range(9)),
     ]
     assert kept.count(True) == 5
-    assert all(frontier.entries.add_entry(Entry("a", number)) for number in range(1, 6))
+    assert all(frontier.add_entry(Entry("a", number)) for number in range(1, 6))
     assert names(drain(frontier)) == "a0a1a2a3a4a5b0b1b2b3"
     assert frontier.hungry == {"b"}
 
@@ -183,23 +184,23 @@ def test_sites_without_a_place_leave_memory_to_those_with_one() -> None:
 )
 @pytest.mark.parametrize("sites", [1, 2], ids=["one site", "a site for each level"])
 def test_fast_148_151_153_pop_schemes(scheme: PopScheme, order: str, sites: int) -> None:
-    frontier: Frontier[Entry] = Frontier(
+    frontier: Frontier[Entry] = made_frontier(
         selector=LevelSelector(2, scheme, [3, 1]), level_of=lambda entry: entry.level
     )
     for number in range(1, 6):
-        frontier.entries.add_entry(Entry("s", number, 1))
+        frontier.add_entry(Entry("s", number, 1))
     for number in range(1, 4):
-        frontier.entries.add_entry(Entry("s" if sites == 1 else "t", number, 2))
+        frontier.add_entry(Entry("s" if sites == 1 else "t", number, 2))
     popped = drain(frontier)
     assert " ".join(f"{'AB'[entry.level - 1]}{entry.number}" for entry in popped) == order
 
 
 def test_a_site_that_waits_for_its_delay_does_not_block_lower_levels() -> None:
-    frontier: Frontier[Entry] = Frontier(
+    frontier: Frontier[Entry] = made_frontier(
         delay=10.0, selector=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
     )
     for entry in (Entry("a", 0, 1), Entry("a", 1, 1), Entry("b", 0, 2)):
-        frontier.entries.add_entry(entry)
+        frontier.add_entry(entry)
     assert [frontier.pop_entry(0.0), frontier.pop_entry(0.0), frontier.pop_entry(0.0)] == [
         Entry("a", 0),
         Entry("b", 0, 2),
@@ -208,40 +209,40 @@ def test_a_site_that_waits_for_its_delay_does_not_block_lower_levels() -> None:
 
 
 def test_fast_148_levels_outside_are_moved_to_the_nearest() -> None:
-    frontier: Frontier[Entry] = Frontier(
+    frontier: Frontier[Entry] = made_frontier(
         selector=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
     )
     for number, level in enumerate([9, 2, 0, 1]):
-        frontier.entries.add_entry(Entry("a", number, level))
+        frontier.add_entry(Entry("a", number, level))
     assert names(drain(frontier)) == "a2a3a0a1"
 
 
 def test_each_level_asks_the_store_for_its_own_entries() -> None:
-    frontier: Frontier[Entry] = Frontier(
+    frontier: Frontier[Entry] = made_frontier(
         concurrency=9, selector=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
     )
-    frontier.entries.mark_stored("a")
-    assert frontier.entries.hungry_levels("a") == [1, 2]
-    frontier.entries.refill_site("a", [Entry("a", 0, 1)], more=True, level=1)
-    assert frontier.entries.hungry_levels("a") == [2]
-    frontier.entries.refill_site("a", [Entry("a", 1, 2)], more=False, level=2)
+    frontier.mark_stored("a")
+    assert frontier.hungry_levels("a") == [1, 2]
+    frontier.refill_site("a", [Entry("a", 0, 1)], more=True, level=1)
+    assert frontier.hungry_levels("a") == [2]
+    frontier.refill_site("a", [Entry("a", 1, 2)], more=False, level=2)
     assert frontier.hungry == set()
     assert frontier.pop_entry(0.0) == Entry("a", 0, 1)
-    assert (frontier.hungry, frontier.entries.hungry_levels("a")) == ({"a"}, [1])
-    assert frontier.entries.add_entry(Entry("a", 2, 1)) is False, "it would overtake those in the store"
-    assert frontier.entries.add_entry(Entry("a", 3, 2)) is True
+    assert (frontier.hungry, frontier.hungry_levels("a")) == ({"a"}, [1])
+    assert frontier.add_entry(Entry("a", 2, 1)) is False, "it would overtake those in the store"
+    assert frontier.add_entry(Entry("a", 3, 2)) is True
 
 
 # ---- addresses
 
 
 def test_fast_14_hosts_of_one_address_share_delay_and_concurrency() -> None:
-    frontier: Frontier[Entry] = Frontier(Pace(10.0, 1, per_address=True))
+    frontier: Frontier[Entry] = made_frontier(Pace(10.0, 1, per_address=True))
     filled(frontier, a=2, b=2, c=2)
     assert frontier.unlocated == {"a", "b", "c"}
     assert frontier.pop_entry(0.0) is None, "nothing goes out before the address is known"
     for name, address in (("a", "192.0.2.1"), ("b", "192.0.2.1"), ("c", "192.0.2.2")):
-        frontier.clocks.set_address(name, address)
+        frontier.set_address(name, address)
     assert [frontier.pop_entry(0.0), frontier.pop_entry(0.0), frontier.pop_entry(0.0)] == [
         Entry("a", 0),
         Entry("c", 0),
@@ -257,16 +258,16 @@ def test_fast_14_hosts_of_one_address_share_delay_and_concurrency() -> None:
 
 
 def test_fast_14_a_site_without_an_address_has_a_clock_of_its_own() -> None:
-    frontier: Frontier[Entry] = filled(Frontier(Pace(10.0, per_address=True)), a=1, b=1)
-    frontier.clocks.set_address("a", "")
-    frontier.clocks.set_address("b", "")
+    frontier: Frontier[Entry] = filled(made_frontier(Pace(10.0, per_address=True)), a=1, b=1)
+    frontier.set_address("a", "")
+    frontier.set_address("b", "")
     assert [frontier.pop_entry(0.0), frontier.pop_entry(0.0)] == [Entry("a", 0), Entry("b", 0)]
 
 
 def test_fast_14_nobody_is_woken_before_the_address_may_be_asked() -> None:
-    frontier: Frontier[Entry] = filled(Frontier(Pace(10.0, 2, per_address=True)), a=1, b=1)
-    frontier.clocks.set_address("a", "x")
-    frontier.clocks.set_address("b", "x")
+    frontier: Frontier[Entry] = filled(made_frontier(Pace(10.0, 2, per_address=True)), a=1, b=1)
+    frontier.set_address("a", "x")
+    frontier.set_address("b", "x")
     assert frontier.pop_entry(0.0) == Entry("a", 0)
     assert frontier.pop_entry(0.0) is None
     assert frontier.next_at() == 10.0
@@ -275,11 +276,11 @@ def test_fast_14_nobody_is_woken_before_the_address_may_be_asked() -> None:
 
 
 def test_fast_14_an_address_is_told_once_and_to_sites_that_are_there() -> None:
-    frontier: Frontier[Entry] = filled(Frontier(Pace(10.0, per_address=True)), a=1, b=1)
-    frontier.clocks.set_address("nobody", "x")
-    frontier.clocks.set_address("a", "x")
-    frontier.clocks.set_address("a", "y")
-    frontier.clocks.set_address("b", "x")
+    frontier: Frontier[Entry] = filled(made_frontier(Pace(10.0, per_address=True)), a=1, b=1)
+    frontier.set_address("nobody", "x")
+    frontier.set_address("a", "x")
+    frontier.set_address("a", "y")
+    frontier.set_address("b", "x")
     assert frontier.pop_entry(0.0) == Entry("a", 0)
     assert frontier.pop_entry(9.9) is None, "both are at x"
     assert frontier.pop_entry(10.0) == Entry("b", 0)
@@ -287,9 +288,9 @@ def test_fast_14_an_address_is_told_once_and_to_sites_that_are_there() -> None:
 
 
 def test_addresses_are_forgotten_with_their_sites() -> None:
-    frontier: Frontier[Entry] = filled(Frontier(Pace(1.0, per_address=True)), a=1, b=1)
-    frontier.clocks.set_address("a", "x")
-    frontier.clocks.set_address("b", "x")
+    frontier: Frontier[Entry] = filled(made_frontier(Pace(1.0, per_address=True)), a=1, b=1)
+    frontier.set_address("a", "x")
+    frontier.set_address("b", "x")
     for now in (0.0, 1.0):
         entry = frontier.pop_entry(now)
         assert entry
@@ -302,9 +303,9 @@ def test_addresses_are_forgotten_with_their_sites() -> None:
 
 
 def test_a_site_is_forgotten_when_its_delay_is_over() -> None:
-    frontier: Frontier[Entry] = Frontier(delay=10.0)
+    frontier: Frontier[Entry] = made_frontier(delay=10.0)
     for number in range(1000):
-        frontier.entries.add_entry(Entry(f"s{number}", 0))
+        frontier.add_entry(Entry(f"s{number}", 0))
     assert len(drain(frontier)) == 1000
     assert frontier.pop_entry(9.0) is None
     assert frontier.remembered == 1000
@@ -315,20 +316,20 @@ def test_a_site_is_forgotten_when_its_delay_is_over() -> None:
 
 
 def test_what_was_known_before_a_restart_counts() -> None:
-    frontier: Frontier[Entry] = Frontier(Pace(1.0))
-    frontier.clocks.restore_site("a", 30.0, errors=2, slowed=8.0)
+    frontier: Frontier[Entry] = made_frontier(Pace(1.0))
+    frontier.restore_site("a", 30.0, errors=2, slowed=8.0)
     filled(frontier, a=2, b=1)
     assert frontier.pop_entry(0.0) == Entry("b", 0)
     assert frontier.pop_entry(29.0) is None
     assert frontier.pop_entry(30.0) == Entry("a", 0)
-    assert frontier.clocks.delay_of("a") == 8.0
+    assert delay_of(frontier, "a") == 8.0
 
 
 def test_what_was_known_of_sites_without_entries_is_forgotten_in_time() -> None:
-    frontier: Frontier[Entry] = Frontier(Pace(1.0))
-    frontier.clocks.restore_site("a", 30.0)
-    frontier.clocks.hold_site("b", 30.0)
-    frontier.clocks.set_delay("c", 9.0)
+    frontier: Frontier[Entry] = made_frontier(Pace(1.0))
+    frontier.restore_site("a", 30.0)
+    frontier.hold_site("b", 30.0)
+    frontier.set_delay("c", 9.0)
     assert (frontier.pop_entry(29.0), frontier.remembered) == (None, 2)
     assert (frontier.pop_entry(30.0), frontier.remembered) == (None, 0)
 
@@ -362,7 +363,7 @@ def test_nothing_is_lost_and_every_limit_holds(
     seconds: float,
 ) -> None:
     """A whole crawl with a store beside, on a virtual clock: every answer takes `seconds`."""
-    frontier: Frontier[Entry] = Frontier(
+    frontier: Frontier[Entry] = made_frontier(
         Pace(delay, concurrency, per_address=per_address),
         capacity=capacity,
         max_sites=max_sites,
@@ -373,19 +374,19 @@ def test_nothing_is_lost_and_every_limit_holds(
     wanted = [Entry(site, number, level) for number, (site, level) in enumerate(entries)]
     waiting = set(wanted)
     for entry in wanted:
-        frontier.entries.add_entry(entry)
+        frontier.add_entry(entry)
     now, out, got, last = 0.0, [], [], {}
     while waiting or out:
         for site in list(frontier.unlocated):
-            frontier.clocks.set_address(site, "x" if site in "pqr" else "")
+            frontier.set_address(site, "x" if site in "pqr" else "")
         while frontier.hungry:
             site = next(iter(frontier.hungry))
-            for level in frontier.entries.hungry_levels(site):
+            for level in frontier.hungry_levels(site):
                 rows = sorted(e for e in waiting if (e.site, e.level) == (site, level))
-                frontier.entries.refill_site(
+                frontier.refill_site(
                     site,
-                    rows[: frontier.entries.batch_size],
-                    more=len(rows) > frontier.entries.batch_size,
+                    rows[: frontier.batch_size],
+                    more=len(rows) > frontier.batch_size,
                     level=level,
                 )
         entry = frontier.pop_entry(now)

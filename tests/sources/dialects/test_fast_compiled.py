@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.fast import attrib, fast_options, fast_xml
+from support.frontier import made_frontier
 
 from ultracrawl.rules.access.login import Login
 from ultracrawl.rules.frontier.frontier import Frontier
@@ -89,13 +90,13 @@ class Case(NamedTuple):
 def handed_out(made: Made, *sites: str, now: float = 0.0) -> list[str]:
     """Return the sites of the entries that go out at once when each site has three."""
     section = made.source.sites
-    frontier: Frontier[Entry] = Frontier(
+    frontier: Frontier[Entry] = made_frontier(
         made.rules.pace, max_sites=section.max_sites, max_inter_docs=section.max_inter_docs
     )
     for site in sites:
         for _ in range(3):
-            frontier.entries.add_entry(Entry(site))
-        frontier.clocks.set_address(site, "")
+            frontier.add_entry(Entry(site))
+        frontier.set_address(site, "")
     found = []
     while entry := frontier.pop_entry(now):
         found.append(entry.site)

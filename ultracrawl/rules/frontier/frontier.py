@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Generic
 
 from ultracrawl.rules.frontier.entries import WaitingEntries
@@ -15,73 +16,107 @@ from ultracrawl.rules.frontier.site_clocks import SiteClocks
 from ultracrawl.rules.frontier.site_registry import SiteRegistry, SlotListener
 
 
+@dataclass(frozen=True, slots=True)
+class FrontierLimits:
+    """How much a frontier holds and hands out."""
+
+    capacity: int = 50_000
+    """Maximum number of entries in memory; further ones wait in the store."""
+    slow: int | None = None
+    """Maximum requests in flight of all slow sites together (`Reserve`); None: any number."""
+    max_sites: int | None = None
+    """Maximum number of sites with a slot; None: all."""
+    max_inter_docs: int | None = None
+    """Entries after which a site releases its slot if others wait for one; None: any number."""
+
+
 class Frontier(Generic[E]):
     """A queue per site; a site is ready when it has a slot, its delay is over and its concurrency is not used up.
 
     Sites take turns: the one that has waited longest is next. Choosing costs O(log sites), whatever the
-    number of URLs. Times are seconds of one monotonic clock. `entries` holds the queued entries, `clocks` the delays.
+    number of URLs. Times are seconds of one monotonic clock. The methods about queued entries are those of
+    `WaitingEntries`, those about delays of `SiteClocks`.
 
-    Slow sites together have at most `slow` requests in flight (`Reserve`; None: any number).
-
-    At most `max_sites` sites have a slot (None: all); a site releases it when its queue is empty, when it
-    is withdrawn or given up, and after `max_inter_docs` entries if other sites wait. `selector` chooses the level among
-    the entries that may be fetched now; within a level sites take turns. Idle sites are forgotten after their delay.
+    A site releases its slot when its queue is empty, when it is withdrawn or given up, and when its turn is over
+    (`FrontierLimits`). `selector` chooses the level among the entries that may be fetched now; within a level sites
+    take turns. Idle sites are forgotten after their delay.
 
     Other requests to a site (robots.txt) respect its delay too: they use a turn of the site, with `spend_turn`
-    in place of an entry that `pop_entry` returned, with `clocks.claim_turn` otherwise.
+    in place of an entry that `pop_entry` returned, with `claim_turn` otherwise.
 
-    With `leases`, entries of a site are handed out only between `clocks.lease_site` and `clocks.end_lease`, since other
-    crawls may request the same sites.
+    With `leases`, entries of a site are handed out only between `lease_site` and `end_lease`, since other crawls may
+    request the same sites.
     """
 
     def __init__(
         self,
         pace: Pace | None = None,
+        limits: FrontierLimits = FrontierLimits(),
         *,
-        delay: float = 0.0,
-        concurrency: int = 2,
-        capacity: int = 50_000,
-        slow: int | None = None,
-        max_sites: int | None = None,
-        max_inter_docs: int | None = None,
         selector: LevelSelector | None = None,
         level_of: Callable[[E], int] | None = None,
         leases: bool = False,
     ) -> None:
-        self.pace = pace or Pace(delay, concurrency)
+        self.pace = pace or Pace()
         selector = selector or LevelSelector()
-        self._max_consecutive = max_inter_docs
+        self._max_consecutive = limits.max_inter_docs
         self._order: Order[E] = Order(self.pace, selector)
         self._registry: SiteRegistry[E] = SiteRegistry(
-            self.pace, self._order, max_sites, (1 << selector.levels) - 1, leases=leases
+            self.pace, self._order, limits.max_sites, (1 << selector.levels) - 1, leases=leases
         )
-        self._reserve: Reserve[E] = Reserve(slow, self._order.reschedule_site)
+        self._reserve: Reserve[E] = Reserve(limits.slow, self._order.reschedule_site)
         self._slots = self._registry.slots
-        self.entries: WaitingEntries[E] = WaitingEntries(
+        self._entries: WaitingEntries[E] = WaitingEntries(
             self._registry,
             self._order,
-            capacity,
+            limits.capacity,
             levels=selector.levels,
             level_of=level_of,
-            max_inter_docs=max_inter_docs,
+            max_inter_docs=limits.max_inter_docs,
         )
-        self.clocks: SiteClocks[E] = SiteClocks(self.pace, self._order, self._registry, self._reserve)
-        self.given_up = self.entries.given_up
+        self._clocks: SiteClocks[E] = SiteClocks(self.pace, self._order, self._registry, self._reserve)
+        self._bind_parts()
+        self.given_up = self._entries.given_up
         """Sites from which nothing more goes out in this run."""
         self.hungry = self._registry.hungry
-        """Sites with a slot that have entries only in the store: the caller passes some to `entries.refill_site`."""
+        """Sites with a slot that have entries only in the store: the caller passes some to `refill_site`."""
         self.unlocated = self._registry.unlocated
-        """Sites whose IP address is unknown: the caller passes it to `clocks.set_address`."""
+        """Sites whose IP address is unknown: the caller passes it to `set_address`."""
         self.unleased = self._registry.unleased
-        """Sites with a slot but no lease: the caller gets one and calls `clocks.lease_site`."""
+        """Sites with a slot but no lease: the caller gets one and calls `lease_site`."""
         self.forgotten = self._registry.forgotten
         """Forgotten sites that had a lease: the caller returns the lease and empties the list."""
         self._out = 0
         self._closed_until = NO_WAIT
 
+    def _bind_parts(self) -> None:
+        """Take over the methods that one part implements alone."""
+        entries, clocks = self._entries, self._clocks
+        self.add_entry, self.add_first, self.mark_stored = (
+            entries.add_entry,
+            entries.add_first,
+            entries.mark_stored,
+        )
+        self.hungry_levels, self.refill_site = entries.hungry_levels, entries.refill_site
+        self.withdraw_site, self.give_up_site = entries.withdraw_site, entries.give_up_site
+        self.refund_turn, self.claim_turn = clocks.refund_turn, clocks.claim_turn
+        self.note_answer, self.note_failure = clocks.note_answer, clocks.note_failure
+        self.set_delay, self.reset_delay, self.own_delay = (
+            clocks.set_delay,
+            clocks.reset_delay,
+            clocks.own_delay,
+        )
+        self.hold_site, self.reset_site = clocks.hold_site, clocks.reset_site
+        self.restore_site, self.restore_address = clocks.restore_site, clocks.restore_address
+        self.lease_site, self.end_lease, self.set_address = (
+            clocks.lease_site,
+            clocks.end_lease,
+            clocks.set_address,
+        )
+
     def __len__(self) -> int:
         """Return the number of entries queued in memory."""
-        return self.entries.size
+        return self._entries.size
 
     @property
     def in_flight(self) -> int:
@@ -91,7 +126,7 @@ class Frontier(Generic[E]):
     @property
     def pending(self) -> bool:
         """Whether any entry, in memory or in the store, may still be handed out."""
-        return bool(self.entries.size or self.hungry or len(self._slots))
+        return bool(self._entries.size or self.hungry or len(self._slots))
 
     @property
     def remembered(self) -> int:
@@ -107,6 +142,11 @@ class Frontier(Generic[E]):
     def concurrency(self) -> int:
         """The number of concurrent requests to a site."""
         return self.pace.concurrency
+
+    @property
+    def batch_size(self) -> int:
+        """The number of entries to read from the store for a hungry site."""
+        return self._entries.batch_size
 
     def set_slot_listener(self, listener: SlotListener) -> None:
         """Call a listener whenever a site gets or loses its slot."""
@@ -125,7 +165,7 @@ class Frontier(Generic[E]):
 
     def pop_entry(self, now: float) -> E | None:
         """Return the next entry, None if nothing may be fetched now."""
-        self.clocks.now = now
+        self._clocks.now = now
         self._registry.forget_idle(now)
         if self.pace.week:
             self._closed_until = self.pace.next_open(now)
@@ -140,7 +180,7 @@ class Frontier(Generic[E]):
 
     def next_at(self) -> float | None:
         """Return when `pop_entry` may return an entry again, None if only another call can change that."""
-        at = self._order.next_at(self.clocks.now)
+        at = self._order.next_at(self._clocks.now)
         return at if at is None else max(at, self._closed_until)
 
     def finish_entry(self, name: str) -> None:
@@ -156,7 +196,7 @@ class Frontier(Generic[E]):
         site = self._registry.ensure_slot(entry.site)
         self._note_end(site)
         site.suspended = site.extra_request = True
-        self.entries.put_back(site, entry)
+        self._entries.put_back(site, entry)
 
     def resume_site(self, name: str) -> None:
         """End the suspension of a site."""
@@ -174,13 +214,13 @@ class Frontier(Generic[E]):
 
     def _hand_out(self, site: Site[E], bit: int, now: float) -> E:
         entry = site.take_entry(bit)
-        self.entries.size -= 1
+        self._entries.size -= 1
         self._out += 1
         site.in_flight += 1
         self._reserve.note_start(site, now)
         site.consecutive += 1
         site.ready = False
-        self.clocks.begin_request(site, now)
+        self._clocks.begin_request(site, now)
         if site.levels_to_refill & bit:
             self.hungry.add(site.name)
         if self._max_consecutive and site.consecutive >= self._max_consecutive and len(self._slots):

@@ -79,13 +79,6 @@ class SiteClocks(Generic[E]):
 
     # ---- single sites
 
-    def delay_of(self, name: str) -> float:
-        """Return the seconds between the starts of two requests to a site."""
-        site = self._sites.get(name)
-        if site is None:
-            return self._registry.own_delays.get(name, self._pace.delay)
-        return self._pace.current_delay(site.clock, self.now)
-
     def set_delay(self, name: str, seconds: float) -> None:
         """Set the delay of one site; it counts from the latest request on."""
         self._registry.own_delays[name] = seconds

@@ -90,7 +90,7 @@ class LeaseTurns:
             if not lease.ended_at and self._is_turn_over(name, lease, now):
                 lease.ended_at = now
                 self._leaving.add(name)
-                self._frontier.clocks.end_lease(name)
+                self._frontier.end_lease(name)
         self._leaving = {
             name for name in self._leaving if name in self._leases and self._leases[name].ended_at
         }

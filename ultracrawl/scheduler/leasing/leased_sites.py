@@ -119,11 +119,11 @@ class ClockExchange:
             self._restore_site(site, clock)
         for address in addresses:
             wait = min(address.next_at - self._wall(), max(address.delay, self._frontier.pace.delay))
-            self._frontier.clocks.restore_address(site, self._monotonic() + max(wait, 0.0))
+            self._frontier.restore_address(site, self._monotonic() + max(wait, 0.0))
 
     def _restore_site(self, site: str, known: SiteClock) -> None:
         now, wall, pace = self._monotonic(), self._wall(), self._frontier.pace
-        clocks = self._frontier.clocks
+        clocks = self._frontier
         # The wall clock may have jumped: no site waits longer than its delays justify.
         longest = max(
             pace.longest_delay(Clock(own_delay=clocks.own_delay(site), backoff_delay=known.slowed)),

@@ -87,7 +87,7 @@ class SiteLeases:
         while True:
             await self._wait_for_lease(name)
             now = self._monotonic()
-            at = self._frontier.clocks.claim_turn(name, now)
+            at = self._frontier.claim_turn(name, now)
             if at > now:
                 await asyncio.sleep(at - now)
             if name in self:
@@ -113,7 +113,7 @@ class SiteLeases:
     def _add_lease(self, name: str, clocks: list[SiteClock]) -> None:
         self._clocks.restore_clocks(name, clocks)
         self._waiting.pop(name, None)
-        self._frontier.clocks.lease_site(name)
+        self._frontier.lease_site(name)
         site = self._frontier.site(name)
         started = site.clock.started if site is not None else NEVER
         self._leases.add_lease(name, Lease(clocks, self._monotonic(), started))
@@ -155,7 +155,7 @@ class SiteLeases:
         if self._renewal.renew():
             return
         for name in self._leases:
-            self._frontier.clocks.end_lease(name)
+            self._frontier.end_lease(name)
         self._leases.clear()
         self._frontier.forgotten.clear()
         self._renewal.enlist()
@@ -192,14 +192,14 @@ class SiteLeases:
         """Give sites back; those with entries are asked for again."""
         self._release(names, self._clocks.clocks_of(names))
         for name in names:
-            self._frontier.clocks.end_lease(name)
+            self._frontier.end_lease(name)
 
     def change_host(self, name: str) -> None:
         """Switch a site to another host (its mirror), which other crawls lease as a site of its own."""
         if name in self._leases:
             self._release([name], self._clocks.clocks_of([name]))
-        self._frontier.clocks.reset_site(name)
-        self._frontier.clocks.end_lease(name)
+        self._frontier.reset_site(name)
+        self._frontier.end_lease(name)
         self._wake()
 
     def _release_forgotten(self) -> None:

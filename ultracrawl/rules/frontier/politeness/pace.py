@@ -46,6 +46,11 @@ class Pace:
     wall_clock: Callable[[float], float] = field(default=lambda now: now - time.monotonic() + time.time())
     """Converts a time of the monotonic clock to seconds since the epoch; called only if there are time spans."""
 
+    @property
+    def error_limit(self) -> int:
+        """The number of network errors at which a site is given up; each answer takes one off."""
+        return self.backoff.limit
+
     def base_delay(self, clock: Clock, now: float) -> float:
         """Return the delay without back-off and slow responses."""
         if clock.own_delay is not None:
