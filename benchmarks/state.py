@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -27,10 +26,12 @@ import psutil
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
-from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
+from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners
+from ultracrawl.scheduler.link_urls import LinkUrls
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 PAGES = 3000
@@ -103,7 +104,14 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
     for site, _ in state.queue.waiting_sites():
         frontier.mark_stored(site)
     opened = time.perf_counter() - started
-    admission = CandidateFilter(UrlPolicy(), Boundary(), state, time.time, Counter())
+    rejected: list[str] = []
+    admission = CandidateFilter(
+        LinkUrls(UrlPolicy(), rejected.append),
+        CandidateRules(Boundary()),
+        state,
+        time.time,
+        CandidateListeners(rejected.append),
+    )
     pages, started, cpu = 0, time.perf_counter(), time.process_time()
     while pages < min(PAGES, size):
         while frontier.hungry:

@@ -33,7 +33,7 @@ def budget(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     [
         ("ultracrawl/content/html/walk.py", "reading"),
         ("ultracrawl/rules/urls/canonical.py", "links"),
-        ("ultracrawl/scheduler/candidates/link_ingest.py", "links"),
+        ("ultracrawl/scheduler/ingest.py", "links"),
         ("ultracrawl/scheduler/scheduler.py", "scheduler"),
         ("twisted/internet/defer.py", "Scrapy, Twisted, asyncio"),
         ("ultracrawl/run/writing/writer.py", "pipelines, hand-over to the index"),

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.rules import BoundaryRules, CrawlMode, DomainRule, Kind
+from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
 from ultracrawl.run.run_counters import RunCounters
-from ultracrawl.scheduler.candidates import seen_urls
-from ultracrawl.scheduler.candidates.candidate_filter import OUTSIDE_BOUNDARY, CandidateFilter
-from ultracrawl.scheduler.candidates.link_urls import MALFORMED, TOO_LONG
-from ultracrawl.scheduler.candidates.seen_urls import SeenUrls
+from ultracrawl.scheduler import candidate_filter
+from ultracrawl.scheduler.candidate_filter import (
+    OUTSIDE_BOUNDARY,
+    CandidateFilter,
+    CandidateListeners,
+    SeenUrls,
+)
+from ultracrawl.scheduler.link_urls import MALFORMED, TOO_LONG, LinkUrls
 from ultracrawl.stores import SqliteStore
 
 PAGE = "http://a.example/dir/page"
@@ -40,11 +47,21 @@ def state() -> CountingStore:
     return store
 
 
+def filter_of(
+    state: SqliteStore,
+    boundary: Boundary,
+    count: Callable[[str], None] = lambda rule: None,
+    **listeners: Any,
+) -> CandidateFilter:
+    urls = LinkUrls(UrlPolicy(), count, excluded=listeners.get("excluded", ()))
+    told = CandidateListeners(count, **listeners)
+    return CandidateFilter(urls, CandidateRules(boundary), state, lambda: 5.0, told)
+
+
 def admit_with(state: SqliteStore, depth: int | None = None) -> tuple[CandidateFilter, Counter[str]]:
     rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),), mode=CrawlMode(depth=depth))
     counters = RunCounters("s")
-    admit = CandidateFilter(UrlPolicy(), Boundary(rules), state, lambda: 5.0, counters.count_excluded)
-    return admit, counters.rejected_by
+    return filter_of(state, Boundary(rules), counters.count_excluded), counters.rejected_by
 
 
 def test_links_become_entries_once_in_their_order(state: CountingStore) -> None:
@@ -123,7 +140,7 @@ def test_a_shorter_route_to_a_url_of_an_earlier_run_is_told(
 
 
 def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen_urls, "GENERATION_SIZE", 10)
+    monkeypatch.setattr(candidate_filter, "GENERATION_SIZE", 10)
     seen = SeenUrls()
     for key in range(100):
         seen.add_key(key, 1)
@@ -147,14 +164,7 @@ def test_what_is_excluded_is_told_once_with_its_message(
 ) -> None:
     rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),))
     screened: list[tuple[str, ...]] = []
-    admit = CandidateFilter(
-        UrlPolicy(),
-        Boundary(rules),
-        state,
-        lambda: 5.0,
-        lambda rule: None,
-        excluded=[lambda *words: screened.append(words)],
-    )
+    admit = filter_of(state, Boundary(rules), excluded=[lambda *words: screened.append(words)])
     for _ in range(2):
         admit.admit([href], PAGE, 1)
     assert screened == ([(href, told[0], PAGE, told[1])] if told else [])
@@ -162,7 +172,7 @@ def test_what_is_excluded_is_told_once_with_its_message(
 
 def test_a_page_is_its_url_and_not_what_its_links_are_joined_to(state: CountingStore) -> None:
     boundary = Boundary(BoundaryRules(mode=CrawlMode(fwdlinks=False)))
-    admit = CandidateFilter(UrlPolicy(), boundary, state, lambda: 5.0, lambda rule: None)
+    admit = filter_of(state, boundary)
     found, _ = admit.admit(["x"], "http://cdn.example/base/", 1, PAGE)
     assert found == [], "the page of a.example links to another host"
     found, _ = admit.admit(["/x"], "http://a.example/base/", 1, PAGE)
@@ -174,7 +184,7 @@ def test_a_new_url_that_is_not_admitted_in_this_cycle_is_known_and_waits_nowhere
 ) -> None:
     full = {"a.example"}
     gates = [lambda site: site not in full]
-    admit = CandidateFilter(UrlPolicy(), Boundary(), state, lambda: 5.0, lambda rule: None, gates=gates)
+    admit = filter_of(state, Boundary(), gates=gates)
     found, inside = admit.admit(["/x"], PAGE, 1)
     assert (found, list(inside)) == ([], [url_key("http://a.example/x")])
     state.flush()

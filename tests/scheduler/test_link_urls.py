@@ -8,8 +8,8 @@ import tracemalloc
 import pytest
 
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlRule
-from ultracrawl.scheduler.candidates import link_urls
-from ultracrawl.scheduler.candidates.link_urls import LinkUrls
+from ultracrawl.scheduler import link_urls
+from ultracrawl.scheduler.link_urls import LinkUrls
 
 PAGE = "http://h.test/"
 

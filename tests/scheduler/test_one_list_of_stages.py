@@ -27,7 +27,8 @@ from ultracrawl.run.inspection.explanation import explain
 from ultracrawl.run.logs.candidate_logs import CandidateLog, candidates_path, read_candidates
 from ultracrawl.run.portal_filters.source_filters import filtering_of, with_filters
 from ultracrawl.run.run_counters import RunCounters
-from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
+from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners, LinkPage
+from ultracrawl.scheduler.link_urls import LinkUrls
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores import SqliteStore
@@ -178,14 +179,13 @@ class Crawl:
         self.log.begin(1, self.boundary, fed.source.limits)
         guard = trap_guard(fed.source.limits, store)
         self.stages = CandidateRules(fed.rules.boundary, guard)
+        judged = (lambda candidate, rule: self.told.append((candidate, rule)), self.log.candidate_judged)
         self.filter = CandidateFilter(
-            fed.rules.url_policy,
-            fed.rules.boundary,
+            LinkUrls(fed.rules.url_policy, counters.count_excluded),
+            self.stages,
             store,
             lambda: 5.0,
-            counters.count_excluded,
-            judged=[lambda candidate, rule: self.told.append((candidate, rule)), self.log.candidate_judged],
-            traps=guard,
+            CandidateListeners(counters.count_excluded, judged=judged),
         )
         self.filter.limits_over = lambda: (ExceededLimit("limits.documents", 10.0, 11.0),)
         self.filter.close(closed or closing_rule(fed.rules, refresh_only=False))
@@ -210,12 +210,9 @@ def judged(crawl: Crawl, dice: random.Random, number: int = PAGES) -> None:
     """Feed a site to a filter, and compare each of its verdicts with the list."""
     for parent, depth, hrefs in pages(dice, number):
         crawl.told.clear()
-        with crawl.filter.closed_by(dice.choice((FOCUSED, REFRESH_ONLY)) if dice.random() < 0.03 else ""):
-            if dice.random() < 0.05:
-                with crawl.filter.without_rules():
-                    found, inside = crawl.filter.admit(hrefs, parent, depth)
-            else:
-                found, inside = crawl.filter.admit(hrefs, parent, depth)
+        closed = dice.choice((FOCUSED, REFRESH_ONLY)) if dice.random() < 0.03 else ""
+        page = LinkPage(parent, depth, closed, rules_hold=dice.random() >= 0.05)
+        found, inside = crawl.filter.admit_resolved(crawl.filter.resolve(hrefs, parent).values(), page)
         accepted = [candidate.url for candidate, rule in crawl.told if not rule]
         assert [entry.url for entry in found] == accepted
         assert set(map(url_key, accepted)) <= set(inside)

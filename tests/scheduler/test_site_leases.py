@@ -6,16 +6,24 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
+from support.context import made_context
 from support.frontier import delay_of, made_frontier
 
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.backoff import BackOff
 from ultracrawl.rules.frontier.politeness.pace import Pace
-from ultracrawl.scheduler.leasing.lease_turns import DRAIN_TIMEOUT, EXPIRY_MARGIN, LEASE_SECONDS, TURN_SECONDS
-from ultracrawl.scheduler.leasing.site_leases import POLL_INTERVAL, SiteLeases
+from ultracrawl.scheduler.leases import (
+    DRAIN_TIMEOUT,
+    EXPIRY_MARGIN,
+    LEASE_SECONDS,
+    POLL_INTERVAL,
+    TURN_SECONDS,
+    SiteLeases,
+)
 from ultracrawl.stores import QueueEntry, SqliteSiteStore
 
 STEP = 0.1
@@ -59,15 +67,9 @@ class Crawl:
         )
         self.frontier: Frontier[QueueEntry] = made_frontier(pace, max_sites=max_sites, leases=True)
         self.mirrors = Mirrors(aliases or {})
+        context = made_context(SimpleNamespace(name=source), clock=time.wall, sites=store)
         self.leases = SiteLeases(
-            store,
-            source,
-            self.frontier,
-            self.mirrors,
-            wake=self._wake,
-            paused=lambda: self.paused,
-            wall=time.wall,
-            monotonic=time.monotonic,
+            context, self.frontier, self.mirrors, self._wake, lambda: self.paused, time.monotonic
         )
         self.leases.begin()
 

@@ -22,6 +22,7 @@ def made_context(
     project: object = None,
     clock: Callable[[], float] = time.time,
     store: object = None,
+    sites: object = None,
     documents: object = None,
     endings: object = None,
     queue: object = None,
@@ -34,7 +35,13 @@ def made_context(
     run = cast("Any", CrawlRun(ended.append, force=False, replay=replay))
     run.ended, run.mark, run.counters = ended, RunMark(1, 0.0), RunCounters("s", "1")
     context = CrawlContext(cast("Any", project), cast("Any", source), cast("Any", rules), clock, run, Hooks())
-    for name, port in (("store", store), ("documents", documents), ("endings", endings), ("queue", queue)):
+    for name, port in (
+        ("store", store),
+        ("sites", sites),
+        ("documents", documents),
+        ("endings", endings),
+        ("queue", queue),
+    ):
         if port is not None:
             setattr(context.ports, name, port)
     return context

@@ -1,12 +1,15 @@
-"""Builds the parts of the scheduler when the crawl begins."""
+"""Builds the parts of the scheduler when the crawl begins, and the port `queue` over them."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.run import CrawlContext, Visit, parts_of
+from ultracrawl.run import CrawlContext, parts_of
 from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.control.orders import CrawlControl
 from ultracrawl.run.control.visit_watch import VisitWatch
@@ -20,19 +23,15 @@ from ultracrawl.run.logs.event_logs import SiteLog
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.run.transport.host_addresses import HostAddresses
-from ultracrawl.scheduler.addresses import AddressResolver
 from ultracrawl.scheduler.alarm import Alarm
-from ultracrawl.scheduler.budget import EntryGate
-from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
-from ultracrawl.scheduler.candidates.link_ingest import LinkIngest
-from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator
-from ultracrawl.scheduler.candidates.repeats import RepeatVisits
-from ultracrawl.scheduler.crawl_queue import CrawlQueue
-from ultracrawl.scheduler.entry_picker import EntryPicker
-from ultracrawl.scheduler.flight import VisitsInFlight
-from ultracrawl.scheduler.given_urls import GivenUrls, may_yield_documents
+from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners
+from ultracrawl.scheduler.cycle_end import GivenUrls, may_yield_documents
+from ultracrawl.scheduler.flight import EntryGate, VisitsInFlight
+from ultracrawl.scheduler.ingest import LinkIngest
+from ultracrawl.scheduler.link_urls import LinkUrls
 from ultracrawl.scheduler.pacing import Pacing
-from ultracrawl.scheduler.sitemap_barrier import SitemapBarrier
+from ultracrawl.scheduler.picking import EntryPicker, Refill, RobotsBarrier, SitemapBarrier
+from ultracrawl.scheduler.recrawl import RecrawlActivator, RepeatVisits
 from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
@@ -73,6 +72,65 @@ class Features(NamedTuple):
         )
 
 
+class CrawlQueue:
+    """The port `queue` (`LinkQueue`): URLs that features and components want fetched.
+
+    Passes each call of the port to the part of the scheduler that handles it.
+
+    `waiting_requests` are requests that Scrapy gave back.
+    """
+
+    def __init__(
+        self,
+        ingest: LinkIngest,
+        repeats: RepeatVisits,
+        flight: VisitsInFlight,
+        gate: EntryGate,
+        pacing: Pacing,
+        waiting_requests: Collection[Request],
+    ) -> None:
+        self._ingest = ingest
+        self._gate = gate
+        self._pacing = pacing
+        self.waiting_requests = waiting_requests
+        # Methods that one part implements alone are bound directly, without a wrapper.
+        self.seed = ingest.queue_seeds
+        self.follow = ingest.follow_links
+        self.redirect = ingest.queue_redirect
+        self.offer_links = ingest.offer_links
+        self.queue_feed_links = ingest.queue_feed_links
+        self.queue_sitemap_entries = ingest.queue_sitemap_entries
+        self.queue_listed = ingest.queue_listed
+        self.retry = flight.retry_visit
+        self.release = flight.release_place
+        self.update_record = flight.replace_record
+        self.requeue = repeats.fetch_again
+        self.forget_urls = ingest.forget_urls
+        self.wait_for_turn = pacing.take_turn
+        self.hold_site = pacing.hold_site
+        self.restore_robots_rules = pacing.apply_stored_robots
+
+    def queue_sitemap(self, entry: QueueEntry, *, noted: bool) -> None:
+        """Queue a sitemap ahead of the pages of its site; if `noted`, links to its URL are not queued as pages."""
+        if noted:
+            self._ingest.mark_known(entry.key)
+        if self._gate.add_sitemap(entry):
+            self._pacing.wake()
+
+    def listing_changed(self) -> None:
+        """Look for the next request: the lister named more, or has finished."""
+        self._pacing.wake()
+
+    def release_site(self, site: str) -> None:
+        """Release the pages of a site that waited for its sitemaps."""
+        self._gate.release_site(site)
+        self._pacing.wake()
+
+    def request_url(self, url: str) -> str:
+        """Return the URL to request for a URL: a mirror may stand in for its site."""
+        return self._pacing.mirrors.request_url(url)
+
+
 class SchedulerParts(NamedTuple):
     """The parts of the scheduler that `UltracrawlScheduler` uses directly."""
 
@@ -95,43 +153,55 @@ def assemble(
     The order in which parts are called matters: the place of a visit at its site is given back before the site log
     counts it, before its stored links are re-asserted, and before pages that waited for a sitemap are released.
     """
-    sitemaps = features.sitemaps
-    retries_by_key: dict[int, Visit] = {}
-    gate = EntryGate(context, frontier, retries_by_key, sitemaps.waiting_sites, sitemaps.abandon)
+    sitemaps, wake = features.sitemaps, pacing.wake
+    gate = EntryGate(context, frontier, sitemaps)
     candidates = make_filter(context, features)
     activator = RecrawlActivator(
         context, candidates.seen, gate.leave_in_store, lambda key: sitemaps.job_of(key) is not None
     )
     repeats = RepeatVisits(context, gate.add_entry, activator.is_fresh)
-    flight = VisitsInFlight(
-        context, frontier, pacing, gate, repeats, sitemaps, features.watch, retries_by_key, alarm.set_timer
-    )
+    flight = VisitsInFlight(context, frontier, pacing, gate, repeats, features.watch)
     endings = SitemapEndings(sitemaps.end_visit) if sitemaps.on else None
     site_log = _open_site_log(features, frontier)
     pacing.begin()
     ingest = LinkIngest(
         context, candidates, gate.add_entry, activator, repeats, lambda: features.limits.refresh_only
     )
-    queue = CrawlQueue(ingest, candidates, repeats, flight, gate, frontier, pacing, direct, alarm.set_timer)
+    queue = CrawlQueue(ingest, repeats, flight, gate, pacing, direct)
     given = _given_urls(context, features, gate)
     context.open_queue(
         queue, flight, site_log, pacing, ingest, activator if activator.on else None, given, endings
     )
     gate.load_stored_queue()
+    barrier = SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_fetch)
     picker = EntryPicker(
-        context,
         frontier,
-        alarm,
+        Refill(context, frontier, barrier, activator, wake),
         pacing,
-        AddressResolver(features.hosts, frontier, alarm.set_timer),
-        ingest,
-        activator,
-        flight,
-        SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_fetch),
-        features.robots,
-        given,
+        (
+            *([partial(_holds_given, given, flight)] if given is not None else []),
+            partial(_refuses_new, ingest, flight),
+            RobotsBarrier(context, frontier, pacing, alarm, features.robots, sitemaps).holds_back,
+            barrier.holds_back,
+        ),
     )
     return SchedulerParts(queue, picker, flight, activator)
+
+
+def _holds_given(given: GivenUrls, flight: VisitsInFlight, entry: QueueEntry) -> bool:
+    """Hold back an entry whose document the spider may yield itself."""
+    if not given.holds_back(entry):
+        return False
+    flight.return_turn(entry)
+    return True
+
+
+def _refuses_new(ingest: LinkIngest, flight: VisitsInFlight, entry: QueueEntry) -> bool:
+    """End an entry that was never fetched while only known URLs are refreshed."""
+    rule = ingest.refusal_rule(entry)
+    if rule:
+        flight.refuse_entry(entry, rule)
+    return bool(rule)
 
 
 def _open_site_log(features: Features, frontier: Frontier[QueueEntry]) -> SiteLog | None:
@@ -151,19 +221,20 @@ def _given_urls(context: CrawlContext, features: Features, gate: EntryGate) -> G
 def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
     """Return the filter that decides which links of a source become queue entries."""
     rules, hooks = context.rules, context.hooks  # tuples: what joins these three hooks has joined before
+    count, excluded = context.counters.count_excluded, hooks[Feature.candidate_excluded]
     candidates = CandidateFilter(
-        rules.url_policy,
-        rules.boundary,
+        LinkUrls(rules.url_policy, count, features.rewriting.rewriter, excluded),
+        CandidateRules(rules.boundary, trap_guard(context.source.limits, context.store)),
         context.store,
         context.clock,
-        context.counters.count_excluded,
-        features.rewriting.rewriter,
-        features.hosts.look_up,
-        hooks[Feature.candidate_excluded],
-        hooks[Feature.admit_new_url],
-        hooks[Feature.candidate_judged],
-        traps=trap_guard(context.source.limits, context.store),
-        level_of=rules.levels.of,
+        CandidateListeners(
+            count,
+            excluded,
+            hooks[Feature.admit_new_url],
+            hooks[Feature.candidate_judged],
+            features.hosts.look_up,
+        ),
+        rules.levels.of,
     )
     candidates.limits_over = lambda: features.limits.over
     return candidates

@@ -1,9 +1,10 @@
-"""Visits in flight: begun, retried, finished."""
+"""Visits in flight: begun, retried, finished; the page budget of their sites."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Mapping
 
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.frontier.frontier import Frontier
@@ -12,18 +13,161 @@ from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
 from ultracrawl.run.hooks import Feature
-from ultracrawl.scheduler.budget import EntryGate
-from ultracrawl.scheduler.candidates.repeats import RepeatVisits
 from ultracrawl.scheduler.pacing import Pacing
+from ultracrawl.scheduler.recrawl import RepeatVisits
+from ultracrawl.sources import LimitsSection
 from ultracrawl.stores import QueueEntry
+
+EXCLUSION_BATCH = 2000
+"""Entries of a site that are excluded per batch."""
+
+
+class PageBudget:
+    """Counts the fetched pages of each site against `limits.pages_per_site` (FAST 5.1 B11).
+
+    A page counts if the response was a success or 304; errors and redirects do not count. A resumed run includes the
+    pages that it fetched before the interruption.
+    """
+
+    def __init__(self, limits: LimitsSection) -> None:
+        self.per_site = limits.pages_per_site
+        self._fetched: Counter[str] = Counter()
+
+    def resume(self, fetched: Mapping[str, int]) -> None:
+        """Add the pages per site that this run fetched before it was interrupted."""
+        self._fetched.update(fetched)
+
+    def is_begun(self, site: str) -> bool:
+        """Return whether the site has a limit and some of its pages are used up."""
+        return self.per_site is not None and self._fetched[site] > 0
+
+    @property
+    def rule(self) -> str:
+        """The exclusion rule under which further URLs of a site are counted."""
+        return f"pages_per_site {self.per_site}"
+
+    def left(self, site: str) -> int:
+        """Return how many pages of a site may still be fetched; only meaningful for sources with a limit."""
+        return max((self.per_site or 0) - self._fetched[site], 0)
+
+    def is_spent(self, site: str) -> bool:
+        """Return whether all pages of a site are used up."""
+        return self.per_site is not None and self._fetched[site] >= self.per_site
+
+    def count(self, visit: Visit) -> bool:
+        """Count a finished visit; returns whether it used up a page of a limited site."""
+        if (
+            self.per_site is None
+            or visit.sitemap
+            or not (200 <= visit.fetch.status < 300 or visit.fetch.status == 304)
+        ):
+            return False
+        self._fetched[visit.entry.site] += 1
+        return True
+
+
+class EntryGate:
+    """Adds entries to the frontier while their site has pages left; the others end without a request.
+
+    Pages of sites whose sitemaps are still to be read wait in the store.
+    """
+
+    def __init__(
+        self, context: CrawlContext, frontier: Frontier[QueueEntry], sitemaps: SitemapManager
+    ) -> None:
+        self._context = context
+        self._frontier = frontier
+        self._held = sitemaps.waiting_sites
+        self.abandon = sitemaps.abandon
+        """Gives up the sitemap with a key, which will not be fetched."""
+        self.sitemap_of = sitemaps.job_of
+        """Returns what this run reads the URL with a key as, if it is a sitemap."""
+        self.retries: dict[int, Visit] = {}
+        """The visits that wait for another attempt, by key."""
+        self._budget = PageBudget(context.source.limits)
+        self.holds_places_until_end = self._budget.per_site is not None
+        """Whether a visit keeps its place at the site until it ends, because pages are counted at the end."""
+
+    def load_stored_queue(self) -> None:
+        """Add every site with stored entries to the frontier, except those that used up their pages before a resume."""
+        store = self._context.store
+        if self._context.counters.resumed and self._budget.per_site is not None:
+            self._budget.resume(store.visits.fetched_since(self._context.mark.started))
+        for site, _ in store.queue.waiting_sites():
+            if self._budget.is_begun(site):
+                self._keep_to_budget(site)
+            if not self._budget.is_spent(site):
+                self._frontier.mark_stored(site)
+
+    def add_entry(self, entry: QueueEntry) -> None:
+        """Add a newly admitted entry to the frontier."""
+        if self._count_and_check(entry):
+            self._frontier.add_entry(entry)
+
+    def leave_in_store(self, entry: QueueEntry) -> None:
+        """Leave an entry in the store: it is read later by rank, and checked against sitemap dates."""
+        if self._count_and_check(entry):
+            self._frontier.mark_stored(entry.site)
+
+    def _count_and_check(self, entry: QueueEntry) -> bool:
+        """Count an entry; returns whether it may go on now. Ends it if its site has used up its pages."""
+        self._context.counters.count_scheduled()
+        spent = self._budget.is_spent(entry.site)
+        if spent:
+            self.exclude_entry(entry)
+        return not spent and entry.site not in self._held
+
+    def add_again(self, entry: QueueEntry) -> None:
+        """Add the entry of a visit that waits for another attempt; one of a sitemap only if its site goes on."""
+        if entry.seq:
+            self._frontier.add_entry(entry)
+        else:
+            self.add_sitemap(entry)
+
+    def release_site(self, site: str) -> None:
+        """Let the pages of a site follow that waited in the store."""
+        self._frontier.mark_stored(site)
+
+    def add_sitemap(self, entry: QueueEntry) -> bool:
+        """Put a sitemap ahead of the pages of its site; returns False if nothing more of the site may be fetched."""
+        if self.is_finished(entry.site):
+            self.abandon(entry.key)
+            return False
+        self._frontier.add_first(entry)
+        return True
+
+    def exclude_entry(self, entry: QueueEntry) -> None:
+        """End a waiting entry without a request because its site has used up its pages."""
+        self.retries.pop(entry.key, None)
+        if not entry.seq:
+            self.abandon(entry.key)
+            return
+        self._context.endings.exclude_queued(entry, self._budget.rule)
+
+    def is_finished(self, site: str) -> bool:
+        """Return whether nothing more of a site may be fetched: its budget is spent, or it was given up."""
+        return self._budget.is_spent(site) or site in self._frontier.given_up
+
+    def count_page(self, visit: Visit) -> None:
+        """Count the page of a finished visit."""
+        if self._budget.count(visit):
+            self._keep_to_budget(visit.entry.site)
+
+    def _keep_to_budget(self, site: str) -> None:
+        """Limit the concurrency of a site to its remaining pages; with none left, exclude its waiting entries."""
+        left = self._budget.left(site)
+        if left:
+            self._frontier.limit_site(site, min(left, self._frontier.concurrency))
+            return
+        waiting = self._frontier.withdraw_site(site)
+        while waiting:
+            for entry in waiting:
+                self.exclude_entry(entry)
+            waiting = self._context.store.queue.entries_of(site, EXCLUSION_BATCH)
 
 
 class VisitsInFlight(Feature):
-    """Begins the visit of an entry that is due, and gives its place at the site back when the visit ends.
-
-    `retries` holds the visits that wait for another attempt, by key; `wake` schedules the next look for a request in
-    so many seconds.
-    """
+    """Begins the visit of an entry that is due, and gives its place at the site back when the visit ends."""
 
     def __init__(
         self,
@@ -32,20 +176,15 @@ class VisitsInFlight(Feature):
         pacing: Pacing,
         gate: EntryGate,
         repeats: RepeatVisits,
-        sitemaps: SitemapManager,
         watch: VisitWatch,
-        retries: dict[int, Visit],
-        wake: Callable[[float], None],
     ) -> None:
         self._context = context
         self._frontier = frontier
         self._pacing = pacing
         self._gate = gate
         self._repeats = repeats
-        self._sitemaps = sitemaps
         self._watch = watch
-        self._retries = retries
-        self._wake = wake
+        self._retries = gate.retries
         self._released = set[Visit]()
         """Visits that gave their place back early: the response is here, and no further request follows."""
 
@@ -74,7 +213,7 @@ class VisitsInFlight(Feature):
         shorter_depth = self._repeats.shorter_depth(entry, record)
         # The links of a page with a lower depth have a lower depth too, and may be within the limit now.
         rescan = self._repeats.pop_unconditional(entry.key) or context.run.rescan or shorter_depth is not None
-        job = self._sitemaps.job_of(entry.key)
+        job = self._gate.sitemap_of(entry.key)
         if job is not None:
             rescan = rescan or job.reread or context.store.sites.get_sitemap(entry.key) is None
         hops = entry.hops if job is not None else record.hops
@@ -109,7 +248,7 @@ class VisitsInFlight(Feature):
         if not self._gate.holds_places_until_end and visit.entry.seq and visit not in self._released:
             self._released.add(visit)
             self._frontier.finish_entry(visit.entry.site)
-            self._wake(0.0)
+            self._pacing.wake()
 
     def _return_place(self, visit: Visit) -> None:
         if visit in self._released:
@@ -127,12 +266,7 @@ class VisitsInFlight(Feature):
         self._retries[entry.key] = visit
         self._return_place(visit)
         self._frontier.hold_site(entry.site, time.monotonic() + delay)
-        if entry.seq:
-            self._frontier.add_entry(entry)
-        elif not self._gate.is_finished(entry.site):
-            self._frontier.add_first(entry)
-        else:
-            self._sitemaps.abandon(entry.key)
+        self._gate.add_again(entry)
 
     def replace_record(self, record: UrlRecord) -> None:
         """Replace the record of the visit in flight to the same URL, if there is one."""

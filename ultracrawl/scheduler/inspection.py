@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from scrapy.core.scheduler import BaseScheduler
@@ -17,7 +16,7 @@ from ultracrawl.run import CrawlContext, Visit, begin_crawl, context_of, end_cra
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.visit import META_KEY
 from ultracrawl.scheduler.assembly import Features, make_filter
-from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
+from ultracrawl.scheduler.candidate_filter import CandidateFilter, LinkPage
 from ultracrawl.scheduler.replay import ReplayQueue
 from ultracrawl.stores import QueueEntry
 
@@ -104,12 +103,19 @@ class LinkReporter(ReplayQueue):
     ) -> dict[str, tuple[int, bool]]:
         """Report the links of a feed; returns (key, True) of those inside the boundary, by link as written."""
         resolved = self._candidates.resolve(hrefs, visit.url)
-        with self._candidates.without_rules() if ignore_rules else nullcontext():
-            inside = self._report(visit, resolved)
+        inside = self._report(visit, resolved, rules_hold=not ignore_rules)
         return {href: (url_key(url), True) for href, url in resolved.items() if url_key(url) in inside}
 
-    def _report(self, visit: Visit, resolved: Mapping[str, str], named: Sequence[Link] = ()) -> set[int]:
-        _, inside = self._candidates.admit_resolved(resolved.values(), visit.url, visit.depth + 1)
+    def _report(
+        self,
+        visit: Visit,
+        resolved: Mapping[str, str],
+        named: Sequence[Link] = (),
+        *,
+        rules_hold: bool = True,
+    ) -> set[int]:
+        page = LinkPage(visit.url, visit.depth + 1, rules_hold=rules_hold)
+        _, inside = self._candidates.admit_resolved(resolved.values(), page)
         for on_links in self._context.hooks[Feature.links_resolved]:
             on_links(visit, resolved, inside, named)
         return set(inside)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
+from ipaddress import ip_address
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -13,16 +17,58 @@ from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.frontier.frontier import Frontier, FrontierLimits
 from ultracrawl.rules.frontier.mirrors import Mirrors
-from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.rules.urls.canonical import host_of, site_of
 from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.hooks import Feature
-from ultracrawl.scheduler.leasing.site_leases import SiteLeases
+from ultracrawl.run.transport.host_addresses import HostAddresses
+from ultracrawl.scheduler.leases import SiteLeases
 from ultracrawl.sources import compile_level_selector
 from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.stores import QueueEntry, StoredSite
 
 if TYPE_CHECKING:
     from ultracrawl.rules.robots.rules import RobotsRules
+
+
+class AddressResolver:
+    """Looks up the addresses of the sites that the frontier lists as `unlocated`, in threads.
+
+    The lowest of several addresses counts, IPv4 before IPv6: hosts with the same addresses share one clock whatever
+    the order of a DNS answer. A site without an address has its own clock. `wake` schedules the next look for a
+    request.
+    """
+
+    def __init__(
+        self, hosts: HostAddresses, frontier: Frontier[QueueEntry], wake: Callable[[], None]
+    ) -> None:
+        self._hosts = hosts
+        self._frontier = frontier
+        self._wake = wake
+
+    def start_look_ups(self) -> None:
+        """Start the look-up of every site whose address is not known."""
+        while self._frontier.unlocated:
+            site = self._frontier.unlocated.pop()
+            loop = asyncio.get_running_loop()
+            look_up = self._hosts.begin_look_up(host_of(f"http://{site}/"))
+            look_up.add_done_callback(partial(self._hand_to_loop, loop, site))
+
+    def _hand_to_loop(
+        self, loop: asyncio.AbstractEventLoop, site: str, look_up: Future[tuple[str, ...]]
+    ) -> None:
+        if not (look_up.cancelled() or loop.is_closed()):
+            loop.call_soon_threadsafe(self._set_address, site, look_up.result())
+
+    def _set_address(self, site: str, addresses: Iterable[str]) -> None:
+        self._frontier.set_address(site, lowest_address(addresses))
+        self._wake()
+
+
+def lowest_address(addresses: Iterable[str]) -> str:
+    """Return the lowest address, IPv4 before IPv6; the empty string if there is none."""
+    known = [ip_address(address) for address in addresses]
+    return str(min(known, key=lambda address: (address.version, int(address)))) if known else ""
+
 
 logger = logging.getLogger(__name__)
 
@@ -53,13 +99,14 @@ class Pacing(Feature):
 
     Clocks are stored for all sources, everything else for this one. A site with too many network errors or walls is
     given up for this run; its entries stay in the queue. `abandon` is called with the key of a sitemap that will not be
-    fetched; `wake` has the scheduler look for the next request.
+    fetched; `paused` returns whether the crawl sends no requests for now.
     """
 
     def __init__(
         self,
         context: CrawlContext,
         frontier: Frontier[QueueEntry],
+        hosts: HostAddresses,
         abandon: Callable[[int], None],
         *,
         wake: Callable[[], None],
@@ -68,8 +115,10 @@ class Pacing(Feature):
         self._context = context
         self._frontier = frontier
         self._abandon = abandon
-        self._wake = wake
+        self.wake = wake
+        """Has the scheduler look for the next request."""
         self._paused = paused
+        self._addresses = AddressResolver(hosts, frontier, wake)
         self.mirrors = Mirrors(context.source.sites.aliases)
         """Which mirror of a site is requested after the site itself was given up."""
         self._mirrors_in_use: dict[int, str] = {}
@@ -80,15 +129,7 @@ class Pacing(Feature):
         """Load what earlier runs stored about sites, and register for leases."""
         context = self._context
         context.sites.reset_site_errors(context.store.sites.renewed)
-        self.leases = SiteLeases(
-            context.sites,
-            context.source.name,
-            self._frontier,
-            self.mirrors,
-            wake=self._wake,
-            paused=self._paused,
-            wall=context.clock,
-        )
+        self.leases = SiteLeases(context, self._frontier, self.mirrors, self.wake, self._paused)
         self.leases.begin()
         if kind_schemes(context.source.type):
             # Documents that a lister delivers belong to a site with the name of the source.
@@ -108,7 +149,12 @@ class Pacing(Feature):
 
     def resumed(self) -> None:
         """Look for the next request."""
-        self._wake()
+        self.wake()
+
+    def prepare_sites(self) -> None:
+        """Look up addresses, and lease sites, as far as the frontier needs them for its next choice."""
+        self._addresses.start_look_ups()
+        self.leases.lease_wanted_sites()
 
     # ---- events of sites
 

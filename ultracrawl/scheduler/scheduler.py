@@ -55,6 +55,7 @@ class UltracrawlScheduler(BaseScheduler):
         self._pacing = Pacing(
             context,
             self._frontier,
+            features.hosts,
             features.sitemaps.abandon,
             wake=partial(self._alarm.set_timer, 0.0),
             paused=lambda: features.control.paused,

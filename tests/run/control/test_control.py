@@ -17,7 +17,7 @@ from support.project import ROOT, Workspace, kill_group
 from support.site import Site
 from support.until import until
 
-from ultracrawl.scheduler.leasing.lease_turns import LEASE_SECONDS
+from ultracrawl.scheduler.leases import LEASE_SECONDS
 
 pytestmark = pytest.mark.servers  # much time
 

@@ -230,7 +230,7 @@ def test_lines_that_nobody_sees_are_not_made(
     site.robots("")
     site.page("/", title="one", links=["http://elsewhere.test/"])
     workspace.define(f"{url}/", sitemaps={"use": False})
-    of_candidates = "ultracrawl.scheduler.candidates.candidate_filter"
+    of_candidates = "ultracrawl.scheduler.candidate_filter"
     assert workspace.crawl().run["rejected_by"]
     assert of_candidates not in made
     site.page("/", title="two", links=["http://elsewhere.test/", "http://other.test/"])

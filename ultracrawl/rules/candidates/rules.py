@@ -123,7 +123,7 @@ class CandidateRules:
     """
 
     def __init__(self, boundary: Boundary, traps: TrapGuard | None = None) -> None:
-        self._boundary = boundary
+        self.boundary = boundary
         self._traps = traps or TrapGuard(None, None, {})
         variations, per_site = self._traps.variations, self._traps.per_site
         self.stages: tuple[Stage, ...] = (
@@ -146,8 +146,8 @@ class CandidateRules:
     def known_rejects(self, known: Candidate) -> str | None:
         """Return the rule that rejects a known URL or a start URL; these are not counted."""
         if known.rules_hold:
-            return self._boundary.rejects(known.url, known.depth, seed=known.seed)
-        return self._boundary.rejects_exempt(known.url, known.depth)
+            return self.boundary.rejects(known.url, known.depth, seed=known.seed)
+        return self.boundary.rejects_exempt(known.url, known.depth)
 
     def decisions(self, candidate: Candidate) -> Iterator[Decision]:
         """Yield the decisions of all stages that apply to a candidate, in order, including those after a refusal."""
@@ -165,7 +165,7 @@ class CandidateRules:
 
         Equal to the rule of `refusal`, but makes no `Decision`; a test compares both.
         """
-        boundary = self._boundary
+        boundary = self.boundary
         rule = (
             boundary.rejects(url, depth, parent=parent)
             if rules_hold
@@ -175,4 +175,4 @@ class CandidateRules:
 
     def holds_for_good(self, rule: str) -> bool:
         """Return whether a rule rejects a URL for the whole run, however it is found."""
-        return rule not in TEMPORARY_RULES and not self._boundary.depends_on_route(rule)
+        return rule not in TEMPORARY_RULES and not self.boundary.depends_on_route(rule)

@@ -4,21 +4,77 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.model.page import Link
+from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.discovery.new_urls import closing_rule
 from ultracrawl.run.hooks import Feature
-from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
-from ultracrawl.scheduler.candidates.off_focus_hops import OffFocusHops
-from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator
-from ultracrawl.scheduler.candidates.repeats import RepeatVisits
+from ultracrawl.scheduler.candidate_filter import CandidateFilter, LinkPage
+from ultracrawl.scheduler.recrawl import RecrawlActivator, RepeatVisits
 from ultracrawl.stores import KnownUrl, QueueEntry
+
+if TYPE_CHECKING:
+    from ultracrawl.model import UrlRecord
+    from ultracrawl.run import CrawlContext
+
+
+Requeue = Callable[[int, "UrlRecord", int], None]
+"""Queues a URL (key, record, depth) that was visited in this run for another fetch."""
+
+
+class OffFocusHops:
+    """Stores the smallest number of hops of each URL; a page that gets fewer hops is fetched again for its links.
+
+    Costs a query per page of a focused source, and nothing for others.
+    """
+
+    def __init__(self, context: CrawlContext, requeue: Requeue) -> None:
+        self._context = context
+        self._requeue = requeue
+        self.on = context.rules.focus is not None
+
+    def note(self, hops: int, new: Iterable[int], inside: Iterable[int]) -> None:
+        """Store the hops of links: `new` has the keys of new URLs, `inside` those of all accepted links."""
+        if not self.on or hops == NO_LINKS:
+            return
+        new_keys = set(new)
+        store = self._context.store.queue
+        if hops:
+            for key in new_keys:
+                store.put_hops(key, hops)
+        for key, before in store.hops_to([key for key in inside if key not in new_keys]).items():
+            if hops < before:
+                store.put_hops(key, hops)
+                self._fetch_again(key)
+
+    def pass_on(self, key: int, target: int, *, new: bool) -> None:
+        """Give the target of a redirect the hops of the redirecting URL."""
+        if self.on:
+            hops = self._context.store.queue.hops_to([key]).get(key, 0)
+            self.note(hops, [target] if new else [], [target])
+
+    def _fetch_again(self, key: int) -> None:
+        """Fetch a page in full again because its links were stored with too many hops.
+
+        A page with a document in the index is in a kept language, and needs no other fetch.
+        """
+        state = self._context.store
+        record = state.records.get_record(key)
+        if record is None or record.retained or record.removed or not record.last_fetched:
+            return
+        if key in self._context.visits:
+            return
+        unread = without_validators(record)
+        state.records.amend_record(key, unread)
+        if record.last_fetched >= self._context.mark.started:
+            self._requeue(key, unread, record.depth)
+
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +106,7 @@ class LinkIngest(Feature):
         self.limits_changed()
         if activator.on:
             candidates.on_known = activator.note_linked
+        self.forget_urls, self.mark_known = candidates.forget, candidates.mark_known
         self._hops = OffFocusHops(context, repeats.requeue)
 
     def limits_changed(self) -> None:
@@ -98,9 +155,10 @@ class LinkIngest(Feature):
         The keys of all accepted links are stored with the visit, to be re-asserted when the page is unchanged later.
         """
         candidates = self._candidates
-        with candidates.closed_by(FOCUSED if visit.page.link_hops == NO_LINKS else ""):
-            resolved = candidates.resolve(hrefs, base)
-            entries, inside = candidates.admit_resolved(resolved.values(), visit.url, visit.depth + 1)
+        closed = FOCUSED if visit.page.link_hops == NO_LINKS else ""
+        resolved = candidates.resolve(hrefs, base)
+        page = LinkPage(visit.url, visit.depth + 1, closed)
+        entries, inside = candidates.admit_resolved(resolved.values(), page)
         visit.note_links(inside.tobytes())
         for on_links in self._context.hooks[Feature.links_resolved]:
             on_links(visit, resolved, inside, named)
@@ -128,8 +186,8 @@ class LinkIngest(Feature):
     ) -> dict[str, tuple[int, bool]]:
         """Queue the new links of a feed; returns (key, is new) of those inside the boundary, by link as written."""
         resolved = self._candidates.resolve(hrefs, visit.url)
-        with self._candidates.without_rules() if ignore_rules else nullcontext():
-            entries, inside = self._candidates.admit_resolved(resolved.values(), visit.url, visit.depth + 1)
+        page = LinkPage(visit.url, visit.depth + 1, rules_hold=not ignore_rules)
+        entries, inside = self._candidates.admit_resolved(resolved.values(), page)
         self._hops.note(0, (entry.key for entry in entries), inside)
         self._place_all(entries)
         new, kept = {entry.key for entry in entries}, set(inside)
@@ -150,7 +208,7 @@ class LinkIngest(Feature):
             if len(allowed) < len(resolved):
                 self._context.counters.count_excluded(OTHER_SITE, len(resolved) - len(allowed))
             resolved = allowed
-        entries, inside = self._candidates.admit_resolved(resolved.values(), parent, 1)
+        entries, inside = self._candidates.admit_resolved(resolved.values(), LinkPage(parent, 1))
         self._place_all(entries)
         self._hops.note(0, (), inside)
         kept = set(inside)

@@ -1,0 +1,269 @@
+"""Turns the URLs of links into queue entries: recently seen keys, document table, boundary, limits of the site."""
+
+from __future__ import annotations
+
+import logging
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ultracrawl.model.candidate import Candidate, ExceededLimit
+from ultracrawl.rules.candidates.rules import CandidateRules
+from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
+from ultracrawl.scheduler.link_urls import Excluded, LinkUrls
+from ultracrawl.stores import QueueEntry, Store
+
+REJECTED = -1
+"""Stored in place of the depth of an excluded URL."""
+GENERATION_SIZE = 200_000
+"""Keys of one generation, about 20 MB."""
+
+MAX_CACHED_KEYS = 20_000
+"""Limit of URLs whose keys are cached, about 4 MB."""
+
+
+class UrlKeys(dict[str, int]):
+    """A cache of URL keys: most links of a page also occur in the previous page."""
+
+    def __missing__(self, url: str) -> int:
+        """Compute and cache the key of a URL; a full cache is cleared first."""
+        if len(self) >= MAX_CACHED_KEYS:
+            self.clear()
+        key = self[url] = url_key(url)
+        return key
+
+
+class SeenUrls:
+    """Recently seen keys with their depth, or `REJECTED`.
+
+    Bounded: two generations of at most `GENERATION_SIZE` keys (about 20 MB each); the older one is dropped when the
+    younger one is full.
+    """
+
+    def __init__(self) -> None:
+        self._young: dict[int, int] = {}
+        self._old: dict[int, int] = {}
+
+    def get(self, key: int) -> int | None:
+        """Return the depth of a key, `REJECTED`, or None if it was not seen recently."""
+        depth = self._young.get(key)
+        if depth is None:
+            depth = self._old.get(key)
+            if depth is not None:
+                self.add_key(key, depth)
+        return depth
+
+    def add_key(self, key: int, depth: int) -> None:
+        """Remember a key."""
+        if len(self._young) >= GENERATION_SIZE:
+            self._old = self._young
+            self._young = {}
+        self._young[key] = depth
+
+    def drop(self, key: int) -> None:
+        """Forget a key."""
+        self._young.pop(key, None)
+        self._old.pop(key, None)
+
+
+logger = logging.getLogger(__name__)
+
+_DUMMY_BASE = "http://localhost/"
+"""Base for absolute URLs, which joining leaves unchanged."""
+OUTSIDE_BOUNDARY = "30027 URL outside the boundary"
+
+
+class CandidateListeners(NamedTuple):
+    """Who hears of the links of pages, and who decides about them beside the rules."""
+
+    count_excluded: Callable[[str], None]
+    """Called with the rule that excludes a link, the first time that it does."""
+    excluded: Sequence[Excluded] = ()
+    """Called when a link is excluded for the first time, not again while its key is remembered."""
+    gates: Sequence[Callable[[str], bool]] = ()
+    """Called with the site of each new URL; return whether it is fetched in this cycle, else it is recorded only."""
+    judged: Sequence[Callable[[Candidate, str], None]] = ()
+    """Called for each new URL with the rule that excludes it (empty for none)."""
+    look_up: Callable[[Iterable[str]], None] | None = None
+    """Receives the hosts of new URLs before the boundary is checked, for rules about addresses."""
+
+
+class LinkPage(NamedTuple):
+    """Where links come from, and what applies to all of them."""
+
+    parent: str
+    """The URL of the page; empty for links from outside the source."""
+    depth: int
+    """The depth of its links."""
+    closed: str = ""
+    """The rule that excludes unknown URLs; empty: that of `CandidateFilter.close`."""
+    rules_hold: bool = True
+    """Whether the rules about domains, ports, paths and URIs apply."""
+
+
+class CandidateFilter:
+    """Decides which links of a page become queue entries, and collects the keys of all accepted links.
+
+    Order: canonical form and rewrite rules, rewriter, recently seen keys, document table, depth and boundary. An
+    excluded link is counted once, under the rule that excluded it. `level_of` returns the level of a URL.
+    """
+
+    def __init__(
+        self,
+        urls: LinkUrls,
+        rules: CandidateRules,
+        state: Store,
+        clock: Callable[[], float],
+        listeners: CandidateListeners,
+        level_of: Callable[[str], int] = lambda _: 1,
+    ) -> None:
+        self._urls = urls
+        self.resolve = urls.resolve
+        """Returns the URL of each link that has one, by link as written."""
+        self._rules = rules
+        self._resets_depth = rules.boundary.rules.mode.reset_level
+        self._look_up = listeners.look_up if rules.boundary.needs_addresses else None
+        self._state = state
+        self._clock = clock
+        self._listeners = listeners
+        self._keys = UrlKeys()
+        self._closed = ""
+        self.limits_over: Callable[[], tuple[ExceededLimit, ...]] = tuple
+        """Returns the limits that close the source to new URLs; called only if there are `judged` listeners."""
+        self._level_of = level_of
+        self.seen = SeenUrls()
+        self.on_known: Callable[[Iterable[int]], None] | None = None
+        """Called with the keys of known URLs that were not seen recently."""
+        self.shorter_routes: list[tuple[int, int]] = []
+        """(key, depth) of known URLs that were found at a lower depth; the scheduler empties the list."""
+
+    def admit(
+        self, hrefs: Iterable[str], base: str, depth: int, parent: str = ""
+    ) -> tuple[list[QueueEntry], array[int]]:
+        """Return the new queue entries among links found at `depth`, and the keys of all accepted links.
+
+        `base` is the base URL of relative links; `parent` is the URL of the page if it differs from the base.
+        """
+        return self.admit_resolved(self.resolve(hrefs, base).values(), LinkPage(parent or base, depth))
+
+    def admit_resolved(self, urls: Iterable[str], page: LinkPage) -> tuple[list[QueueEntry], array[int]]:
+        """Do the same as `admit` for URLs returned by `resolve`."""
+        if not self._resets_depth:
+            return self._admit(urls, page)
+        entries: list[QueueEntry] = []
+        inside = array("q")
+        by_depth: dict[int, list[str]] = {}
+        link_depth = self._rules.boundary.link_depth
+        for url in urls:
+            by_depth.setdefault(link_depth(url, page.parent, page.depth - 1), []).append(url)
+        for depth, group in by_depth.items():
+            new, keys = self._admit(group, page._replace(depth=depth))
+            entries += new
+            inside += keys
+        return entries, inside
+
+    def admit_offered(self, urls: Iterable[str], depth: int) -> tuple[list[QueueEntry], array[int]]:
+        """Do the same as `admit` for absolute URLs that no page of this source links to."""
+        return self._admit(self.resolve(urls, _DUMMY_BASE).values(), LinkPage("", depth))
+
+    def _admit(self, urls: Iterable[str], page: LinkPage) -> tuple[list[QueueEntry], array[int]]:
+        inside = array("q")
+        unseen: dict[int, str] = {}
+        seen_depth, keys, depth = self.seen.get, self._keys, page.depth
+        for url in urls:
+            key = keys[url]
+            seen = seen_depth(key)
+            if seen is None:
+                unseen[key] = url
+            elif seen >= 0:
+                inside.append(key)
+                if seen > depth:
+                    self._note_shorter_route(key, depth)
+            elif not page.rules_hold:
+                unseen[key] = url
+        return (self._admit_unseen(unseen, page, inside) if unseen else []), inside
+
+    def _note_shorter_route(self, key: int, depth: int) -> None:
+        self.seen.add_key(key, depth)
+        self.shorter_routes.append((key, depth))
+
+    def _admit_unseen(self, unseen: dict[int, str], page: LinkPage, inside: array[int]) -> list[QueueEntry]:
+        known = self._state.records.known_urls(list(unseen))
+        if self._look_up is not None:
+            self._look_up(host_of(url) for key, url in unseen.items() if key not in known)
+        shown, depth, gates = self._urls.shown, page.depth, self._listeners.gates
+        if known and self.on_known is not None:
+            self.on_known(key for key in unseen if key in known)
+        entries: list[QueueEntry] = []
+        for key, url in unseen.items():
+            if key in known:
+                self.seen.add_key(key, known[key][1])
+                inside.append(key)
+                if known[key][1] > depth:
+                    self._note_shorter_route(key, depth)
+            elif self._is_inside(key, url, page):
+                inside.append(key)
+                if gates and not all(gate(site_of(url)) for gate in gates):
+                    self._record_only(key, url, depth, shown.get(url, ""))
+                    continue
+                entries.append(self.add_url(key, url, depth, shown.get(url, "")))
+        return entries
+
+    def _record_only(self, key: int, url: str, depth: int, display_url: str) -> None:
+        entry = QueueEntry(key, url, site_of(url), depth, 0, display_url=display_url)
+        self._state.records.discover_url(entry, self._clock(), queued=False)
+        self.seen.add_key(key, depth)
+
+    def _is_inside(self, key: int, url: str, page: LinkPage) -> bool:
+        site, closed, listeners = site_of(url), page.closed or self._closed, self._listeners
+        candidate = None
+        if listeners.judged:  # with the counts from before this URL
+            candidate = self._rules.candidate(
+                url, page.depth, page.parent, site, closed, rules_hold=page.rules_hold
+            )
+        rule = self._rules.rejects(url, page.depth, page.parent, site, closed, rules_hold=page.rules_hold)
+        if candidate is not None:
+            candidate = candidate._replace(over=self.limits_over() if closed else ())
+            for on_judged in listeners.judged:
+                on_judged(candidate, rule or "")
+        if rule is None:
+            return True
+        listeners.count_excluded(rule)
+        for on_excluded in listeners.excluded:
+            on_excluded(url, rule, page.parent, OUTSIDE_BOUNDARY)
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("%s: %s (%s)", OUTSIDE_BOUNDARY, url, rule)
+        if self._rules.holds_for_good(rule):
+            self.seen.add_key(key, REJECTED)
+        return False
+
+    def close(self, rule: str) -> None:
+        """Exclude unknown URLs from now on, counted under `rule`; an empty rule admits them again."""
+        self._closed = rule
+
+    def forget(self, keys: Iterable[int]) -> None:
+        """Forget URLs that left the document table, so that links to them count as new."""
+        for key in keys:
+            self.seen.drop(key)
+
+    def mark_known(self, key: int) -> None:
+        """Mark a URL as known although it is not in the stored queue, so that links to it do not queue it."""
+        self.seen.add_key(key, 0)
+
+    def add_url(
+        self,
+        key: int,
+        url: str,
+        depth: int,
+        display_url: str = "",
+        hops: int = 0,
+        level: int | None = None,
+    ) -> QueueEntry:
+        """Add a URL to the document table and the queue; the level rules apply unless `level` is given."""
+        level = self._level_of(url) if level is None else level
+        entry = QueueEntry(
+            key, url, site_of(url), depth, self._state.queue.next_seq(), hops, display_url, level=level
+        )
+        self._state.records.discover_url(entry, self._clock())
+        self.seen.add_key(key, depth)
+        return entry

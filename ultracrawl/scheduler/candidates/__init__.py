@@ -1,1 +1,0 @@
-"""Turns URLs that were found into queue entries: resolution, filter, and re-queueing of known URLs."""

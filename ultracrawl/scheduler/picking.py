@@ -1,0 +1,214 @@
+"""Chooses the next entry to request: refills the frontier from the store, waits for robots.txt and sitemaps."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ultracrawl.model import CauseCode
+from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.recrawl.change import proves_unchanged
+from ultracrawl.rules.robots.rules import RobotsRules
+from ultracrawl.run import CrawlContext
+from ultracrawl.run.discovery.robots_cache import RobotsCache
+from ultracrawl.run.discovery.sitemap_manager import SitemapManager
+from ultracrawl.scheduler.alarm import Alarm
+from ultracrawl.scheduler.pacing import Pacing
+from ultracrawl.scheduler.recrawl import RecrawlActivator
+from ultracrawl.stores import QueueEntry
+
+
+class RobotsBarrier:
+    """Holds entries back until the robots.txt of their site is known; their site spends its turn on that."""
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        frontier: Frontier[QueueEntry],
+        pacing: Pacing,
+        alarm: Alarm,
+        robots: RobotsCache,
+        sitemaps: SitemapManager,
+    ) -> None:
+        self._context = context
+        self._frontier = frontier
+        self._pacing = pacing
+        self._alarm = alarm
+        self._robots = robots
+        self._sitemaps = sitemaps
+
+    def holds_back(self, entry: QueueEntry) -> bool:
+        """Return whether an entry was put back, because its robots.txt has to be fetched first."""
+        self._pacing.note_request(entry.site)
+        if self._is_known(entry):
+            return False
+        self._frontier.spend_turn(entry)
+        task = self._robots.fetch(entry.url, has_turn=True)
+        task.add_done_callback(partial(self._resume_site, entry))
+        return True
+
+    def _is_known(self, entry: QueueEntry) -> bool:
+        """Return whether robots.txt is known as far as needed; one that is not obeyed may still name sitemaps."""
+        if not self._robots.ready(entry.url):
+            return False
+        named_there = self._sitemaps.discovers and self._sitemaps.needs_discovery(entry)
+        return not named_there or self._robots.known(entry.url) is not None
+
+    def _resume_site(self, entry: QueueEntry, task: asyncio.Task[RobotsRules]) -> None:
+        """Resume a site whose robots.txt was fetched, with its rules and Crawl-delay."""
+        if self._alarm.closed or task.cancelled():
+            return
+        if error := task.exception():
+            self._context.run.fail(
+                f"robots.txt of {entry.site} cannot be judged: {type(error).__name__}: {error}"
+            )
+            return
+        self._pacing.apply_robots(entry.site, task.result())
+        self._frontier.resume_site(entry.site)
+        self._alarm.set_timer(0.0)
+
+
+class SitemapBarrier:
+    """Holds back the pages of sites whose sitemaps are still to be read, as the `SitemapManager` decides.
+
+    `must_fetch` returns whether this run has to fetch the URL of a key.
+    """
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        frontier: Frontier[QueueEntry],
+        manager: SitemapManager,
+        robots: RobotsCache,
+        must_fetch: Callable[[int], bool],
+    ) -> None:
+        self._context = context
+        self._frontier = frontier
+        self._manager = manager
+        self._robots = robots
+        self._must_ask = must_fetch
+
+    def is_waiting(self, site: str) -> bool:
+        """Return whether the pages of a site wait for its sitemaps."""
+        return site in self._manager.waiting_sites
+
+    def holds_back(self, entry: QueueEntry) -> bool:
+        """Look for the sitemaps of a site; returns whether its entries were put back to wait for them."""
+        if not self._manager.needs_discovery(entry):
+            return False
+        if not self._manager.discover_sitemaps(entry, self._robots.known(entry.url)):
+            return False
+        self._frontier.refund_turn(entry.site)
+        self._frontier.finish_entry(entry.site)
+        for waiting in self._frontier.withdraw_site(entry.site):
+            if not waiting.seq:  # stored entries are loaded again later
+                self._frontier.add_first(waiting)
+        return True
+
+    def needing_request(self, entries: list[QueueEntry]) -> list[QueueEntry]:
+        """Return the entries that need a request; pages that a sitemap reports as unchanged get their outcome here."""
+        sites = self._context.store.sites
+        if not sites.dates_announced or not self._manager.trusts_dates:
+            return entries
+        dates = sites.announced_dates([entry.key for entry in entries])
+        return [
+            entry
+            for entry in entries
+            if entry.key not in dates or not self._is_vouched_for(entry, dates[entry.key])
+        ]
+
+    def _is_vouched_for(self, entry: QueueEntry, latest: int) -> bool:
+        context = self._context
+        if self._must_ask(entry.key):
+            return False
+        record = context.store.records.get_record(entry.key)
+        if record is None or not record.indexed or record.removal or record.cause.code is CauseCode.EXPIRES:
+            return False
+        rules = self._robots.known(entry.url)
+        if context.rules.robots.obey and (rules is None or rules.blocks(entry.url)):
+            return False
+        if self._robots.reserves(entry.url):
+            return False
+        if not proves_unchanged(latest, record, context.clock()):
+            return False
+        context.endings.skip_unchanged(entry, record)
+        return True
+
+
+class Refill:
+    """Keeps the frontier filled with stored entries."""
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        frontier: Frontier[QueueEntry],
+        barrier: SitemapBarrier,
+        activator: RecrawlActivator,
+        wake: Callable[[], None],
+    ) -> None:
+        self._context = context
+        self._frontier = frontier
+        self._barrier = barrier
+        self._activator = activator
+        self._wake = wake
+
+    def fill(self) -> None:
+        """Load entries of the sites that have some in the store only."""
+        while self._frontier.hungry:
+            site = next(iter(self._frontier.hungry))
+            if self._barrier.is_waiting(site):
+                self._frontier.hungry.discard(site)
+                continue
+            loaded = [self._fill_level(site, level) for level in self._frontier.hungry_levels(site)]
+            self._activator.catch_up()
+            if not all(loaded):
+                # Continue in a later call: batch after batch would block everything else.
+                self._frontier.mark_stored(site)
+                self._wake()
+                return
+
+    def _fill_level(self, site: str, level: int) -> bool:
+        """Load stored entries of a level for a site; returns False if a full batch held none that needs a request."""
+        batch = self._frontier.batch_size
+        levels = self._context.rules.levels.levels
+        # A resumed run may have levels that the definition no longer has; they count as the last one.
+        stop = level + 1 if level < levels else sys.maxsize
+        stored = self._context.store.queue.entries_of(site, batch, range(level, stop))
+        needed = self._barrier.needing_request(
+            [entry for entry in stored if entry.key not in self._context.visits]
+        )
+        more = len(stored) == batch
+        self._frontier.refill_site(site, needed, more=more, level=level)
+        return bool(needed) or not more
+
+
+class EntryPicker:
+    """Takes the next due entry from the frontier that none of the `barriers` holds back.
+
+    A barrier is called with an entry that was handed out; it returns whether it put the entry back, or ended it.
+    """
+
+    def __init__(
+        self,
+        frontier: Frontier[QueueEntry],
+        refill: Refill,
+        pacing: Pacing,
+        barriers: Sequence[Callable[[QueueEntry], bool]],
+    ) -> None:
+        self._frontier = frontier
+        self._refill = refill
+        self._pacing = pacing
+        self._barriers = barriers
+
+    def next_entry(self) -> QueueEntry | None:
+        """Return the next due entry, None if there is none now."""
+        while True:
+            self._refill.fill()
+            self._pacing.prepare_sites()
+            # The time is read here because the store calls above may have taken long.
+            entry = self._frontier.pop_entry(time.monotonic())
+            if entry is None or not any(holds_back(entry) for holds_back in self._barriers):
+                return entry
