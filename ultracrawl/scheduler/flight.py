@@ -159,11 +159,16 @@ class EntryGate:
         if left:
             self._frontier.limit_site(site, min(left, self._frontier.concurrency))
             return
-        waiting = self._frontier.withdraw_site(site)
+        waiting = self._frontier.withdraw_site(site) or self._stored_entries(site)
         while waiting:
             for entry in waiting:
                 self.exclude_entry(entry)
-            waiting = self._context.store.queue.entries_of(site, EXCLUSION_BATCH)
+            waiting = self._stored_entries(site)
+
+    def _stored_entries(self, site: str) -> list[QueueEntry]:
+        """Return stored entries of a site whose visits are not under way."""
+        stored = self._context.store.queue.entries_of(site, EXCLUSION_BATCH)
+        return [entry for entry in stored if entry.key not in self._context.visits]
 
 
 class VisitsInFlight(Feature):
