@@ -13,8 +13,9 @@ from ultracrawl.index.writing.destination_queue import Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues
 from ultracrawl.index.writing.segments import Committed, Report
 from ultracrawl.run.run_counters import RunCounters
-from ultracrawl.run.writing.writer import EAGER_AFTER, EAGER_SIZE, FIRST_AFTER, IndexWriter
+from ultracrawl.run.writing.writer import CORE_EAGER_SIZE, EAGER_AFTER, EAGER_SIZE, FIRST_AFTER, IndexWriter
 from ultracrawl.stores import SqliteStore
+from ultracrawl.system.compiled_core import SWITCH, core_state
 
 
 class Waiting:
@@ -43,6 +44,12 @@ class Waiting:
 
     def close(self, timeout: float) -> list[Report]:
         return []
+
+
+@pytest.fixture(autouse=True)
+def without_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the core more is worth a commit; the one test of what is worth it with the core switches it on."""
+    monkeypatch.setenv(SWITCH, "0")
 
 
 @pytest.fixture
@@ -140,4 +147,20 @@ def test_the_more_was_handed_over_the_larger_are_the_segments(tmp_path: Path, st
     assert indexer.busy == 0, "a quarter of what went before is more now"
     add(taking, 7, int(EAGER_SIZE * 0.4))
     assert indexer.busy == 1
+    taking.close(0)
+
+
+@pytest.mark.parametrize("core", ["used", "off"])
+def test_with_the_compiled_core_less_is_worth_a_commit(
+    tmp_path: Path, state: SqliteStore, monkeypatch: pytest.MonkeyPatch, core: str
+) -> None:
+    if core == "used":
+        monkeypatch.delenv(SWITCH)
+        if core_state() != "used":
+            pytest.skip("the compiled core is not installed")
+    taking, indexer = feed(tmp_path, state, two_phases=False)
+    add(taking, 1, CORE_EAGER_SIZE // 2)
+    assert indexer.busy == 0
+    add(taking, 2, CORE_EAGER_SIZE)
+    assert indexer.busy == (1 if core == "used" else 0)
     taking.close(0)
