@@ -45,7 +45,8 @@ class Endings:
         self.ended: Ending | None = None
 
     def end_visit(self, visit: Visit, ending: Ending) -> None:
-        visit.ending = self.ended = ending
+        self.ended = ending
+        visit.note_ending(ending)
 
 
 @pytest.fixture

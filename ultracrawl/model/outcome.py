@@ -31,20 +31,12 @@ class UrlOutcome(StrEnum):
         """One sentence for reports and documentation."""
         return _MEANINGS[self]
 
-    @property
-    def transient(self) -> bool:
-        """Whether the visit learnt nothing about the document: an indexed one stays as it is."""
-        return self in _TRANSIENT
-
-    @property
-    def without_content(self) -> bool:
-        """Whether no content of the URL was read."""
-        return self in _WITHOUT_CONTENT
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether the content is the same as at the visit before."""
-        return self in _UNCHANGED
+    transient: bool
+    """Whether the visit learnt nothing about the document: an indexed one stays as it is."""
+    without_content: bool
+    """Whether no content of the URL was read."""
+    unchanged: bool
+    """Whether the content is the same as at the visit before."""
 
 
 SUBMITTED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
@@ -73,6 +65,11 @@ _TRANSIENT = frozenset(
         UrlOutcome.HELD_BACK,
     }
 )
+
+for _outcome in UrlOutcome:
+    _outcome.transient = _outcome in _TRANSIENT
+    _outcome.without_content = _outcome in _WITHOUT_CONTENT
+    _outcome.unchanged = _outcome in _UNCHANGED
 
 _MEANINGS = {
     UrlOutcome.QUEUED: "known and waiting to be fetched",

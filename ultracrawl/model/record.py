@@ -80,7 +80,7 @@ class UrlRecord:
     @property
     def retained(self) -> bool:
         """Whether its document stays in the index, is on its way there, or waits for approval."""
-        return (self.searchable or self.pending) and self.removal is None
+        return (self.indexed or self.submitted or self.pending) and self.removal is None
 
     def leaves_for(self, *reasons: RemovalReason) -> bool:
         """Return whether its document is to leave the index for one of these reasons."""

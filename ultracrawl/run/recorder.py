@@ -48,12 +48,14 @@ class Recorder:
         if visit.done:
             return
         _follow_links(visit, ending)
-        visit.ending = ending
+        visit.note_ending(ending)
         if visit.tentative:
             self._notify_ended(visit)
             return
         record, outcome = self._record_of(visit, ending)
-        visit.ending = Ending(outcome, record.status_code, record.cause, ending.requested, ending.filtered)
+        visit.note_ending(
+            Ending(outcome, record.status_code, record.cause, ending.requested, ending.filtered)
+        )
         if visit.record.pending and not record.pending:
             self._state.documents.release_document(Retained.APPROVAL, visit.entry.key)
         if visit.record.held_back and not outcome.transient:
@@ -77,7 +79,7 @@ class Recorder:
         """End a visit without an outcome: its record stays, and its document is retained until the run decides."""
         ending = Ending(UrlOutcome.MODIFIED, StatusCode.OK)
         _follow_links(visit, ending)
-        visit.deferred, visit.ending = True, ending
+        visit.note_ending(ending, deferred=True)
         self._state.records.finish_url(visit.entry, visit.record)
         self._state.visits.note_seen((visit.entry.key,))
         self._notify_ended(visit)

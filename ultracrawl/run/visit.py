@@ -112,20 +112,13 @@ class Visit:
     """The search attributes of its document, typed; an item may have no field for them."""
     ending: Ending | None = None
     """The recorded ending; None until it ends."""
+    done: bool = False
+    """Whether the visit has ended."""
+    outcome: UrlOutcome | None = None
+    """The outcome; None until the visit ends, and for a tentative or deferred one, of which none is recorded."""
 
     def __post_init__(self) -> None:
         self.url = self.entry.url
-
-    @property
-    def done(self) -> bool:
-        """Whether the visit has ended."""
-        return self.ending is not None
-
-    @property
-    def outcome(self) -> UrlOutcome | None:
-        """The outcome; None until the visit ends, and for a tentative or deferred one, of which none is recorded."""
-        ending = self.ending
-        return None if ending is None or self.tentative or self.deferred else ending.outcome
 
     @property
     def requested(self) -> bool:
@@ -216,6 +209,11 @@ class Visit:
         """Set the restrictions that the page states."""
         if hides_text or expires:
             self.page = self.page._replace(hides_text=hides_text, expires=expires)
+
+    def note_ending(self, ending: Ending, *, deferred: bool = False) -> None:
+        """Set the ending; a `deferred` visit ends without an outcome, until the run has decided."""
+        self.ending, self.done, self.deferred = ending, True, deferred
+        self.outcome = None if deferred or self.tentative else ending.outcome
 
     # ---- changes while in flight
 

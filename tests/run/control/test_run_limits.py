@@ -50,7 +50,9 @@ class Bench:
 
     def ends(self, outcome: UrlOutcome) -> None:
         self.counters.outcomes[outcome] += 1
-        self.limits.visit_ended(_visit(ending=Ending(outcome)))
+        visit = _visit()
+        visit.note_ending(Ending(outcome))
+        self.limits.visit_ended(visit)
 
     def answers(self, size: int) -> None:
         self.limits.response_received(_visit(fetch=FetchResult(size=size)))

@@ -44,7 +44,7 @@ def log_in(
 
 def ended(url: str, outcome: UrlOutcome, code: int, reason: str = "") -> Visit:
     visit = Visit(QueueEntry(1, url, "h", 0, 1), UrlRecord(url, "docs"))
-    visit.ending = Ending(outcome, code, Cause(CauseCode.STATED, reason) if reason else NO_CAUSE)
+    visit.note_ending(Ending(outcome, code, Cause(CauseCode.STATED, reason) if reason else NO_CAUSE))
     return visit
 
 

@@ -46,7 +46,7 @@ def ready(changes: AlikeChanges) -> dict[int, str]:
 def visit_others(changes: AlikeChanges, number: int, site: str = "h") -> None:
     for key in range(1000, 1000 + number):
         visit = visit_of(key, site)
-        visit.ending = Ending(UrlOutcome.NOT_MODIFIED)
+        visit.note_ending(Ending(UrlOutcome.NOT_MODIFIED))
         changes.visit_ended(visit)
 
 
@@ -90,7 +90,7 @@ def test_changes_of_several_sites_are_one_group(changes: AlikeChanges) -> None:
 def test_a_later_visit_with_another_result_ends_the_waiting(changes: AlikeChanges) -> None:
     answer(changes, 1, "quite other words about gulls")
     visit = visit_of(1)
-    visit.ending = Ending(UrlOutcome.NOT_MODIFIED)
+    visit.note_ending(Ending(UrlOutcome.NOT_MODIFIED))
     changes.visit_ended(visit)
     changes.end_waiting(complete=True)
     assert ready(changes) == {}

@@ -50,7 +50,7 @@ class Robot:
             sweeper.judge_visit(visit)
             if rd is not None:
                 sweeper.note_description(visit, rd)
-            visit.ending = Ending(outcome)
+            visit.note_ending(Ending(outcome))
             held = outcome in (UrlOutcome.NEW, UrlOutcome.MODIFIED) or record.indexed
             self.state.records.finish_url(
                 visit.entry, replace(record, outcome=outcome, last_fetched=self.now, indexed=held)

@@ -60,6 +60,12 @@ class StageRules:
         both_closed = self._any and judge.closed
         self.has_uri_rules = not self._excluded_uri.empty or self._uris_closed or both_closed
         self.has_link_rules = not (rules.mode.fwdlinks and rules.mode.fwdredirects)
+        self.has_index_rules = (
+            any(rule.action is Action.FOLLOW_ONLY for rule in rules.domains)
+            or any(rule.action is Action.FOLLOW_ONLY for rule in rules.uris)
+            or any(rule.follow_only for rule in rules.paths)
+            or not rules.index_dynamic
+        )
 
     def is_exempt(self, seed: bool) -> bool:
         """Return whether domain rules do not apply: for seeds, unless the definition says otherwise."""

@@ -68,6 +68,8 @@ def marks_of_url(url: str) -> Marks:
     except ValueError:
         return frozenset()
     quoted = f"{parts.path} {parts.query}"
+    if "%" not in quoted:
+        return marks_of(quoted)
     return marks_of(quoted) | marks_of(unquote_to_bytes(quoted).decode("utf-8", "replace"))
 
 
@@ -121,9 +123,9 @@ class Change:
     def of(cls, key: int, url: str, title: str, text: str, before: bytes) -> tuple[Change, bytes]:
         """Compare a new version with the sketch of the `before` version; returns the change and the new sketch."""
         titled, written, quoted = marks_of(title), marks_of(text), marks_of_url(url)
-        marks, former = titled | written, read_sketch(before)
+        marks, former = titled | written, read_sketch(before) if before else Marks()
         common_title = _stable(titled) - quoted
-        lost = (_stable(former) or former) - marks
+        lost = (_stable(former) or former) - marks if former else former
         has_own_title = bool(titled) and not common_title
         change = cls(
             key,

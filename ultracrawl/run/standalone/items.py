@@ -132,7 +132,7 @@ class PlainItems:
 
     def end_visit(self, visit: Visit, ending: Ending) -> None:
         """Note the outcome of an item."""
-        visit.ending = ending
+        visit.note_ending(ending)
 
     # ---- item signals
 
