@@ -2,13 +2,13 @@
 
     python benchmarks/peers.py --corpora pg --repeat 1      # the small manual once, in about a minute
     python benchmarks/peers.py --only whoosh tantivy stock  # some of the crawlers
-    python benchmarks/peers.py --write                      # and put tables and plot into the documentation
+    python benchmarks/peers.py --quick --write              # in six minutes; put tables and plot into the documentation
     python benchmarks/peers.py --from docs/images/peers.json --write   # the same without measuring
 
 nginx serves each manual on loopback. All crawlers run in turns, each in a process and a folder of its own; the figures
 are those of the best run (least CPU time), including process start-up. Built programs (Colly with go, spider with
 cargo, Crawlee with pip) are kept in var/peers; unavailable ones are skipped with a message. Nothing else should run on
-the machine.
+the machine. Ratios are those of one session: with `--quick` none to plain Scrapy over jdk.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ from support.nginx import nginx_site  # noqa: E402
 
 CORPORA = {"pg": MANUALS["postgresql"], "jdk": MANUALS["java-all"]}
 REPEATS = {"pg": 3, "jdk": 1}
+QUICK_REPEATS = {"pg": 2, "jdk": 1}
+QUICK_OMISSIONS = {"jdk": ("stock", "crawlee", "no_anchors")}
+"""What `--quick` leaves out: plain Scrapy with Whoosh takes as long over jdk as all others together."""
 CONTENDERS = {contender.name: contender for contender in (*OURS, *OTHERS)}
 STORED = ROOT / "docs" / "images" / "peers.json"
 PICTURE = ROOT / "docs" / "images" / "peers.svg"
@@ -91,7 +94,9 @@ def compare(options: argparse.Namespace) -> Results:
         if manual is None:
             say(f"{corpus}: left out, {CORPORA[corpus].package} cannot be had")
             continue
-        measure(results, corpus, manual, names, options.repeat or REPEATS[corpus])
+        omitted = QUICK_OMISSIONS.get(corpus, ()) if options.quick else ()
+        repeat = options.repeat or (QUICK_REPEATS if options.quick else REPEATS)[corpus]
+        measure(results, corpus, manual, [name for name in names if name not in omitted], repeat)
         if not options.only:
             results.reading[corpus] = reading(manual)
     return results
@@ -116,6 +121,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--repeat", type=int, help="runs of each crawler (default: 3 over pg, 1 over jdk)")
+    parser.add_argument(
+        "--quick", action="store_true", help="about six minutes: fewer runs, not the slowest on jdk"
+    )
     parser.add_argument("--only", nargs="+", choices=CONTENDERS, metavar="NAME", help=", ".join(CONTENDERS))
     parser.add_argument("--json", action="store_true", help="print all runs as JSON")
     parser.add_argument("--from", dest="stored", type=Path, help="take the runs from this file")

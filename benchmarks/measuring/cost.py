@@ -52,6 +52,10 @@ class Cost:
         return sum(cpu for command, cpu in self.cpu_by_command.items() if part in command)
 
 
+class NotAvailableError(Exception):
+    """A crawler is not available; the message tells why."""
+
+
 class CommandError(Exception):
     """A command failed or took too long."""
 

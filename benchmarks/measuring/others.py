@@ -14,15 +14,11 @@ from pathlib import Path
 
 from judging.peers import omega_root
 
-from measuring.cost import Cost, run
+from measuring.cost import Cost, NotAvailableError, run
 from measuring.results import Measured
 
 _HERE = Path(__file__).parent
 _BUILD_PATIENCE = 3600
-
-
-class NotAvailableError(Exception):
-    """A crawler is not available; the message tells why."""
 
 
 def _tool(name: str, *places: str) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from support.nginx import nginx_site
 
-from measuring.cost import Cost, run
+from measuring.cost import Cost, NotAvailableError, run
 from measuring.results import Measured
+from ultracrawl.system.compiled_core import SWITCH, CoreState, core_state
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("NEW", "MODIFIED", "UNMODIFIED", "NOT_MODIFIED", "NOT_INDEXED")
@@ -65,17 +66,22 @@ class Ours:
     project: str = ""
     source: str = ""
     again: bool = False
+    core: bool = False
+    """Whether the compiled core of the index is used."""
 
     def prepare(self, place: Path) -> None:
-        """Nothing to build."""
+        """Nothing to build. Raises `NotAvailableError` if the compiled core is to be used and cannot be."""
+        if self.core and (state := core_state()) is not CoreState.USED:
+            raise NotAvailableError(f"the compiled core (make core): {state}")
 
     def measure(self, url: str, folder: Path) -> Iterator[tuple[str, Measured]]:
         """Crawl; with `again` also crawl again and search."""
         text = definition(url, source=self.source, project=self.project)
         (folder / "ultracrawl.yaml").write_text(text)
-        yield self.name, crawled(ultracrawl(folder, "crawl", "--json"))
+        switched = {SWITCH: "1" if self.core else "0"}
+        yield self.name, crawled(ultracrawl(folder, "crawl", "--json", **switched))
         if self.again:
-            yield "unchanged", crawled(ultracrawl(folder, "crawl", "--json"))
+            yield "unchanged", crawled(ultracrawl(folder, "crawl", "--json", **switched))
             ultracrawl(folder, "search", "--json", "create")  # warm-up for the measured searches
             yield "search", Measured.of(1, ultracrawl(folder, "search", "--json", "create"))
 
@@ -101,8 +107,11 @@ class OnePage:
 
 OURS = (
     Ours("whoosh", again=True),
+    Ours("whoosh_core", core=True),
     Ours("no_anchors", "index: {anchors: false}"),
+    Ours("no_anchors_core", "index: {anchors: false}", core=True),
     Ours("tantivy", "index: {engine: tantivy}"),
+    Ours("tantivy_core", "index: {engine: tantivy}", core=True),
     Ours("no_documents", source="class: no_index.NoIndex"),
     OnePage(),
 )

@@ -31,8 +31,16 @@ ROWS = {
     row.key: row
     for row in (
         Row("whoosh", "ultracrawl, first crawl to searchable, whoosh", ours=True, searchable=True),
-        Row("no_anchors", "ultracrawl, the same without texts of links", ours=True, searchable=True),
+        Row("whoosh_core", "ultracrawl with the compiled core, whoosh", ours=True, searchable=True),
+        Row("no_anchors", "ultracrawl, whoosh, without texts of links", ours=True, searchable=True),
+        Row(
+            "no_anchors_core",
+            "ultracrawl with the compiled core, whoosh, without texts of links",
+            ours=True,
+            searchable=True,
+        ),
         Row("tantivy", "ultracrawl, first crawl to searchable, tantivy", ours=True, searchable=True),
+        Row("tantivy_core", "ultracrawl with the compiled core, tantivy", ours=True, searchable=True),
         Row("unchanged", "ultracrawl, second crawl, all 304", ours=True, searchable=True),
         Row("no_documents", "ultracrawl: fetch, parse, links, state; no documents", ours=True),
         Row("one_page", "ultracrawl, crawl of one page (`--url`)", ours=True),
@@ -116,6 +124,11 @@ class Results:
     def add(self, corpus: str, row: str, measured: Measured) -> None:
         """Add a run."""
         self.runs.setdefault(corpus, {}).setdefault(row, []).append(measured)
+
+    def with_core(self, corpus: str, row: str) -> str:
+        """Return the row of a crawl with the compiled core; the given one if there is none or it was not measured."""
+        core = f"{row}_core"
+        return core if self.has(corpus, core) else row
 
     def has(self, corpus: str, row: str) -> bool:
         """Return whether a row was measured."""

@@ -10,7 +10,13 @@ from measuring.aims import AIMS, number
 from measuring.results import COMMANDS, ROWS, Results, Row
 
 _FIGURES = {"pages_a_second": "pages/s", "cpu_ms_a_page": "CPU ms a page", "peak_mb": "peak MB"}
-_FIRST = {"whoosh": "first crawl, whoosh", "tantivy": "first crawl, tantivy", "no_documents": "no documents"}
+_FIRST = {
+    "whoosh": "first crawl, whoosh",
+    "whoosh_core": "whoosh with core",
+    "tantivy": "first crawl, tantivy",
+    "tantivy_core": "tantivy with core",
+    "no_documents": "no documents",
+}
 """Our rows that others are compared with: searchable ones with first crawls."""
 
 
@@ -92,7 +98,7 @@ def report(results: Results) -> str:
 def summary(results: Results, corpus: str) -> str:
     """Return the lines of the README about one corpus."""
     lines = [_line("", "pages/s", "CPU ms a page"), _rule(2)]
-    for key in ("stock", "omindex", "whoosh", "tantivy", "unchanged"):
+    for key in ("stock", "omindex", "whoosh", "whoosh_core", "tantivy", "tantivy_core", "unchanged"):
         row = next((row for row in results.rows() if row.key == key), None)
         if row is not None and results.has(corpus, key):
             cells = [_cell(results, corpus, row, name) for name in ("pages_a_second", "cpu_ms_a_page")]
