@@ -409,7 +409,7 @@ def test_what_is_forgotten_is_given_back(store: SqliteSiteStore, time: Time) -> 
     assert store.lease_holder("a", time.wall()) is None
     known = store.get_clock("a")
     assert known is not None
-    assert known.asked == pytest.approx(crawl.asked[0][1] + 1_700_000_000.0)
+    assert known.requested == pytest.approx(crawl.asked[0][1] + 1_700_000_000.0)
 
 
 def test_a_request_that_is_no_entry_waits_for_the_site(store: SqliteSiteStore, time: Time) -> None:

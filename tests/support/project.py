@@ -131,7 +131,7 @@ class Workspace:
         """Make what is known of robots.txt and sitemaps older, as if time had gone by between two runs."""
         state = self.directory / "var" / "state"
         with contextlib.closing(sqlite3.connect(state / "sites" / "sites.sqlite")) as db, db:
-            change = "UPDATE robots SET asked=asked-:by, failed=failed-:by, guessed=guessed-:by"
+            change = "UPDATE robots SET received=received-:by, failed=failed-:by, guessed=guessed-:by"
             db.execute(change, {"by": seconds})
         (file,) = state.glob("*.sqlite")
         with contextlib.closing(sqlite3.connect(file)) as db, db:

@@ -120,7 +120,7 @@ class ClockExchange:
     def restore_clocks(self, site: str, known: list[SiteClock]) -> None:
         """Restore the clock of a site, and those of its address, from the store."""
         clock, *addresses = known
-        if clock.asked or clock.next_at or clock.errors:
+        if clock.requested or clock.next_at or clock.errors:
             self._restore_site(site, clock)
         for address in addresses:
             wait = min(address.next_at - self._wall(), max(address.delay, self._frontier.pace.delay))
@@ -137,7 +137,7 @@ class ClockExchange:
         if known.on_hold:
             longest = max(longest, pace.longest_retry_after)
         wait = max(min(known.next_at - wall, longest), 0.0)
-        started = now + min(known.asked - wall, wait) if known.asked else NEVER
+        started = now + min(known.requested - wall, wait) if known.requested else NEVER
         clocks.restore_site(site, now if known.on_hold else now + wait, known.errors, known.slowed, started)
         if known.on_hold and wait:
             clocks.hold_site(site, now + wait)
@@ -171,7 +171,7 @@ class ClockExchange:
         return replace(
             known,
             next_at=max(wall + clock.next_at - now, 0.0) if clock.next_at else known.next_at,
-            asked=wall + clock.started - now if clock.started > NEVER else known.asked,
+            requested=wall + clock.started - now if clock.started > NEVER else known.requested,
             delay=delay.seconds,
             why=HELD_BACK if held else str(delay),
             on_hold=held,

@@ -15,7 +15,7 @@ def latest_answer(sites: SiteStore, rules: CompiledSource, origin: str) -> Store
     For a tdmrep.json, `origin` is its URL.
     """
     stored = (sites.get_robots(origin, key) for key in {rules.client_identity, unshared_key(rules)})
-    return max(filter(None, stored), key=lambda row: max(row.asked, row.failed), default=None)
+    return max(filter(None, stored), key=lambda row: max(row.received, row.failed), default=None)
 
 
 def keep_answer(sites: SiteStore, rules: CompiledSource, row: StoredRobots) -> None:

@@ -151,10 +151,10 @@ class RobotsCache:
 
     def _age(self, stored: StoredRobots, *, unavailable: bool) -> float | None:
         """Return the age of a stored response in seconds, None if it has to be fetched again."""
-        if unavailable and stored.asked < self._began:
+        if unavailable and stored.received < self._began:
             return None  # whoever starts a crawl may have repaired what was wrong in the one before
         now = self._context.clock()
-        age = now - stored.asked
+        age = now - stored.received
         if self._policy.is_fresh(age, unavailable=unavailable):
             return age
         return 0.0 if 0 <= now - stored.failed < min(RETRY_INTERVAL, self._policy.ttl) else None
@@ -217,7 +217,7 @@ class RobotsCache:
         answer = await self._fetch(f"{origin}/robots.txt", origin, has_turn=has_turn)
         rules, before = self._judge(answer), latest_answer(context.sites, context.rules, origin)
         if before is not None and rules.unavailable and not (kept := self._judge(before)).unavailable:
-            rules, answer = kept, replace(before, failed=answer.asked)
+            rules, answer = kept, replace(before, failed=answer.received)
         keep_answer(context.sites, context.rules, answer)
         return rules
 
@@ -226,14 +226,14 @@ class RobotsCache:
         answer = await self._fetch(url, url, has_turn=has_turn)
         before = latest_answer(context.sites, context.rules, url)
         if before is not None and _has_failed(answer) and not _has_failed(before):
-            answer = replace(before, failed=answer.asked)
+            answer = replace(before, failed=answer.received)
         keep_answer(context.sites, context.rules, answer)
         return _tdm_rules(answer)
 
     async def _fetch(self, url: str, key: str, *, has_turn: bool) -> StoredRobots:
         answer = await self._files.fetch(url, has_turn=has_turn)
         body = answer.body[: PARSED_BYTES + 1]
-        return replace(answer, origin=key, asked=self._context.clock(), body=body)
+        return replace(answer, origin=key, received=self._context.clock(), body=body)
 
 
 def _has_failed(answer: StoredRobots) -> bool:

@@ -79,7 +79,7 @@ def _robots(
         decision = policy.judge_response(
             stored.status or None, stored.body, error=stored.error, timed_out=stored.timed_out
         ).allowed(url)
-        return replace(decision, reason=f"{decision.reason}; it was read {as_text(stored.asked)}")
+        return replace(decision, reason=f"{decision.reason}; it was read {as_text(stored.received)}")
     if record is not None and record.outcome is UrlOutcome.ROBOTS:
         return Decision(False, "robots", "robots.txt", f"at the last visit: {record.reason}")
     return Decision(True, "robots", "robots.txt", "not read yet; it is read before the first fetch")

@@ -14,7 +14,7 @@ class SiteClock:
     site: str
     next_at: float = 0.0
     """When the next request may begin."""
-    asked: float = 0.0
+    requested: float = 0.0
     """When the latest request began."""
     delay: float = 0.0
     """Politeness delay of the source that crawled it last; also the wait after a crash."""
@@ -50,7 +50,7 @@ class StoredRobots:
 
     origin: str
     """The origin of a robots.txt, the URL of a tdmrep.json."""
-    asked: float = 0.0
+    received: float = 0.0
     """When the response was received."""
     status: int = 0
     """Its status after redirects, 0 without a response."""

@@ -28,7 +28,7 @@ _TABLES = (
     CREATE TABLE site (
         site TEXT PRIMARY KEY,
         next_at REAL NOT NULL DEFAULT 0,
-        asked REAL NOT NULL DEFAULT 0,
+        requested REAL NOT NULL DEFAULT 0,
         delay REAL NOT NULL DEFAULT 0,
         why TEXT NOT NULL DEFAULT '',
         on_hold INTEGER NOT NULL DEFAULT 0,
@@ -51,7 +51,7 @@ _TABLES = (
     CREATE TABLE robots (
         origin TEXT NOT NULL,
         shown TEXT NOT NULL,
-        asked REAL NOT NULL,
+        received REAL NOT NULL,
         status INTEGER NOT NULL,
         body BLOB NOT NULL,
         error TEXT NOT NULL,
@@ -68,14 +68,14 @@ SITES = SharedDatabase(
     lost="every robots.txt is fetched again",
     version=1,
     tables=_TABLES,
-    every_table="SELECT until, site.since, number, guessed, sealed FROM crawl, site, waiting, robots, session LIMIT 0",
+    every_table="SELECT until, requested, number, received, sealed FROM crawl, site, waiting, robots, session LIMIT 0",
 )
 
 
 KEPT = 30 * 86_400.0
 """Seconds until an unused site, robots.txt response or session is deleted."""
 
-_CLOCK = "site, next_at, asked, delay, why, on_hold, errors, slowed, last_error, error_at"
+_CLOCK = "site, next_at, requested, delay, why, on_hold, errors, slowed, last_error, error_at"
 _SET_CLOCK = ", ".join(f"{name}=?" for name in _CLOCK.split(", ")[1:])
 _GET_CLOCK = f"SELECT {_CLOCK} FROM site WHERE site=?"  # noqa: S608 - constant column names
 _PUT_CLOCK = f"UPDATE site SET {_SET_CLOCK} WHERE site=? AND crawl=?"  # noqa: S608 - constant column names
@@ -88,16 +88,16 @@ _CONTENDED_SITES = """
     SELECT DISTINCT site.site FROM waiting CROSS JOIN site ON site.site=waiting.site
     WHERE site.crawl=?1 AND waiting.crawl<>?1"""
 _END_LEASES = """
-    UPDATE site SET asked=max(asked, :last), next_at=max(next_at, :last + delay), crawl=0
+    UPDATE site SET requested=max(requested, :last), next_at=max(next_at, :last + delay), crawl=0
     WHERE crawl=:crawl AND crawl<>0"""
 _RESET_ERRORS = "UPDATE site SET errors=0, slowed=0, delay=0 WHERE site=? AND crawl=0"
-_ROBOTS = "origin, asked, status, body, error, timed_out, failed, guessed"
+_ROBOTS = "origin, received, status, body, error, timed_out, failed, guessed"
 _GET_ROBOTS = f"SELECT {_ROBOTS} FROM robots WHERE origin=? AND shown=?"  # noqa: S608 - constant column names
 _PUT_ROBOTS = f"""
     INSERT INTO robots (shown, {_ROBOTS}) VALUES (?,?,?,?,?,?,?,?,?)
-    ON CONFLICT (origin, shown) DO UPDATE SET asked=excluded.asked, status=excluded.status, body=excluded.body,
+    ON CONFLICT (origin, shown) DO UPDATE SET received=excluded.received, status=excluded.status, body=excluded.body,
         error=excluded.error, timed_out=excluded.timed_out, failed=excluded.failed, guessed=excluded.guessed
-    WHERE excluded.asked>=asked"""  # noqa: S608 - constant column names
+    WHERE excluded.received>=received"""  # noqa: S608 - constant column names
 
 _PUT_SESSION = """
     INSERT INTO session (name, since, sealed) VALUES (?,?,?)
@@ -126,8 +126,8 @@ class SqliteSiteStore:
         """Register a crawl of a source and return its number."""
         with self._transaction():
             self._end_crawls("source=?", now, source)
-            self._db.execute("DELETE FROM site WHERE crawl=0 AND max(next_at, asked)<?", (now - KEPT,))
-            self._db.execute("DELETE FROM robots WHERE max(asked, failed)<?", (now - KEPT,))
+            self._db.execute("DELETE FROM site WHERE crawl=0 AND max(next_at, requested)<?", (now - KEPT,))
+            self._db.execute("DELETE FROM robots WHERE max(received, failed)<?", (now - KEPT,))
             self._db.execute("DELETE FROM session WHERE since<?", (now - KEPT,))
             who = (source, platform.node(), os.getpid(), until)
             return int(
@@ -233,10 +233,10 @@ class SqliteSiteStore:
 
     def get_robots(self, origin: str, shown: str) -> StoredRobots | None:
         """Return the last robots.txt response of an origin."""
-        for name, asked, status, body, error, timed_out, failed, guessed in self._read(
+        for name, received, status, body, error, timed_out, failed, guessed in self._read(
             _GET_ROBOTS, origin, shown
         ):
-            return StoredRobots(name, asked, status, body, error, bool(timed_out), failed, guessed)
+            return StoredRobots(name, received, status, body, error, bool(timed_out), failed, guessed)
         return None
 
     def put_robots(self, row: StoredRobots, shown: str) -> None:
@@ -281,5 +281,5 @@ class SqliteSiteStore:
 
 
 def _clock(row: Sequence[Any]) -> SiteClock:
-    site, next_at, asked, delay, why, on_hold, *rest = row
-    return SiteClock(site, next_at, asked, delay, why, bool(on_hold), *rest)
+    site, next_at, requested, delay, why, on_hold, *rest = row
+    return SiteClock(site, next_at, requested, delay, why, bool(on_hold), *rest)
