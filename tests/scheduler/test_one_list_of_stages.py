@@ -185,9 +185,12 @@ class Crawl:
             self.stages,
             store,
             lambda: 5.0,
-            CandidateListeners(counters.count_excluded, judged=judged),
+            CandidateListeners(
+                counters.count_excluded,
+                judged=judged,
+                limits_over=lambda: (ExceededLimit("limits.documents", 10.0, 11.0),),
+            ),
         )
-        self.filter.limits_over = lambda: (ExceededLimit("limits.documents", 10.0, 11.0),)
         self.filter.close(closed or closing_rule(fed.rules, refresh_only=False))
 
     def start_and_be_redirected(self, dice: random.Random) -> int:

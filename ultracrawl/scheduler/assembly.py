@@ -9,23 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.run import CrawlContext, parts_of
-from ultracrawl.run.control.limits import RunLimits
-from ultracrawl.run.control.orders import CrawlControl
-from ultracrawl.run.control.visit_watch import VisitWatch
+from ultracrawl.run import CrawlContext
 from ultracrawl.run.discovery.new_urls import trap_guard
-from ultracrawl.run.discovery.robots_cache import RobotsCache
-from ultracrawl.run.discovery.sitemap_manager import SitemapEndings, SitemapManager
+from ultracrawl.run.discovery.sitemap_manager import SitemapEndings
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.indexing.items import ItemTracker
-from ultracrawl.run.logs.crawl_logs import CrawlLogs
 from ultracrawl.run.logs.event_logs import SiteLog
-from ultracrawl.run.reading.document_converter import DocumentConverter
-from ultracrawl.run.rewriters import SourceRewriter
-from ultracrawl.run.transport.host_addresses import HostAddresses
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners
 from ultracrawl.scheduler.cycle_end import GivenUrls, may_yield_documents
+from ultracrawl.scheduler.features import Features
 from ultracrawl.scheduler.flight import EntryGate, VisitsInFlight
 from ultracrawl.scheduler.ingest import LinkIngest
 from ultracrawl.scheduler.link_urls import LinkUrls
@@ -35,41 +27,7 @@ from ultracrawl.scheduler.recrawl import RecrawlActivator, RepeatVisits
 from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
-    from scrapy.crawler import Crawler
-
-
-class Features(NamedTuple):
-    """The features of the crawl that the scheduler uses."""
-
-    control: CrawlControl
-    limits: RunLimits
-    watch: VisitWatch
-    items: ItemTracker
-    conversion: DocumentConverter
-    hosts: HostAddresses
-    rewriting: SourceRewriter
-    robots: RobotsCache
-    sitemaps: SitemapManager
-    logs: CrawlLogs
-
-    @classmethod
-    def of(cls, crawler: Crawler) -> Self:
-        """Return the features of the crawl of a crawler."""
-        return cls(
-            parts_of(crawler)[CrawlControl],
-            parts_of(crawler)[RunLimits],
-            parts_of(crawler)[VisitWatch],
-            parts_of(crawler)[ItemTracker],
-            parts_of(crawler)[DocumentConverter],
-            parts_of(crawler)[HostAddresses],
-            parts_of(crawler)[SourceRewriter],
-            parts_of(crawler)[RobotsCache],
-            parts_of(crawler)[SitemapManager],
-            parts_of(crawler)[CrawlLogs],
-        )
 
 
 class CrawlQueue:
@@ -134,7 +92,6 @@ class CrawlQueue:
 class SchedulerParts(NamedTuple):
     """The parts of the scheduler that `UltracrawlScheduler` uses directly."""
 
-    queue: CrawlQueue
     picker: EntryPicker
     flight: VisitsInFlight
     activator: RecrawlActivator
@@ -185,7 +142,7 @@ def assemble(
             barrier.holds_back,
         ),
     )
-    return SchedulerParts(queue, picker, flight, activator)
+    return SchedulerParts(picker, flight, activator)
 
 
 def _holds_given(given: GivenUrls, flight: VisitsInFlight, entry: QueueEntry) -> bool:
@@ -222,7 +179,7 @@ def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
     """Return the filter that decides which links of a source become queue entries."""
     rules, hooks = context.rules, context.hooks  # tuples: what joins these three hooks has joined before
     count, excluded = context.counters.count_excluded, hooks[Feature.candidate_excluded]
-    candidates = CandidateFilter(
+    return CandidateFilter(
         LinkUrls(rules.url_policy, count, features.rewriting.rewriter, excluded),
         CandidateRules(rules.boundary, trap_guard(context.source.limits, context.store)),
         context.store,
@@ -233,8 +190,7 @@ def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
             hooks[Feature.admit_new_url],
             hooks[Feature.candidate_judged],
             features.hosts.look_up,
+            lambda: features.limits.over,
         ),
         rules.levels.of,
     )
-    candidates.limits_over = lambda: features.limits.over
-    return candidates

@@ -13,6 +13,8 @@ from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
 from ultracrawl.scheduler.link_urls import Excluded, LinkUrls
 from ultracrawl.stores import QueueEntry, Store
 
+logger = logging.getLogger(__name__)
+
 REJECTED = -1
 """Stored in place of the depth of an excluded URL."""
 GENERATION_SIZE = 200_000
@@ -66,8 +68,6 @@ class SeenUrls:
         self._old.pop(key, None)
 
 
-logger = logging.getLogger(__name__)
-
 _DUMMY_BASE = "http://localhost/"
 """Base for absolute URLs, which joining leaves unchanged."""
 OUTSIDE_BOUNDARY = "30027 URL outside the boundary"
@@ -86,6 +86,8 @@ class CandidateListeners(NamedTuple):
     """Called for each new URL with the rule that excludes it (empty for none)."""
     look_up: Callable[[Iterable[str]], None] | None = None
     """Receives the hosts of new URLs before the boundary is checked, for rules about addresses."""
+    limits_over: Callable[[], tuple[ExceededLimit, ...]] = tuple
+    """Returns the limits that close the source to new URLs; called only if there are `judged` listeners."""
 
 
 class LinkPage(NamedTuple):
@@ -128,8 +130,6 @@ class CandidateFilter:
         self._listeners = listeners
         self._keys = UrlKeys()
         self._closed = ""
-        self.limits_over: Callable[[], tuple[ExceededLimit, ...]] = tuple
-        """Returns the limits that close the source to new URLs; called only if there are `judged` listeners."""
         self._level_of = level_of
         self.seen = SeenUrls()
         self.on_known: Callable[[Iterable[int]], None] | None = None
@@ -223,7 +223,7 @@ class CandidateFilter:
             )
         rule = self._rules.rejects(url, page.depth, page.parent, site, closed, rules_hold=page.rules_hold)
         if candidate is not None:
-            candidate = candidate._replace(over=self.limits_over() if closed else ())
+            candidate = candidate._replace(over=listeners.limits_over() if closed else ())
             for on_judged in listeners.judged:
                 on_judged(candidate, rule or "")
         if rule is None:

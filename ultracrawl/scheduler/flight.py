@@ -1,25 +1,37 @@
-"""Visits in flight: begun, retried, finished; the page budget of their sites."""
+"""Visits in flight: begun, retried, finished; their requests, and the page budget of their sites."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.http import Headers
 
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.frontier.mirrors import Mirrors
+from ultracrawl.rules.urls.canonical import host_of, url_key
 from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
 from ultracrawl.run.hooks import Feature
+from ultracrawl.run.visit import META_KEY
 from ultracrawl.scheduler.pacing import Pacing
 from ultracrawl.scheduler.recrawl import RepeatVisits
 from ultracrawl.sources import LimitsSection
 from ultracrawl.stores import QueueEntry
 
+if TYPE_CHECKING:
+    from scrapy import Spider
+
 EXCLUSION_BATCH = 2000
 """Entries of a site that are excluded per batch."""
+FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
+MAX_SITEMAP_BYTES = 50 << 20
+"""Bytes of a sitemap, as the protocol allows; the limit of pages is a setting."""
 
 
 class PageBudget:
@@ -78,11 +90,10 @@ class EntryGate:
         self._context = context
         self._frontier = frontier
         self._held = sitemaps.waiting_sites
-        self.abandon = sitemaps.abandon
-        """Gives up the sitemap with a key, which will not be fetched."""
+        self._abandon = sitemaps.abandon
         self.sitemap_of = sitemaps.job_of
         """Returns what this run reads the URL with a key as, if it is a sitemap."""
-        self.retries: dict[int, Visit] = {}
+        self._retries: dict[int, Visit] = {}
         """The visits that wait for another attempt, by key."""
         self._budget = PageBudget(context.source.limits)
         self.holds_places_until_end = self._budget.per_site is not None
@@ -117,12 +128,22 @@ class EntryGate:
             self.exclude_entry(entry)
         return not spent and entry.site not in self._held
 
-    def add_again(self, entry: QueueEntry) -> None:
-        """Add the entry of a visit that waits for another attempt; one of a sitemap only if its site goes on."""
+    def add_retry(self, visit: Visit) -> None:
+        """Add the entry of a visit for another attempt; one of a sitemap only if its site goes on."""
+        entry = visit.entry
+        self._retries[entry.key] = visit
         if entry.seq:
             self._frontier.add_entry(entry)
         else:
             self.add_sitemap(entry)
+
+    def retry_of(self, key: int) -> Visit | None:
+        """Return the visit with a key that waits for another attempt, None if there is none."""
+        return self._retries.get(key)
+
+    def pop_retry(self, key: int) -> Visit | None:
+        """Do the same as `retry_of`, and forget the visit: it goes on."""
+        return self._retries.pop(key, None)
 
     def release_site(self, site: str) -> None:
         """Let the pages of a site follow that waited in the store."""
@@ -131,16 +152,16 @@ class EntryGate:
     def add_sitemap(self, entry: QueueEntry) -> bool:
         """Put a sitemap ahead of the pages of its site; returns False if nothing more of the site may be fetched."""
         if self.is_finished(entry.site):
-            self.abandon(entry.key)
+            self._abandon(entry.key)
             return False
         self._frontier.add_first(entry)
         return True
 
     def exclude_entry(self, entry: QueueEntry) -> None:
         """End a waiting entry without a request because its site has used up its pages."""
-        self.retries.pop(entry.key, None)
+        self._retries.pop(entry.key, None)
         if not entry.seq:
-            self.abandon(entry.key)
+            self._abandon(entry.key)
             return
         self._context.endings.exclude_queued(entry, self._budget.rule)
 
@@ -189,17 +210,16 @@ class VisitsInFlight(Feature):
         self._gate = gate
         self._repeats = repeats
         self._watch = watch
-        self._retries = gate.retries
         self._released = set[Visit]()
         """Visits that gave their place back early: the response is here, and no further request follows."""
 
     def must_fetch(self, key: int) -> bool:
         """Return whether this run has to fetch the URL of a key: it is retried, or queued as a repeat."""
-        return key in self._retries or self._repeats.must_fetch(key)
+        return self._gate.retry_of(key) is not None or self._repeats.must_fetch(key)
 
     def begin_visit(self, entry: QueueEntry) -> Visit:
         """Return the visit of an entry that is due: the one of the previous attempt, or a new one."""
-        visit = self._retries.pop(entry.key, None)
+        visit = self._gate.pop_retry(entry.key)
         if visit is None:
             visit = self._new_visit(entry)
         elif (record := self._context.store.records.get_record(entry.key)) is not None:
@@ -268,14 +288,54 @@ class VisitsInFlight(Feature):
         visit.count_attempt()
         entry = visit.entry
         self._context.visits.pop(entry.key, None)
-        self._retries[entry.key] = visit
         self._return_place(visit)
         self._frontier.hold_site(entry.site, time.monotonic() + delay)
-        self._gate.add_again(entry)
+        self._gate.add_retry(visit)
 
     def replace_record(self, record: UrlRecord) -> None:
         """Replace the record of the visit in flight to the same URL, if there is one."""
         key = url_key(record.url)
-        visit = self._context.visits.get(key) or self._retries.get(key)
+        visit = self._context.visits.get(key) or self._gate.retry_of(key)
         if visit is not None and not visit.done:
             visit.replace_record(record)
+
+
+class RequestFactory:
+    """Builds the requests of a source: URL of the mirror in use, headers, payload and cookie jar."""
+
+    def __init__(self, context: CrawlContext, spider: Spider, mirrors: Mirrors) -> None:
+        rules = context.rules
+        self._spider = spider
+        self._mirrors = mirrors
+        self._headers = Headers(rules.headers)
+        self._payloads = rules.payloads
+        self._grouping = rules.grouping
+        self._timeout = context.source.limits.timeout
+
+    def request_for(self, visit: Visit) -> Request:
+        """Return the request of a visit."""
+        entry = visit.entry
+        payload = None if visit.sitemap else self._payloads.of(entry.url)
+        request = Request(
+            self._mirrors.request_url(entry.url),
+            method="GET" if payload is None else "POST",
+            body=payload,
+            callback=self._spider.read_sitemap if visit.sitemap else self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
+            errback=self._spider.failed,  # type: ignore[attr-defined]
+            meta={
+                META_KEY: visit,
+                "download_slot": entry.site,
+                "download_timeout": self._timeout,
+                "handle_httpstatus_all": True,
+                # The URL is canonical; Scrapy would escape it character by character.
+                "verbatim_url": True,
+                **({"cookiejar": self._grouping.of(host_of(entry.url))} if self._grouping else {}),
+                **({"download_maxsize": MAX_SITEMAP_BYTES} if visit.sitemap else {}),
+            },
+            dont_filter=True,
+        )
+        headers = Headers() if payload is None else Headers({"Content-Type": FORM_CONTENT_TYPE})
+        # The header names are normalised already.
+        dict.update(headers, {name: [*values] for name, values in dict.items(self._headers)})
+        request.headers = headers
+        return request

@@ -15,8 +15,9 @@ from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
 from ultracrawl.run import CrawlContext, Visit, begin_crawl, context_of, end_crawl
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.visit import META_KEY
-from ultracrawl.scheduler.assembly import Features, make_filter
+from ultracrawl.scheduler.assembly import make_filter
 from ultracrawl.scheduler.candidate_filter import CandidateFilter, LinkPage
+from ultracrawl.scheduler.features import Features
 from ultracrawl.scheduler.replay import ReplayQueue
 from ultracrawl.stores import QueueEntry
 

@@ -89,7 +89,7 @@ class SitemapBarrier:
         self._frontier = frontier
         self._manager = manager
         self._robots = robots
-        self._must_ask = must_fetch
+        self._must_fetch = must_fetch
 
     def is_waiting(self, site: str) -> bool:
         """Return whether the pages of a site wait for its sitemaps."""
@@ -122,7 +122,7 @@ class SitemapBarrier:
 
     def _is_vouched_for(self, entry: QueueEntry, latest: int) -> bool:
         context = self._context
-        if self._must_ask(entry.key):
+        if self._must_fetch(entry.key):
             return False
         record = context.store.records.get_record(entry.key)
         if record is None or not record.indexed or record.removal or record.cause.code is CauseCode.EXPIRES:

@@ -17,10 +17,11 @@ from ultracrawl.run import CrawlContext, begin_crawl, context_of, end_crawl, vis
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.visit import HANDLED_KEY
 from ultracrawl.scheduler.alarm import Alarm
-from ultracrawl.scheduler.assembly import Features, assemble
+from ultracrawl.scheduler.assembly import assemble
 from ultracrawl.scheduler.cycle_end import CycleEnd
+from ultracrawl.scheduler.features import Features
+from ultracrawl.scheduler.flight import RequestFactory
 from ultracrawl.scheduler.pacing import Pacing, make_frontier
-from ultracrawl.scheduler.request_factory import RequestFactory
 from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import pytest
 
+from ultracrawl.rules.boundary.matcher import DomainTable, UriTable
 from ultracrawl.rules.boundary.rules import DomainRule, Kind, UriRule
 from ultracrawl.rules.frontier.level_rules import LevelRule, LevelRules
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
 
 SEED = "http://start.example/"
+
+
+def hosts(kind: Kind, text: str) -> DomainTable:
+    return DomainTable([DomainRule(kind, text)])
+
+
+def uris(kind: Kind, text: str) -> UriTable:
+    return UriTable([UriRule(kind, text)], DEFAULT_POLICY)
+
+
 RULES = [
-    LevelRule(3, hosts=(DomainRule(Kind.SUFFIX, "a.example"),)),
-    LevelRule(1, uris=(UriRule(Kind.PREFIX, "http://b.example/news/"),)),
-    LevelRule(2, (DomainRule(Kind.EXACT, "b.example"),), (UriRule(Kind.SUFFIX, ".pdf"),)),
-    LevelRule(9, uris=(UriRule(Kind.PREFIX, "http://far.example/"),)),
+    LevelRule(3, hosts=hosts(Kind.SUFFIX, "a.example")),
+    LevelRule(1, uris=uris(Kind.PREFIX, "http://b.example/news/")),
+    LevelRule(2, hosts(Kind.EXACT, "b.example"), uris(Kind.SUFFIX, ".pdf")),
+    LevelRule(9, uris=uris(Kind.PREFIX, "http://far.example/")),
 ]
 
 

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, UriTable, no_addresses
-from ultracrawl.rules.boundary.rules import DomainRule, UriRule
 from ultracrawl.rules.frontier.levels import clamp_level
-from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, host_of
+
+_NO_HOSTS, _NO_URIS = DomainTable(()), UriTable((), DEFAULT_POLICY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +17,8 @@ class LevelRule:
     """The hosts and URLs of one level; a match of one is enough."""
 
     level: int
-    hosts: tuple[DomainRule, ...] = ()
-    uris: tuple[UriRule, ...] = ()
+    hosts: DomainTable = _NO_HOSTS
+    uris: UriTable = _NO_URIS
 
 
 class LevelRules:
@@ -34,7 +35,6 @@ class LevelRules:
         start: int = 1,
         rules: Iterable[LevelRule] = (),
         seeds: Collection[str] = (),
-        policy: UrlPolicy | None = None,
         addresses: Addresses = no_addresses,
     ) -> None:
         self.levels = levels
@@ -42,10 +42,7 @@ class LevelRules:
         self.start = clamp_level(start, levels)
         self._seeds = frozenset(seeds)
         self._addresses = addresses
-        self._tables = [
-            (rule.level, DomainTable(rule.hosts), UriTable(rule.uris, policy or UrlPolicy()))
-            for rule in sorted(rules, key=lambda rule: rule.level)
-        ]
+        self._rules = sorted(rules, key=lambda rule: rule.level)
 
     def of(self, url: str) -> int:
         """Return the level of a canonical URL."""
@@ -53,9 +50,9 @@ class LevelRules:
             return 1
         if url in self._seeds:
             return self.start
-        if self._tables:
+        if self._rules:
             host = host_of(url)
-            for level, hosts, uris in self._tables:
-                if hosts.find(host, self._addresses) or uris.find(url):
-                    return clamp_level(level, self.levels)
+            for rule in self._rules:
+                if rule.hosts.find(host, self._addresses) or rule.uris.find(url):
+                    return clamp_level(rule.level, self.levels)
         return self.default

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ultracrawl.rules.boundary.matcher import Addresses, no_addresses
+from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, UriTable, no_addresses
 from ultracrawl.rules.boundary.rules import DomainRule, Kind, UriRule
 from ultracrawl.rules.frontier.grouping import Grouping
 from ultracrawl.rules.frontier.level_rules import LevelRule, LevelRules
@@ -44,12 +44,12 @@ def compile_levels(
     addresses: Addresses = no_addresses,
 ) -> LevelRules:
     """Return the rules that assign the URLs of a source to queue levels. Raises `RuleError`."""
-    section = source.priority
+    section, form = source.priority, policy.without_rewriting
     rules = (
         LevelRule(
             number,
-            tuple(map(_host_rule, level.hosts)),
-            tuple(UriRule(pattern.kind, pattern.text) for pattern in level.uris),
+            DomainTable(map(_host_rule, level.hosts)),
+            UriTable((UriRule(pattern.kind, pattern.text) for pattern in level.uris), form),
         )
         for number, level in section.level.items()
     )
@@ -59,7 +59,6 @@ def compile_levels(
         start=section.start,
         rules=rules if section.put_scheme == "include" else (),
         seeds=seeds,
-        policy=policy.without_rewriting,
         addresses=addresses,
     )
 
