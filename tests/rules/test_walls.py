@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ultracrawl.rules.walls import (
+    ASKS,
+    ASKS_LITERALS,
     BODIES,
     HEADERS,
     NEEDS_SCRIPTS,
+    BodyMark,
     is_login_redirect,
     wall_of_body,
     wall_of_headers,
@@ -64,6 +70,18 @@ def test_pages_of_providers_are_walls_and_articles_with_the_same_marks_are_not(b
     wall = wall_of_body(f"<html><body>{body}</body></html>".encode())
     assert wall in {mark.wall for mark in BODIES}
     assert wall_of_body(f"<html><body>{body}{ARTICLE}</body></html>".encode()) == ""
+
+
+@pytest.mark.parametrize("mark", BODIES, ids=[mark.pattern.decode() for mark in BODIES])
+@given(data=st.data())
+def test_every_match_of_a_mark_has_one_of_its_literals(mark: BodyMark, data: st.DataObject) -> None:
+    match = data.draw(st.from_regex(re.compile(mark.pattern), fullmatch=True))
+    assert any(literal in match for literal in mark.literals)
+
+
+@given(st.from_regex(ASKS, fullmatch=True))
+def test_every_sentence_that_asks_for_scripts_has_one_of_the_literals(match: bytes) -> None:
+    assert any(literal in match for literal in ASKS_LITERALS)
 
 
 ASKING = {

@@ -49,27 +49,42 @@ class BodyMark(NamedTuple):
 
     pattern: bytes
     wall: str
+    literals: tuple[bytes, ...]
+    """Every match has one of these: most pages have none, and are not searched."""
 
 
 BODIES = (
     # Options of the script on every challenge page; ordinary pages load `/cdn-cgi/challenge-platform/` without them.
-    BodyMark(rb"_cf_chl_opt\b|\bcf-browser-verification\b", "Cloudflare challenge"),
+    BodyMark(
+        rb"_cf_chl_opt\b|\bcf-browser-verification\b",
+        "Cloudflare challenge",
+        (b"_cf_chl_opt", b"cf-browser-verification"),
+    ),
     # The Access Denied page links here; the others are the interstitial of Bot Manager.
     BodyMark(
         rb"errors\.edgesuite\.net/|/_sec/verify\?provider=interstitial|\bsec-if-cpt-container\b|[?&]bm-verify=",
         "Akamai wall",
+        (b"errors.edgesuite.net/", b"provider=interstitial", b"sec-if-cpt-container", b"bm-verify="),
     ),
     # The frame and the text of the block page; ordinary pages load `/_Incapsula_Resource` as a script.
-    BodyMark(rb"incapsula incident id|<iframe[^>]{0,200}/_incapsula_resource\?", "Imperva wall"),
+    BodyMark(
+        rb"incapsula incident id|<iframe[^>]{0,200}/_incapsula_resource\?", "Imperva wall", (b"incapsula",)
+    ),
     # The host of the challenge; ordinary pages load js.datadome.co.
-    BodyMark(rb"\b(?:geo|ct|c)\.captcha-delivery\.com/", "DataDome wall"),
-    BodyMark(rb"""\bid\s*=\s*["']?px-captcha\b""", "HUMAN (PerimeterX) wall"),
-    BodyMark(rb"\bwindow\.gokuprops\b|\bawswafcookiedomainlist\b", "AWS WAF challenge"),
-    BodyMark(rb"\bsucuri_cloudproxy_js\b", "Sucuri challenge"),
-    BodyMark(rb"/_fs-ch-[a-z0-9]", "Fastly challenge"),
-    BodyMark(rb"/vercel/security/static/challenge", "Vercel challenge"),
+    BodyMark(rb"\b(?:geo|ct|c)\.captcha-delivery\.com/", "DataDome wall", (b"captcha-delivery.com/",)),
+    BodyMark(rb"""\bid\s*=\s*["']?px-captcha\b""", "HUMAN (PerimeterX) wall", (b"px-captcha",)),
+    BodyMark(
+        rb"\bwindow\.gokuprops\b|\bawswafcookiedomainlist\b",
+        "AWS WAF challenge",
+        (b"window.gokuprops", b"awswafcookiedomainlist"),
+    ),
+    BodyMark(rb"\bsucuri_cloudproxy_js\b", "Sucuri challenge", (b"sucuri_cloudproxy_js",)),
+    BodyMark(rb"/_fs-ch-[a-z0-9]", "Fastly challenge", (b"/_fs-ch-",)),
+    BodyMark(
+        rb"/vercel/security/static/challenge", "Vercel challenge", (b"/vercel/security/static/challenge",)
+    ),
     # anubis.techaro.lol: the script of its challenge, status 200
-    BodyMark(rb"/\.within\.website/x/cmd/anubis/", "Anubis challenge"),
+    BodyMark(rb"/\.within\.website/x/cmd/anubis/", "Anubis challenge", (b"/.within.website/x/cmd/anubis/",)),
 )
 """Marks in lower case, as bodies are searched in lower case."""
 
@@ -83,11 +98,15 @@ _LOGIN_WORDS = frozenset(
 _FORM = UrlPolicy()
 
 _ANY = re.compile(b"|".join(b"(" + mark.pattern + b")" for mark in BODIES))
-_ASKS = re.compile(
+_LITERALS = tuple(literal for mark in BODIES for literal in mark.literals)
+ASKS = re.compile(
     rb"(?:enable|turn on|allow|activate)\s+(?:\w+\s+){0,3}?(?:javascript|java script|cookies)\b"
     rb"|(?:javascript|cookies)\b[^<]{0,60}?\b(?:to continue|is required|are required|must be enabled|is disabled)"
     rb"|(?:javascript|cookies)\b[^<]{0,40}?\b(?:aktivieren|einschalten)|activ(?:er|ez)\s+(?:le\s+)?javascript"
 )
+"""Sentences that ask for JavaScript or cookies, in lower case."""
+ASKS_LITERALS = (b"javascript", b"java script", b"cookies")
+"""Every match of `ASKS` has one of these."""
 _HIDDEN = re.compile(rb"<(script|style|title)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^>]*>", re.DOTALL)
 _LINK = re.compile(rb"<a\s[^>]*\bhref\b")
 _URL_WORD = re.compile(r"[a-z0-9]+")
@@ -112,11 +131,13 @@ def wall_of_body(body: bytes, *, scripts_run: bool = False) -> str:
     if len(body) > MAX_BODY_BYTES or b"<" not in body:
         return ""
     page = body.lower()
-    found = _ANY.search(page)
+    found = _ANY.search(page) if any(map(page.__contains__, _LITERALS)) else None
     if found is not None and _number_of_words(page) <= MAX_WORDS:
         assert found.lastindex is not None
         return BODIES[found.lastindex - 1].wall
-    if scripts_run or _ASKS.search(page) is None or _LINK.search(page) is not None:
+    if scripts_run or not any(map(page.__contains__, ASKS_LITERALS)):
+        return ""
+    if _LINK.search(page) is not None or ASKS.search(page) is None:
         return ""
     return NEEDS_SCRIPTS if _number_of_words(page) <= MAX_SCRIPT_WORDS else ""
 
