@@ -36,6 +36,10 @@ class DocumentFields(MutableMapping[str, Any]):
             return getattr(self.item, name)
         raise KeyError(name)
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a field, or the default if documents have no such field."""
+        return getattr(self.item, name, default) if name in DOCUMENT_FIELDS else default
+
     def __setitem__(self, name: str, value: Any) -> None:
         if name not in DOCUMENT_FIELDS:
             raise KeyError(name)
@@ -113,10 +117,10 @@ def full_text_of(item: ItemFields) -> str:
 def sections_of(item: ItemFields, text: str) -> tuple[Section, ...]:
     """Return the sections of an item that its text contains: a user spider or pipeline may have changed the text."""
     sections = item.get("sections")
-    if not isinstance(sections, list | tuple):
+    if not sections or not isinstance(sections, list | tuple):
         return ()
     return tuple(
-        section for section in sections if isinstance(section, Section) and section.matches_text(text)
+        [section for section in sections if isinstance(section, Section) and section.matches_text(text)]
     )
 
 
@@ -126,10 +130,11 @@ def readers_of(item: ItemFields) -> list[str]:
     Raises `DropItem` for other values, so that a mistake does not make a document public.
     """
     value = item.get(ACL)
-    if value is None:
+    if value is None or value == []:
         return []
-    names = [name for name in listed(value) if isinstance(name, str) and name.strip()]
-    if len(names) < len(listed(value)):
+    given = listed(value)
+    names = [name for name in given if isinstance(name, str) and name.strip()]
+    if len(names) < len(given):
         raise DropItem(
             f"its field `{ACL}` must contain only names of users and groups, but is {value!r:.100}"
         )
