@@ -138,24 +138,28 @@ impl Words {
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-        let vocabulary = self.vocabulary.borrow(py);
-        let names = vocabulary.vocabulary.names();
-        let words = self.numbers.iter().map(|&number| text(names, number)).collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, words)?.try_iter()
+        guarded(|| {
+            let vocabulary = self.vocabulary.borrow(py);
+            let names = vocabulary.vocabulary.names();
+            let words = self.numbers.iter().map(|&number| text(names, number)).collect::<PyResult<Vec<_>>>()?;
+            PyList::new(py, words)?.try_iter()
+        })
     }
 
     /// Return the words with blanks between them.
     fn joined(&self, py: Python<'_>) -> PyResult<String> {
-        let vocabulary = self.vocabulary.borrow(py);
-        let names = vocabulary.vocabulary.names();
-        let mut joined = String::with_capacity(8 * self.numbers.len());
-        for (at, &number) in self.numbers.iter().enumerate() {
-            if at > 0 {
-                joined.push(' ');
+        guarded(|| {
+            let vocabulary = self.vocabulary.borrow(py);
+            let names = vocabulary.vocabulary.names();
+            let mut joined = String::with_capacity(8 * self.numbers.len());
+            for (at, &number) in self.numbers.iter().enumerate() {
+                if at > 0 {
+                    joined.push(' ');
+                }
+                joined.push_str(text(names, number)?);
             }
-            joined.push_str(text(names, number)?);
-        }
-        Ok(joined)
+            Ok(joined)
+        })
     }
 }
 

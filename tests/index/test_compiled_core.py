@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,10 +17,10 @@ from whoosh.reading import SegmentReader
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.whoosh.postings import find_term, length_bytes, read_postings
 from ultracrawl.index.whoosh.writer import FastWriter
-from ultracrawl.index.words.analysis import words
+from ultracrawl.index.words.analysis import fold, words
 from ultracrawl.index.words.identifiers import identifier_terms
 from ultracrawl.index.words.text import AnalysedText, analyse, index_words
-from ultracrawl.index.words.vocabulary import drop_vocabulary, joined
+from ultracrawl.index.words.vocabulary import character_page, drop_vocabulary, joined, vocabulary
 from ultracrawl.model.page import Section
 from ultracrawl.system.compiled_core import SWITCH, CoreState, core_state
 
@@ -206,6 +207,35 @@ def test_a_fault_of_the_core_is_told_and_one_document_goes_the_other_way(
     assert plain(analyse(document)) == plain(without_core(document))
     assert len(caplog.records) == 1
     assert not isinstance(analyse(document).words["text"][0], list)
+
+
+@built
+def test_numbers_of_documents_that_fall_are_a_fault_not_a_wrong_posting() -> None:
+    import ultracrawl_core
+
+    known = vocabulary()
+    assert known is not None
+    (words_of_one,), _ = known.analyse(("heron table heron",), "")
+    for add in ("add_texts", "add_counted"):
+        pool = ultracrawl_core.Pool(known)
+        given_words = [words_of_one] if add == "add_texts" else words_of_one
+        getattr(pool, add)("text", 5, given_words)
+        with pytest.raises(ultracrawl_core.CoreError):
+            getattr(pool, add)("text", 3, given_words)
+
+
+@built
+def test_words_that_are_read_while_the_core_asks_are_a_fault_that_ends_as_an_exception() -> None:
+    import ultracrawl_core
+
+    kept: list[Iterable[str]] = []
+    known = ultracrawl_core.Vocabulary(
+        character_page, str.lower, fold, lambda language, word: "".join(kept[0])
+    )
+    kept += known.analyse(("heron",), "")[0]
+    with pytest.raises(ultracrawl_core.CoreError):
+        known.analyse(("table",), "en")
+    assert list(kept[0]) == ["heron"]
 
 
 @built
