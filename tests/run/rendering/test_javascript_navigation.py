@@ -67,3 +67,55 @@ def test_a_page_that_leads_elsewhere_keeps_its_words_and_links(
     assert workspace.search("blocked") == []
     asked = site.page_paths()
     assert not any(path.startswith("/posted") for path in asked), "a form that is posted is no link"
+
+
+UNDONE = """<p>own</p><iframe id=fresh></iframe><form id=form method=post></form><a id=a target=_blank>x</a><script>
+const clean = fresh.contentWindow;
+for (const name of ['open', 'setTimeout', 'addEventListener', 'IntersectionObserver']) delete window[name];
+for (const name of ['open', 'setTimeout']) window[name] = clean[name].bind(window);
+for (const name of ['submit', 'requestSubmit'])
+  HTMLFormElement.prototype[name] = clean.HTMLFormElement.prototype[name];
+EventTarget.prototype.addEventListener = clean.EventTarget.prototype.addEventListener;
+navigation.addEventListener('navigate', event => event.stopImmediatePropagation(), true);
+Object.defineProperty(Event.prototype, 'cancelable', {value: false});
+Event.prototype.preventDefault = () => {};
+clean.document.write('<a href=/written>x</a>');
+document.body.insertAdjacentHTML('beforeend', '<a href=/target>x</a>');
+const leave = () => {
+  for (const base of ['OTHER/steal', '/mine']) {
+    clean.open(base + '?clean');
+    open(base + '?open');
+    a.href = base + '?click';
+    a.click();
+    form.action = base + '?form';
+    form.target = '_blank';
+    form.submit();
+    location.href = base + '?left';
+  }
+};
+setTimeout(leave, 100);
+</script>"""
+
+
+@pytest.mark.parametrize("options", [{}, {"keep_html": True}], ids=["links only", "whole"])
+def test_a_page_that_undoes_what_the_crawler_changed_loses_nothing_and_gets_nowhere(
+    site: Site, url: str, workspace: Workspace, options: dict[str, bool]
+) -> None:
+    require(any(map(shutil.which, PROGRAMS)), "Chromium", "chromium")
+    site.page("/target", text="target")
+    site.page("/good", text="good", head="<script>document.write('<a href=/found>x</a>')</script>")
+    site.page("/found", text="found")
+    site.dynamic(
+        "/mine*", lambda request: Reply(200, (("Content-Type", "text/html"),), request.path.encode())
+    )
+    with site.serve("127.0.0.2") as other:
+        site.file("/undone", UNDONE.replace("OTHER", other).encode(), "text/html")
+        site.page("/", links=["/undone", "/good"])
+        boundary = {"networks": ["127.0.0.1/32"]}
+        workspace.define(f"{url}/", javascript={"use": True, **options}, boundary=boundary)
+        run = workspace.crawl().run
+    assert "javascript failed" not in run["rejected_by"]
+    assert workspace.search("own") == ["/undone"]
+    mine = {f"/mine?{way}" for way in ("clean", "open", "click", "left")}
+    assert set(workspace.indexed()) == {"/", "/undone", "/good", "/found", "/target", *mine}
+    assert not any("steal" in path or "form" in path for path in site.page_paths())

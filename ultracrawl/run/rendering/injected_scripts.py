@@ -20,9 +20,11 @@ LONGEST_TIMER = 2.0
 PREPARE = """
 delete window.RTCPeerConnection; delete window.webkitRTCPeerConnection; delete window.WebTransport;
 window.open = url => {
-  const link = document.createElement('a');
-  link.href = url ?? '';
-  if (window === top && url && /^https?:$/.test(link.protocol)) link.click();
+  try {
+    const link = top.document.createElement('a');
+    link.href = new URL(url, document.baseURI);
+    if (url && /^https?:$/.test(link.protocol)) link.click();
+  } catch {}
   return null;
 };
 for (const name of ['submit', 'requestSubmit']) {
@@ -33,7 +35,7 @@ for (const name of ['submit', 'requestSubmit']) {
   };
 }
 (() => {
-  const timers = new Map(), watched = new Set(), later = setTimeout;
+  const timers = new Map(), watched = new Set(), later = setTimeout, repeat = setInterval;
   let passed = 0, watches = false;
   window.setTimeout = (run, delay, ...given) => {
     const sum = passed + Math.max(4, delay || 0);
@@ -43,6 +45,12 @@ for (const name of ['submit', 'requestSubmit']) {
       passed = sum;
       try { run.apply(window, given); } finally { passed = 0; }
     }, delay);
+    timers.set(id, performance.now() + (delay || 0));
+    return id;
+  };
+  window.setInterval = (run, delay, ...given) => {
+    if (typeof run !== 'function' || passed || delay > LONGEST) return repeat(run, delay, ...given);
+    const id = repeat(() => { timers.delete(id); run.apply(window, given); }, delay);
     timers.set(id, performance.now() + (delay || 0));
     return id;
   };
@@ -69,8 +77,9 @@ for (const name of ['submit', 'requestSubmit']) {
 """Changes what the scripts of every page and frame find.
 
 No WebRTC: a second barrier, should a version of Chromium ignore the flags. A window that a page opens becomes a
-navigation, which `WATCH` notes. A form is sent when the page is loaded, because Chromium stops loading where it is
-sent. Timers are noted, and whether the page watches how it is scrolled, for `STATE`.
+navigation, which `WATCH` notes; that of a frame of another origin is not opened. A form is sent when the page is
+loaded, because Chromium stops loading where it is sent. Timers are noted, and whether the page watches how it is
+scrolled, for `STATE`.
 """
 
 STATE = "window[Symbol.for('ultracrawl')]?.()"

@@ -174,7 +174,10 @@ class OpenPage:
         return True
 
     async def _wait_until_loaded(self) -> None:
-        """Wait until the page is loaded. Raises `RuntimeError` if it does nothing and is not loaded either."""
+        """Wait until the page is loaded, or has been parsed and does nothing more, such as one with an open frame.
+
+        Raises `RuntimeError` if it does nothing and has not been parsed either.
+        """
         while not self._loaded:
             await asyncio.sleep(_TICK)
             began = time.monotonic()
@@ -182,7 +185,9 @@ class OpenPage:
             if time.monotonic() - began > _TICK:
                 self._latest = time.monotonic()
             if not self._loaded and not self._waiting and time.monotonic() - self._latest > MAX_LOADING_PAUSE:
-                raise RuntimeError("the browser: the page stopped loading")
+                if await self._evaluate("document.readyState") == "loading":
+                    raise RuntimeError("the browser: the page stopped loading")
+                return
 
     async def _complete(self) -> bool:
         """Wait until a loaded page is complete; return whether the element came that it is to wait for."""
