@@ -9,6 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 SITES := mkdocs==1.6.1 sphinx==8.2.3
 AXE := axe-core@4.14.1
+FRAMEWORKS := react@18.3.1 react-dom@18.3.1 react-router-dom@6.30.6 vue@3.5.45 vue-router@4.6.5 svelte@4.2.20 lit@3.3.3 \
+    alpinejs@3.17.5 htmx.org@2.0.11
 SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 python-xmp-toolkit==2.1.0 protego==0.7.0
 
 .DEFAULT_GOAL := help
@@ -63,13 +65,13 @@ samples: venv ## Fetch documents and published cases for the tests that no syste
 	    echo "could not fetch $$sample; the tests that need it will say so"; \
 	done
 
-sites: venv ## Install what the tests of the search box build documentation with (MkDocs, Sphinx), and axe-core
+sites: venv ## Install what tests build pages with (MkDocs, Sphinx, frameworks in JavaScript), and axe-core
 	@test -x var/sites/bin/mkdocs -a -x var/sites/bin/sphinx-build || \
 	    { $(PYTHON) -m venv var/sites && var/sites/bin/pip install --quiet --disable-pip-version-check $(SITES); } || \
 	    echo "could not install $(SITES); the tests that need them will say so"
-	@test -f var/node_modules/axe-core/axe.min.js || \
-	    npm install --silent --no-save --no-audit --no-fund --prefix var $(AXE) || \
-	    echo "could not install $(AXE); the tests that need it will say so"
+	@test -f var/node_modules/axe-core/axe.min.js -a -f var/node_modules/svelte/package.json || \
+	    npm install --silent --no-save --no-audit --no-fund --prefix var $(AXE) $(FRAMEWORKS) || \
+	    echo "could not install $(AXE) $(FRAMEWORKS); the tests that need them will say so"
 
 lint: venv ## Check style, format and words, and that no text decides anything
 	$(BIN)/ruff check .

@@ -1,0 +1,46 @@
+"""Sites of applications: what is found equals what was written down by hand for each of them."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import pytest
+from support.applications import APPLICATIONS, MODULES, ApplicationSite
+from support.project import Workspace
+from support.requirement import require
+from support.site import Site
+
+from ultracrawl.run.rendering.browser import PROGRAMS
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(400)]
+
+OPTIONS = {"hash_routes": True, "post_data": True, "pages": 4, "max_wait": 20, "timeout": 90}
+PARTS = 4
+"""Sites that share the applications, so that none takes long."""
+
+
+@pytest.fixture(params=range(PARTS))
+def applications(site: Site, request: pytest.FixtureRequest) -> ApplicationSite:
+    require(any(map(shutil.which, PROGRAMS)), "Chromium", "chromium")
+    require((MODULES / "svelte/package.json").exists(), "the frameworks", get="make sites")
+    require(shutil.which("node"), "Node", "nodejs")
+    return ApplicationSite(site, list(APPLICATIONS)[request.param :: PARTS])
+
+
+@pytest.mark.parametrize("keep", [True, False, None], ids=["on", "off", "default"])
+def test_links_and_words_of_all_applications(
+    applications: ApplicationSite, url: str, workspace: Workspace, keep: bool | None
+) -> None:
+    options: dict[str, Any] = {"use": True, **OPTIONS, **({} if keep is None else {"keep_html": keep})}
+    workspace.define(f"{url}/", javascript=options)
+    run = workspace.crawl(timeout=300).run
+    assert run["problems"] == []
+    assert "javascript failed" not in run["rejected_by"]
+    words, links = applications.words(), set(applications.links())
+    routes = set(words) - {f"/{name}" for name in APPLICATIONS}
+    assert set(workspace.indexed()) ^ {"/", *words, *links} == (routes if keep is False else set())
+    shells = {f"/{name}" for name, one in applications.applications.items() if one.shell} | routes
+    expected = {True: set(words), False: words.keys() & {"/declarative"}, None: shells}[keep]
+    assert set(workspace.search(" OR ".join(words.values()))) ^ expected == set()
+    assert not any(path.startswith("/posted") for path in applications.site.page_paths())
