@@ -56,6 +56,7 @@ Schema = dict[str, SearchAttribute]
 _FILE_KEYS = tuple(option_names(DefinitionFile))
 _HEAD_KEYS = tuple(option_names(DefinitionHead))
 _SOURCE_KEYS = tuple(option_names(SourceOptions))
+_TREE_HEAD = ("attributes", "index", "indexes", "processes")
 _NOT_IN_DEFAULTS = "write it in the sources; each has its own"
 _SINGLE_SOURCE_OPTIONS = frozenset({"start_urls", "type", "class"})
 """Options by which a file with a single source is recognised."""
@@ -84,17 +85,18 @@ def load_definitions(definitions: Definitions) -> Loaded:
 def load_tree(tree: Tree, base: Path, key_file: Path | None = None) -> tuple[Loaded, tuple[PathFinding, ...]]:
     """Load sources converted from another format; relative paths are relative to `base`.
 
+    Of the options of a project, `tree` may have `attributes`, `index`, `indexes` and `processes`, without mistakes.
     `key_file` decrypts passwords. The second result repeats the fatal findings with their paths in the tree.
     """
     reading = _DefinitionReader(base)
     reading.read_tree(tree)
     head = DefinitionHead.model_validate(
         {
-            "key_file": key_file,
-            "indexes": tree.get("indexes") or {},
             "processes": {
                 "default_interval": None
             },  # collections have intervals, and robots times of their own
+            **{name: written for name in _TREE_HEAD if (written := tree.get(name)) is not None},
+            "key_file": key_file,
         }
     )
     loaded = reading.finish(head, base)

@@ -55,6 +55,8 @@ class SourceTree:
     """Lines of options, by paths that begin with the name of the source."""
     keys: dict[OptionPath, str] = field(default_factory=dict)
     """What findings call an option in place of its path here."""
+    project: dict[str, Data] = field(default_factory=dict)
+    """Options of the project, as `load_tree` takes them."""
 
     def place(self, path: OptionPath) -> Place:
         """Return the place of an option of a source, or of the nearest group above it that has a line."""
@@ -64,5 +66,5 @@ class SourceTree:
         return Place(self.file, self.lines.get(known, 0), key)
 
     def get(self, key: str) -> Data:
-        """Return the sources; no other option of a file exists."""
-        return self.sources if key == "sources" else None
+        """Return the sources, or an option of the project."""
+        return self.sources if key == "sources" else self.project.get(key)
