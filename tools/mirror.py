@@ -46,7 +46,6 @@ WIDE: Mapping[str, int] = {
     "ultracrawl.service.schedules.runner_command.RunnerCommand": 9,
     "ultracrawl.service.supervisor.parallel._ParallelCrawls": 7,
     "ultracrawl.service.supervisor.pool.CrawlPool": 9,
-    "ultracrawl.spiders.filtered_page_handler.FilteredPageHandler": 8,
 }
 """Modules and classes that are wider today, with their width: lower a number when it shrinks, add no row."""
 

@@ -20,8 +20,6 @@ from ultracrawl.run.removal.expiry import ExpirySweeper
 from ultracrawl.run.visit import VIEWS_KEY
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from ultracrawl.model import UrlRecord
     from ultracrawl.rules.filters.views import FilterViews
     from ultracrawl.run import CrawlContext, Visit
-    from ultracrawl.run.portal_filters.filtering import Filtering, FilterResult
+    from ultracrawl.run.portal_filters.filtering import FilterResult
     from ultracrawl.run.rendering.open_page import Rendered
 
 TITLE_FIELD = "title"
@@ -42,41 +40,18 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 class FilteredPageHandler:
     """Runs the filters over a response: the enumeration filter selects links, the generation filter makes documents."""
 
-    def __init__(
-        self,
-        context: CrawlContext,
-        filtering: Filtering,
-        duplicates: Duplicates,
-        relations: RelatedDocuments | None,
-        permissions: PermissionReader,
-        expiry: ExpirySweeper,
-        converter: DocumentConverter,
-        robot_log: RobotLog | None,
-    ) -> None:
-        self._context = context
-        self._filtering = filtering
-        self._duplicates = duplicates
-        self._relations = relations
-        self._permissions = permissions
-        self._expiry = expiry
-        self._converter = converter
-        self._robot_log = robot_log
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Create the handler for a crawl of a source that has filters."""
+    def __init__(self, crawler: Crawler) -> None:
         from ultracrawl.run.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
-        return cls(
-            context_of(crawler),
-            parts_of(crawler)[Filtering],
-            parts_of(crawler)[Duplicates],
-            parts_of(crawler).get(RelatedDocuments),
-            parts_of(crawler)[PermissionReader],
-            parts_of(crawler)[ExpirySweeper],
-            parts_of(crawler)[DocumentConverter],
-            parts_of(crawler).get(RobotLog),
-        )
+        parts = parts_of(crawler)
+        self._context = context_of(crawler)
+        self._filtering = parts[Filtering]
+        self._duplicates = parts[Duplicates]
+        self._relations = parts.get(RelatedDocuments)
+        self._permissions = parts[PermissionReader]
+        self._expiry = parts[ExpirySweeper]
+        self._converter = parts[DocumentConverter]
+        self._robot_log = parts.get(RobotLog)
 
     @property
     def converts(self) -> bool:

@@ -57,9 +57,7 @@ class ResponseHandler:
         self._retry = parts_of(crawler)[RetryPolicy]
         self._robot_log = parts_of(crawler).get(RobotLog)
         self._pages = PageHandler(spider)
-        self._filtered = (
-            FilteredPageHandler.from_crawler(crawler) if self._context.source.filters.file else None
-        )
+        self._filtered = FilteredPageHandler(crawler) if self._context.source.filters.file else None
 
     def handle(self, visit: Visit, response: Response) -> Iterable[Any] | AsyncIterator[Any]:
         """Return the documents of a response; an async iterator if it is read in another process."""
