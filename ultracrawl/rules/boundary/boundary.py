@@ -118,7 +118,7 @@ class Boundary(StageRules):
 
     def follow_only(self, url: str) -> str | None:
         """Return the rule that keeps an admitted URL out of the index although its links are followed, or None."""
-        return self.index_refusal(self._origin_of(url), url) if self.has_index_rules else None
+        return self.index_refusal(self._origin_of(url), url)
 
     def exclusion(self, url: str) -> str | None:
         """Return the rule that excludes a URL or its scheme, or None; applies to sitemaps and parts of pages too."""

@@ -82,29 +82,25 @@ class VisitWatch(Feature):
     def begin_visit(self, visit: Visit) -> None:
         """Watch a visit whose request is sent."""
         self._in_flight.add(visit)
-        self._set_step(visit, Step.DOWNLOAD)
+        self._steps[visit] = Step.DOWNLOAD, self._time
 
     def suspend_visit(self, visit: Visit) -> None:
         """Stop watching a visit that waits for a retry."""
         self._in_flight.discard(visit)
 
-    def _set_step(self, visit: Visit, step: Step) -> None:
-        """Set the step of a visit."""
-        self._steps[visit] = step, self._time
-
     def response_received(self, visit: Visit) -> None:
         """Set the step of a visit whose response has arrived."""
-        self._set_step(visit, Step.PROCESSING)
+        self._steps[visit] = Step.PROCESSING, self._time
 
     @contextmanager
     def waiting_in(self, visit: Visit, step: Step) -> Iterator[None]:
         """Set a step in which visits wait for their turn: it is not overdue while other visits leave the step."""
-        self._set_step(visit, step)
+        self._steps[visit] = step, self._time
         try:
             yield
         finally:
             self._last_exits[step] = self._time
-            self._set_step(visit, Step.PROCESSING)
+            self._steps[visit] = Step.PROCESSING, self._time
 
     @contextmanager
     def limit_item(self, item: Any) -> Iterator[None]:

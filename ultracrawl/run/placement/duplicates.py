@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.agents.entry_texts import stated_metadata
 from ultracrawl.model import CauseCode, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import ContentMark, readers_mark
-from ultracrawl.rules.duplicates.ranking import preference
+from ultracrawl.rules.duplicates.ranking import NAMES_NONE, preference
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.placement.holders import ContentHolders
@@ -310,7 +310,7 @@ class DocumentMarks:
     def preference(self, visit: Visit, page: Page) -> int:
         """Return how much a page prefers its own URL, by its canonical link."""
         if not (page.canonical and self._uses_canonical):
-            return preference(visit.url, "")
+            return NAMES_NONE
         policy = self._rules.url_policy
         return preference(visit.url, policy.canonical(page.canonical, page.base or visit.url) or "")
 

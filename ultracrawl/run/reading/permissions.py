@@ -45,7 +45,8 @@ class PermissionReader:
         self._ask_site = ask_site
         self._clock = context.clock
         self._permission = context.rules.permission
-        self._boundary = context.rules.boundary
+        boundary = context.rules.boundary
+        self._follow_only = boundary.follow_only if boundary.has_index_rules else None
         self._robot = context.source.robots.name
 
     def site_reserves(self, visit: Visit) -> bool:
@@ -87,7 +88,7 @@ class PermissionReader:
         """Return why a page is read for its links only, or `NO_CAUSE`."""
         if visit.fetch.follow_only:
             return Cause(CauseCode.FOLLOWED_TYPE, visit.fetch.media_type)
-        rule = self._boundary.follow_only(visit.url)
+        rule = None if self._follow_only is None else self._follow_only(visit.url)
         return Cause(CauseCode.RULE, rule) if rule else NO_CAUSE
 
     def _reserved_by_site(self, visit: Visit) -> SiteReservations:
