@@ -1,5 +1,5 @@
 from .context import CrawlContext as CrawlContext
-from .control.running import RunningCrawl as RunningCrawl
+from .cycle.running import RunningCrawl as RunningCrawl
 from .hooks import Feature as Feature
 from .hooks import Hooks as Hooks
 from .lifecycle import begin_crawl as begin_crawl

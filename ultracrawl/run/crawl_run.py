@@ -18,7 +18,7 @@ FAILED = "failed"
 class CrawlRun:
     """The port `run` of a crawl.
 
-    The kind of the run is decided when it begins (`run.control.begin`) and does not change afterwards.
+    The kind of the run is decided when it begins (`run.cycle.begin`) and does not change afterwards.
     """
 
     mark: RunMark

@@ -21,14 +21,14 @@ from ultracrawl.run.composition.assembly import (
     open_stores,
 )
 from ultracrawl.run.control.activity import Activity
-from ultracrawl.run.control.end import RunEnd
 from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.control.orders import STOPPED, CrawlControl
 from ultracrawl.run.control.refusal import leave_note, refuse, refuse_late
-from ultracrawl.run.control.running import RunningCrawl
 from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.crawl_run import FAILED
+from ultracrawl.run.cycle.end import RunEnd
+from ultracrawl.run.cycle.running import RunningCrawl
 from ultracrawl.run.hooks import TICK_SECONDS, Feature
 from ultracrawl.run.indexing.filling import Filling
 from ultracrawl.run.logs import job_report

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from copy import copy
+from typing import TYPE_CHECKING
 
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.system.compiled_core import core_state
+
+if TYPE_CHECKING:
+    from ultracrawl.model import Page
+    from ultracrawl.run.visit import Visit
 
 _UNCHANGED = {
     UrlOutcome.NOT_MODIFIED: StatusCode.NOT_MODIFIED,
@@ -136,6 +141,12 @@ class RunCounters:
         """Count a page that was read in part, by what was omitted."""
         self.cut[omitted] += 1
         self.cut_examples.setdefault(omitted, url)
+
+    def note_truncation(self, visit: Visit, page: Page) -> None:
+        """Record in visit and report what was left out of a page, if anything."""
+        if page.truncated:
+            visit.note_truncated(page.truncated)
+            self.count_truncated(page.truncated, visit.url)
 
     def count_dropped_values(self, number: int) -> None:
         """Count attribute values that do not match the type of their search attribute."""

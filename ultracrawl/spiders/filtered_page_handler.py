@@ -13,7 +13,7 @@ from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import describe
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.placement.duplicates import Duplicates
-from ultracrawl.run.reading.document_converter import DocumentConverter, note_truncation
+from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.removal.expiry import ExpirySweeper
@@ -76,7 +76,7 @@ class FilteredPageHandler:
         resource = views.resource
         html_page = resource.page if converted is None and resource.content_type in HTML_TYPES else None
         if html_page is not None:
-            note_truncation(self._context, visit, html_page)
+            self._context.counters.note_truncation(visit, html_page)
         refusal = result.cause or self._refusal(visit, response, html_page)
         twin, document, page = None, None, Page()
         if result.rd is not None and not refusal:

@@ -21,7 +21,7 @@ from ultracrawl.run.download_errors.retry_policy import RetryPolicy
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.indexing.response_store import ResponseStore
 from ultracrawl.run.logs.robot_log import RobotLog
-from ultracrawl.run.reading.document_converter import DocumentConverter, note_truncation
+from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.rendering.page_renderer import PageRenderer
 from ultracrawl.run.transport.headers import header_of
 from ultracrawl.spiders.filtered_page_handler import FilteredPageHandler
@@ -168,7 +168,7 @@ class ResponseHandler:
             cause = Cause(CauseCode.NO_CONVERTER, visit.fetch.media_type)
             self._pages.end_not_indexed(visit, cause, StatusCode.CONVERTER_MISSING)
         else:
-            note_truncation(self._context, visit, page)
+            self._context.counters.note_truncation(visit, page)
         return page
 
     async def _parse_async(self, visit: Visit, response: Response) -> Page | None:
@@ -179,7 +179,7 @@ class ResponseHandler:
             visit, response.body, response.url, visit.head_of(response).page
         )
         if page is not None:
-            note_truncation(self._context, visit, page)
+            self._context.counters.note_truncation(visit, page)
         return page
 
     # ---- errors

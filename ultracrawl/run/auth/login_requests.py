@@ -13,21 +13,12 @@ from ultracrawl.rules.access.login import Form, Login, login_form
 from ultracrawl.rules.urls.canonical import split
 from ultracrawl.run.download_errors.kinds import LoginFailedError
 from ultracrawl.run.transport.headers import header_of
-from ultracrawl.run.transport.outgoing import NEW_CONNECTION, Send
+from ultracrawl.run.transport.outgoing import NEW_CONNECTION, LoginRequest, Send
 
 MAX_REDIRECTS = 10
 """Redirects followed by a request of a login."""
 MAX_BODY_BYTES = 4 << 20
 """Largest response that is read."""
-
-
-class LoginRequest(Request):
-    """A request whose text omits the query of the URL, which may hold a password."""
-
-    def __str__(self) -> str:
-        return f"<{self.method} {self.url.partition('?')[0]}>"
-
-    __repr__ = __str__
 
 
 class LoginRequests:

@@ -13,10 +13,10 @@ from ultracrawl.run.composition.features import FEATURES
 from ultracrawl.run.composition.parts import Moment, Parts
 from ultracrawl.run.context import CrawlContext
 from ultracrawl.run.control.adaptive import AdaptiveChooser, is_adaptive
-from ultracrawl.run.control.begin import begin_run, follow_definition
 from ultracrawl.run.control.limits import RunLimits
-from ultracrawl.run.control.start_chain import StartChain
 from ultracrawl.run.crawl_run import CrawlRun
+from ultracrawl.run.cycle.begin import begin_run, follow_definition
+from ultracrawl.run.discovery.start_chain import StartChain
 from ultracrawl.run.hooks import Feature, Hooks
 from ultracrawl.run.indexing.filling import Filling
 from ultracrawl.run.indexing.reconciliation import IndexReconciler

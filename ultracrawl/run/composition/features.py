@@ -31,16 +31,16 @@ from ultracrawl.run.control.activity import Activity
 from ultracrawl.run.control.adaptive import AdaptiveChooser
 from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.control.orders import CrawlControl
-from ultracrawl.run.control.running import RunningCrawl
 from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
 from ultracrawl.run.control.silent_requests import SilentRequests
-from ultracrawl.run.control.start_chain import StartChain
 from ultracrawl.run.control.visit_watch import VisitWatch
+from ultracrawl.run.cycle.running import RunningCrawl
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.discovery.link_forwarder import LinkForwarder, LinkReceiver
 from ultracrawl.run.discovery.redirects import RedirectFollower
 from ultracrawl.run.discovery.robots_cache import RobotsCache
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
+from ultracrawl.run.discovery.start_chain import StartChain
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
 from ultracrawl.run.indexing.anchors import AnchorTexts
 from ultracrawl.run.indexing.depths import LinkDepths

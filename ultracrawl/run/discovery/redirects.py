@@ -16,7 +16,7 @@ from ultracrawl.run.visit import Visit
 
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
-    from ultracrawl.run.control.start_chain import StartChain
+    from ultracrawl.run.discovery.start_chain import StartChain
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.removal.unknown_documents import mark_unknown_documents, may_lead_further
+from ultracrawl.run.indexing.unknown_documents import mark_unknown_documents, may_lead_further
 from ultracrawl.stores import Store
 
 if TYPE_CHECKING:

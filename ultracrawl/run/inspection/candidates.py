@@ -12,8 +12,8 @@ from ultracrawl.model.candidate import Candidate, ExceededLimit
 from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.run.control.limits import limits_over
-from ultracrawl.run.control.start_chain import admit_redirect_hosts
 from ultracrawl.run.discovery.new_urls import closing_rule, trap_guard
+from ultracrawl.run.discovery.start_chain import admit_redirect_hosts
 from ultracrawl.run.logs.candidate_logs import JudgedCandidate, candidates_path, read_candidates
 from ultracrawl.sources import CompiledSource, DataSource, Project
 from ultracrawl.stores import Store

@@ -14,7 +14,7 @@ from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.recrawl.cycle import RefreshMode
 from ultracrawl.rules.urls.canonical import url_key
-from ultracrawl.run.control.start_chain import admit_redirect_hosts
+from ultracrawl.run.discovery.start_chain import admit_redirect_hosts
 from ultracrawl.run.inspection.later_stages import FILTERS
 from ultracrawl.run.removal.scope import NO_CHANGE, DefinitionChange, ScopeCheck, change_since, mark_of_next
 from ultracrawl.sources import CompiledSource, DataSource

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scrapy.utils.log import get_scrapy_root_handler
 
@@ -24,12 +24,30 @@ from ultracrawl.run.logs.run_log import RunLog
 from ultracrawl.settings.presets import WATCHED_SETTING
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Sequence
 
     from scrapy.settings import BaseSettings
 
+    from ultracrawl.rules.filters.function import Robot
     from ultracrawl.run.context import CrawlContext
-    from ultracrawl.run.portal_filters.filtering import Filtering
+
+
+class LoggedFilters(Protocol):
+    """The filters of a source, as far as their logs need them."""
+
+    listener: Any
+    """Called for each directive and resource; None if nothing is logged."""
+
+    @property
+    def robot(self) -> Robot:
+        """The state that the filters share."""
+
+    @property
+    def doubts(self) -> Sequence[str]:
+        """Statements in the filter files that have no effect, a sentence each."""
+
+    def remove_listener(self) -> None:
+        """Stop calling the listener: the logs of the run are closed."""
 
 
 class CrawlLogs(Feature):
@@ -44,7 +62,7 @@ class CrawlLogs(Feature):
         self._groups: list[list[AppendedLog]] = []
         self._run: RunLog | None = None
         self._sites: SiteLog | None = None
-        self._filtering: Filtering | None = None
+        self._filtering: LoggedFilters | None = None
 
     def check_folder(self) -> None:
         """Raise `WorkError` if the source has logs and their folder cannot be written (Ultra Search 3.1)."""
@@ -127,7 +145,7 @@ class CrawlLogs(Feature):
         self._groups.append([log])
         return log
 
-    def open_robot_log(self, filtering: Filtering) -> RobotLog:
+    def open_robot_log(self, filtering: LoggedFilters) -> RobotLog:
         """Open `robot.log`, which is returned, and `filter.log`."""
         from ultracrawl.run.logs.filter_log import FilterLog  # noqa: PLC0415 - imports all filter modules
 

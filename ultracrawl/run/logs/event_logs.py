@@ -12,9 +12,9 @@ from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.frontier.site_registry import SlotChange
 from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, ScoreParts, Scorer
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
-from ultracrawl.run.auth.login_requests import LoginRequest
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.logs.log_files import MAX_TEXT_LENGTH, ColumnLog, printable
+from ultracrawl.run.transport.outgoing import LoginRequest
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -102,7 +102,7 @@ class DocumentConverter(Feature):
         if conversion is None:
             return None
         page = self._context.rules.reader.page_of(conversion, visit.fetch.media_type, head)
-        note_truncation(self._context, visit, page)
+        self._context.counters.note_truncation(visit, page)
         return page
 
     async def _run_job(self, visit: Visit, job: Job | PageJob) -> JobResult:
@@ -132,13 +132,6 @@ class DocumentConverter(Feature):
     async def fetching_ended(self) -> None:
         """Stop the conversion processes."""
         self._pool.close()
-
-
-def note_truncation(context: CrawlContext, visit: Visit, page: Page) -> None:
-    """Record in visit and report what was left out of a page, if anything."""
-    if page.truncated:
-        visit.note_truncated(page.truncated)
-        context.counters.count_truncated(page.truncated, visit.url)
 
 
 def _joined(*reasons: str) -> str:

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Container
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
 
 from scrapy import Request
@@ -24,8 +24,21 @@ from ultracrawl.run.transport.outgoing import ANONYMOUS, MORE_COOKIES, Send
 if TYPE_CHECKING:
     from scrapy.http import Response
 
+    from ultracrawl.rules.robots.rules import RobotsRules
     from ultracrawl.run.context import CrawlContext
-    from ultracrawl.run.discovery.robots_cache import RobotsCache
+
+
+class RobotsSource(Protocol):
+    """The rules of robots.txt for URLs."""
+
+    def known(self, url: str) -> RobotsRules | None:
+        """Return the rules for a URL if they were fetched."""
+
+    def fetch(self, url: str) -> asyncio.Future[RobotsRules]:
+        """Return the task that fetches the rules for a URL."""
+
+    def fetch_without_credentials(self, url: str) -> asyncio.Future[RobotsRules]:
+        """Return the task that fetches the rules for a URL that a script of another origin requests."""
 
 
 _READABLE_TYPES = frozenset({"fetch", "xhr"})
@@ -89,7 +102,7 @@ class PartFetcher:
     """
 
     def __init__(
-        self, context: CrawlContext, robots: RobotsCache, send: Send, certified: Container[tuple[str, int]]
+        self, context: CrawlContext, robots: RobotsSource, send: Send, certified: Container[tuple[str, int]]
     ) -> None:
         """Initialise; `certified` are the sites (host, port) that get a client certificate."""
         self._context = context

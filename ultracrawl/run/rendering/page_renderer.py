@@ -16,7 +16,6 @@ from ultracrawl.model import Cause, CauseCode, Page
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.reading.document_converter import note_truncation
 from ultracrawl.run.rendering.browser import Browser, browser_program
 from ultracrawl.run.rendering.open_page import Rendered
 from ultracrawl.run.rendering.script_detection import PAGES, has_few_words, has_scripts, what_lacks
@@ -149,7 +148,7 @@ class PageRenderer(Feature):
         else:
             made = reader.read(html, url, "text/html", head)
         if made is not None:
-            note_truncation(self._context, visit, made)
+            self._context.counters.note_truncation(visit, made)
         return made
 
     async def fetching_ended(self) -> None:

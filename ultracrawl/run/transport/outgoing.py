@@ -23,6 +23,15 @@ REPEATABLE = frozenset({"GET", "HEAD"})
 _LATENCY = "download_latency"
 
 
+class LoginRequest(Request):
+    """A request whose text omits the query of the URL, which may hold a password."""
+
+    def __str__(self) -> str:
+        return f"<{self.method} {self.url.partition('?')[0]}>"
+
+    __repr__ = __str__
+
+
 def needs_new_connection(request: Request) -> bool:
     """Return whether a request needs a new connection.
 

@@ -17,7 +17,7 @@ from ultracrawl.model.dates import as_text
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.run.control.limits import LIMITS_OVER, RunLimits
-from ultracrawl.run.control.start_chain import report_unreadable_urls
+from ultracrawl.run.discovery.start_chain import report_unreadable_urls
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.removal.deletions import Deletions
 from ultracrawl.run.removal.scope import with_links_left
