@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
-from support import clock
+from support import cheaper, clock
 from support.requirement import note_markers
 
 if TYPE_CHECKING:
     from support.site import Site
 
 clock.install_both()  # before anything of ours is imported that keeps hold of them
+cheaper.install()
 gc.set_threshold(
-    20_000, 10, 10
+    100_000, 10, 10
 )  # with 15,000 tests in memory, looking for garbage takes a seventh of the time
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")  # other work on the machine must not fail properties
