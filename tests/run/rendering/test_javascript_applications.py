@@ -44,3 +44,19 @@ def test_links_and_words_of_all_applications(
     expected = {True: set(words), False: words.keys() & {"/declarative"}, None: shells}[keep]
     assert set(workspace.search(" OR ".join(words.values()))) ^ expected == set()
     assert not any(path.startswith("/posted") for path in applications.site.page_paths())
+
+
+def test_later_runs_keep_what_was_found_and_find_what_is_new(
+    applications: ApplicationSite, url: str, workspace: Workspace
+) -> None:
+    workspace.define(f"{url}/", javascript={"use": True, "keep_html": True, **OPTIONS})
+    workspace.crawl(timeout=300)
+    expected = {"/", *applications.words(), *applications.links()}
+    assert set(workspace.indexed()) ^ expected == set()
+    workspace.crawl(timeout=300)
+    assert set(workspace.indexed()) ^ expected == set(), "an unchanged run loses nothing"
+    applications.state = 2
+    workspace.crawl("--force", timeout=300)
+    words = applications.words()
+    assert set(workspace.indexed()) ^ {"/", *words, *applications.links()} == set()
+    assert set(workspace.search(" OR ".join(words.values()))) ^ set(words) == set()
