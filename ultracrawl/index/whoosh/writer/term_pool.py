@@ -83,27 +83,10 @@ def encode_positions(positions: list[int]) -> bytes:
     first, count = positions[0], len(positions)
     if count == 1:
         return _ONE_POSITION[first]
-    if count == _HAND_PICKLED_COUNT:
-        return _TWO_POSITIONS + _NUMBERS[first] + _NUMBERS[positions[1] - first] + b"e."
     return _COUNTS[count] + dumps([first, *map(sub, positions[1:], positions)], 2)
 
 
-def _pickled_number(number: int) -> bytes:
-    """Return a number in the form of a pickle."""
-    if number < 0x100:
-        return b"K" + number.to_bytes(1, "little")
-    if number < 0x10000:
-        return b"M" + number.to_bytes(2, "little")
-    return b"J" + number.to_bytes(4, "little")
-
-
-_HAND_PICKLED_COUNT = 2
-"""Number of positions that are pickled faster by hand than by `pickle`."""
-_TWO_POSITIONS = _pack_count(2) + b"\x80\x02]q\x00("
-_NUMBERS = WordCache[int, bytes](_pickled_number)
 _WEIGHTS = WordCache[int, float](float)
 _COUNTS = WordCache[int, bytes](_pack_count)
-_ONE_POSITION = WordCache[int, bytes](
-    lambda place: _COUNTS[1] + b"\x80\x02]q\x00" + _pickled_number(place) + b"a."
-)
+_ONE_POSITION = WordCache[int, bytes](lambda place: _COUNTS[1] + dumps([place], 2))
 """Encoded single positions, as most words have: one object for all of them."""
