@@ -3,8 +3,9 @@
     python tools/words.py [--tree PATH]
 
 Checked are the names of modules, classes, functions and attributes of the package, but not those of variables; of
-parameters only a few that do not say what is passed. A name that has to stay needs a reason in a comment on its line
-(for a module on the line of its docstring): `# word: the name of the program`.
+parameters only a few that do not say what is passed. Of tests, the words of modules, classes and functions are
+checked. A name of the package that has to stay needs a reason in a comment on its line (for a module on the line of
+its docstring): `# word: the name of the program`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from source_tree import Definition, Module, SourceTree, called, extent, is_prose
+from source_tree import Definition, Module, SourceTree, called, extent, is_prose, read_modules
 
 PARTS: Mapping[str, str] = {
     "book": "what it is: a cache, a store",
@@ -45,6 +46,8 @@ PARAMETERS: Mapping[str, str] = {
     "told": "what calls it: `on_report`",
 }
 """Parameters that do not say what is passed."""
+TESTS: Mapping[str, str] = {"told": "what happens: `is_reported`, `is_refused`, `is_distinguished`"}
+"""Words that say nothing in the name of a test, or of what tests share."""
 MARK = re.compile(r"#\s*word:\s*\S")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -78,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--tree", type=Path, default=Path(__file__).resolve().parents[1], help="a checkout")
     tree = SourceTree(parser.parse_args(arguments).tree.resolve())
-    found = list(empty_words(tree))
+    found = [*empty_words(tree), *empty_words_of_tests(tree)]
     print(*found, sep="\n", end="\n" if found else "")
     if found:
         print(f"{len(found)} names say nothing; if one has to stay, say on the line why: # word: WHY")
@@ -97,6 +100,15 @@ def empty_words(tree: SourceTree) -> Iterator[Found]:
                 yield Found(tree.place(module, line), what, write)
         for line in sorted(marks - excused):
             yield Found(tree.place(module, line), "the mark `word:` excuses nothing", "the line without it")
+
+
+def empty_words_of_tests(tree: SourceTree) -> Iterator[Found]:
+    """Yield the names of test modules, and of their classes and functions, that do not say what happens."""
+    for module in read_modules(tree.root, "tests"):
+        defined = [(node.lineno, node.name) for node in module.nodes if isinstance(node, Definition)]
+        for line, name in sorted([(1, module.name.rpartition(".")[2]), *defined]):
+            for word in TESTS.keys() & set(words_of(name)):
+                yield Found(tree.place(module, line), f"`{name}`", TESTS[word])
 
 
 def instead_of(name: str, kind: Kind) -> str:

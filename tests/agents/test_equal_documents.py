@@ -174,7 +174,7 @@ def test_options_that_say_how_duplicates_are_remembered_count_for_listed_documen
     }
 
 
-def test_comparing_nearly_equal_rows_without_comparing_them_is_told(workspace: Workspace) -> None:
+def test_comparing_nearly_equal_rows_without_comparing_them_is_reported(workspace: Workspace) -> None:
     define(workspace, {**parts(workspace, []), "duplicates": {"near": True}})
     told = workspace.command("lint")
     assert "`near` has no effect while `detect` is off" in told.out + told.err

@@ -90,7 +90,7 @@ def test_one_source_with_a_mistake_is_one_line_and_code_2(workspace: Workspace, 
     assert (row["state"], row["failure"]) == ("idle", None)
 
 
-def test_a_mistake_in_one_of_several_is_told_and_the_others_are_crawled(workspace: Workspace) -> None:
+def test_a_mistake_in_one_of_several_is_reported_and_the_others_are_crawled(workspace: Workspace) -> None:
     define(workspace, wrong=WRONG["class"], right=good(workspace))
     ended = workspace.command("crawl")
     assert ended.code == 1

@@ -48,7 +48,7 @@ def test_modules_stay_compiled_whatever_holds_for_who_measures(
     assert list(tmp_path.glob("__pycache__/imported.*"))
 
 
-def test_a_command_that_fails_is_told_with_its_last_lines(cost: ModuleType, tmp_path: Path) -> None:
+def test_a_command_that_fails_is_reported_with_its_last_lines(cost: ModuleType, tmp_path: Path) -> None:
     failing = [sys.executable, "-c", "import sys; sys.exit('no such page')"]
     with pytest.raises(cost.CommandError, match="ended with 1: no such page"):
         cost.run(failing, tmp_path)

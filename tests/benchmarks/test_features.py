@@ -17,7 +17,7 @@ def features(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.mark.servers
-def test_what_a_feature_adds_is_told_whichever_way_it_is_switched(
+def test_what_a_feature_adds_is_reported_whichever_way_it_is_switched(
     features: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain_then_both = [

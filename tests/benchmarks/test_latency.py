@@ -27,7 +27,7 @@ def test_sites_far_away_are_crawled_to_the_last_page(latency: ModuleType, tmp_pa
             assert cost.cpu > 0
 
 
-def test_words_are_searched_for_until_told_to_stop(
+def test_words_are_searched_for_until_it_is_stopped(
     latency: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = tmp_path / "site"

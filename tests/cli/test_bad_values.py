@@ -144,7 +144,7 @@ def values(option: click.Option) -> list[str]:
     return [NONSENSE]
 
 
-def told(name: str, ended: Ended) -> str:
+def reported(name: str, ended: Ended) -> str:
     """Return the one line of a command that was refused, or the findings that it printed."""
     assert ended.code == 2, ended
     if name in FINDINGS and ended.out:
@@ -169,7 +169,7 @@ def test_each_option_refuses_nonsense_in_a_line_that_names_it(
             ended = ready.command(*words, written, *[value] * option.nargs)
             assert "Traceback" not in ended.err
             if (name, written) not in ANY_TEXT:
-                line = told(name, ended)
+                line = reported(name, ended)
                 assert written in line or value in line
 
 
@@ -183,7 +183,7 @@ def test_each_argument_refuses_nonsense(prepared: Path, tmp_path: Path, name: st
     ended = ready.command(*name.split(), *given, *options_of(name))
     assert "Traceback" not in ended.err
     if name not in ANY_WORD:
-        assert NONSENSE in told(name, ended)
+        assert NONSENSE in reported(name, ended)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

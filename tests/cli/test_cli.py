@@ -203,7 +203,7 @@ def test_mistakes_in_a_crawled_project(crawled: Workspace, words: list[str], pla
     assert place in ended.err
 
 
-def test_several_mistakes_in_a_definition_are_told_at_once(workspace: Workspace) -> None:
+def test_several_mistakes_in_a_definition_are_reported_at_once(workspace: Workspace) -> None:
     workspace.write(
         {
             "sources": {

@@ -110,7 +110,7 @@ def test_start_urls_and_paths_that_do_not_fit_are_hints(
     assert [(key.removeprefix("sources.s0."), fatal) for _, key, fatal in lint(workspace, code)] == keys
 
 
-def test_all_findings_are_told_in_the_order_of_the_file(workspace: Workspace) -> None:
+def test_all_findings_are_reported_in_the_order_of_the_file(workspace: Workspace) -> None:
     define(
         workspace,
         "    settings: {DOWNLOAD_DELY: 2}\n    class: nosuch.Klass\n    depht: 3\n",

@@ -14,7 +14,7 @@ def report(**facts: int) -> RunReport:
     return made
 
 
-def test_pages_that_sitemaps_spared_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages_that_sitemaps_spared_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     print_report(report(sitemaps=1, not_asked=2))
     assert "  Sitemaps: 1 read; 2 pages skipped, unchanged by their dates\n" in capsys.readouterr().out
 

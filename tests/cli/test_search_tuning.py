@@ -160,7 +160,9 @@ def findings(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("line", "problem"), MISTAKES, ids=[problem for _, problem in MISTAKES])
-def test_a_mistake_in_synonyms_is_told_with_file_and_line(tmp_path: Path, line: str, problem: str) -> None:
+def test_a_mistake_in_synonyms_is_reported_with_file_and_line(
+    tmp_path: Path, line: str, problem: str
+) -> None:
     write(tmp_path, "whoosh", synonyms="s.txt")
     (tmp_path / "s.txt").write_text(f"# said\ncar, auto\n{line}\n")
     (said,) = findings(tmp_path)
@@ -170,7 +172,7 @@ def test_a_mistake_in_synonyms_is_told_with_file_and_line(tmp_path: Path, line: 
         Searcher(tmp_path / "ultracrawl.yaml")
 
 
-def test_mistakes_in_the_section_are_told(tmp_path: Path) -> None:
+def test_mistakes_in_the_section_are_reported(tmp_path: Path) -> None:
     write(tmp_path, "whoosh", synonyms="none.txt", pins=[{"query": "...", "urls": []}])
     told = [set(named(one)) & {"none.txt", "..."} for one in findings(tmp_path)]
     assert [one for one in told if one] == [{"..."}, {"none.txt"}]

@@ -159,7 +159,9 @@ def test_facets_are_counted_and_named_in_the_users_language(definition: Path) ->
         assert [one.value for one in searcher.lists["Country"].values] == ["de"]
 
 
-def test_an_index_without_documents_is_told_from_one_without_hits(definition: Path, tmp_path: Path) -> None:
+def test_an_index_without_documents_is_distinguished_from_one_without_hits(
+    definition: Path, tmp_path: Path
+) -> None:
     new = tmp_path / "ultracrawl.yaml"
     new.write_text("sources: {birds: {start_urls: ['http://h/']}}")
     ended = CliRunner().invoke(cli, ["search", "heron", "-c", str(new)])
@@ -194,7 +196,7 @@ READINGS = [
 
 
 @pytest.mark.parametrize(("text", "reading", "line"), READINGS, ids=[one[1] for one in READINGS])
-def test_a_looser_reading_is_told(definition: Path, text: str, reading: str, line: str) -> None:
+def test_a_looser_reading_is_reported(definition: Path, text: str, reading: str, line: str) -> None:
     answer = asked(definition, text)
     assert answer["reading"] == reading
     assert answer["hits"]

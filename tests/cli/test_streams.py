@@ -29,7 +29,7 @@ def defined(workspace: Workspace) -> Workspace:
 
 
 @pytest.mark.parametrize("verb", ["urls", "status --json", "crawl", "search x"])
-def test_a_closed_output_is_told_in_a_line(defined: Workspace, verb: str) -> None:
+def test_a_closed_output_is_reported_in_a_line(defined: Workspace, verb: str) -> None:
     ended = shell(defined, f"{{}} {verb} >&-")
     told = "ultracrawl: standard output is closed; redirect it, to /dev/null if nobody reads it\n"
     assert (ended.returncode, ended.stderr) == (1, told)
@@ -44,7 +44,7 @@ def test_a_closed_error_output_changes_nothing(defined: Workspace) -> None:
 
 
 @pytest.mark.parametrize("files", [63, 20, 14, 10, 7])
-def test_too_few_open_files_are_told_in_a_line(defined: Workspace, files: int) -> None:
+def test_too_few_open_files_are_reported_in_a_line(defined: Workspace, files: int) -> None:
     ended = shell(defined, f"ulimit -n {files}; {{}} crawl")
     told = [line for line in ended.stderr.splitlines() if line.strip()]
     assert (ended.returncode, len(told), "Traceback" in ended.stderr) == (1, 1, False), ended.stderr

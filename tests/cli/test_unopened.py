@@ -34,7 +34,7 @@ def damaged(site: Site, url: str, workspace: Workspace) -> Workspace:
     return workspace
 
 
-def test_a_cache_that_cannot_be_opened_is_told_without_what_follows_from_it(damaged: Workspace) -> None:
+def test_a_cache_that_cannot_be_opened_is_reported_without_what_follows_from_it(damaged: Workspace) -> None:
     ended = damaged.command("crawl", "bad")
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.splitlines()[-1].startswith("ultracrawl: document cache ")

@@ -168,7 +168,7 @@ def test_flaws_of_queries(query: str, flaws: list[QueryFlaw]) -> None:
     assert query_flaws(query) == flaws
 
 
-def test_a_flawed_query_is_searched_and_told(site: Site, url: str, workspace: Workspace) -> None:
+def test_a_flawed_query_is_searched_and_reported(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="heron and egret")
     workspace.define(f"{url}/")
     workspace.crawl()

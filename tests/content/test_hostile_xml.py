@@ -176,5 +176,5 @@ BROKEN = {
 
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("reader", READERS)
-def test_broken_xml_is_told_and_never_raised(reader: str, broken: str) -> None:
+def test_broken_xml_is_reported_and_never_raised(reader: str, broken: str) -> None:
     assert isinstance(READERS[reader](BROKEN[broken]), str)

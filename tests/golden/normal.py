@@ -143,7 +143,7 @@ class Names:
         said = [
             f"{name}: {_header(name, value)}"
             for name, value in sorted(request.headers.items())
-            if _told(name, value)
+            if _reported(name, value)
         ]
         if "accept-encoding" not in request.headers:
             said.append("no accept-encoding")
@@ -176,7 +176,7 @@ def _moment(written: str, moment: datetime) -> str:
     return "NOW" if moment > BEGAN else written
 
 
-def _told(name: str, value: str) -> bool:
+def _reported(name: str, value: str) -> bool:
     return name not in _USUAL or (name == "user-agent" and not value.startswith("ultracrawl/"))
 
 

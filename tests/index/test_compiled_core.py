@@ -193,7 +193,7 @@ def test_a_core_of_another_format_is_not_used(monkeypatch: pytest.MonkeyPatch) -
 
 
 @built
-def test_a_fault_of_the_core_is_told_and_one_document_goes_the_other_way(
+def test_a_fault_of_the_core_is_reported_and_one_document_goes_the_other_way(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     import ultracrawl_core

@@ -60,7 +60,7 @@ def test_segments_are_listed_oldest_first_and_numbers_are_not_used_again(tmp_pat
     assert keys_in(cache) == [*range(12), 99]
 
 
-def test_the_limit_is_told(tmp_path: Path) -> None:
+def test_the_limit_is_reported(tmp_path: Path) -> None:
     cache = DocumentCache(tmp_path, limit=1000)
     cache.append(1, IndexDocument("s", "/", "", "x" * 500))
     assert cache.size < cache.limit

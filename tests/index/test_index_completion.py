@@ -82,7 +82,7 @@ def test_only_what_who_asks_may_see_completes(engine: IndexEngine) -> None:
     assert asked(engine, "create ind", sources=("t",)) == []
 
 
-def test_a_title_of_several_documents_is_told_once(engine: IndexEngine) -> None:
+def test_a_title_of_several_documents_is_reported_once(engine: IndexEngine) -> None:
     engine.apply([*DOCUMENTS, manual("/again", "Create  Index")])
     titles = [one.partition(" /")[0].lower() for one in asked(engine, "create inde")]
     assert titles == ["create index", "create indeed", "how to create an index anew"]

@@ -453,7 +453,7 @@ def test_a_path_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_process_that_the_system_does_not_start_is_told_as_what_it_is(
+def test_a_process_that_the_system_does_not_start_is_reported_as_what_it_is(
     config: IndexConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))

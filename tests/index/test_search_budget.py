@@ -103,7 +103,7 @@ def test_a_facet_is_counted_once(search: Search) -> None:
     assert list(search("", facets=("Author", "author", "Size")).facets) == ["Author", "Size"]
 
 
-def test_people_are_told_that_there_may_be_more(capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_read_that_there_may_be_more(capsys: pytest.CaptureFixture[str]) -> None:
     cut = SearchResult(3, (), exceeded=tuple(SearchLimit))
     answer = answer_json("egg*", cut, 1.0, DisplayNames(), {})
     assert answer["exceeded"] == ["terms", "postings", "time"]

@@ -94,7 +94,7 @@ class NoCounts:
         pass
 
 
-def test_an_answer_is_noted_and_told_to_whom_it_concerns(endings: Endings, request_: Request) -> None:
+def test_an_answer_is_noted_and_passed_to_whom_it_concerns(endings: Endings, request_: Request) -> None:
     context, visit = context_of(endings), visit_with(request_)
     sizes: list[int] = []
     context.hooks.call(Feature.response_received, lambda visit: sizes.append(visit.fetch.size))

@@ -125,12 +125,12 @@ def test_values_are_stored_so_that_none_is_changed_or_taken_away() -> None:
 
 
 @pytest.mark.parametrize(("sentence", "cause"), SENTENCES.items(), ids=SENTENCES)
-def test_a_cause_is_told_in_one_sentence(sentence: str, cause: Cause) -> None:
+def test_a_cause_is_reported_in_one_sentence(sentence: str, cause: Cause) -> None:
     assert str(cause) == sentence
     assert bool(cause) is bool(sentence)
 
 
-def test_all_that_a_code_has_data_for_is_told() -> None:
+def test_all_that_a_code_has_data_for_is_reported() -> None:
     for code in CauseCode:
         used = set(re.findall(r"{(\w+)}", code.heading + code.rest))
         told = str(Cause(code, "77", "detail"))

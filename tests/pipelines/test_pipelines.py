@@ -184,7 +184,7 @@ def test_who_may_see_a_document_goes_to_the_index(case: tuple[Any, list[str], tu
 
 
 @pytest.mark.parametrize("value", ["", " ", [""], [None], ["staff", 7], 7, {"staff": True}, b"staff", False])
-def test_a_document_whose_readers_cannot_be_told_is_for_nobody(value: object) -> None:
+def test_a_document_whose_readers_are_unknown_is_for_nobody(value: object) -> None:
     documents = Documents(Placed(URL, UrlOutcome.NEW))
     context = context_with(documents=documents)
     for pipeline in (ChecksumPipeline, IndexPipeline):

@@ -188,7 +188,7 @@ def test_the_smallest_item_has_a_url(shop: Folder) -> None:
     assert shop.found() == ["http://shop/1"]
 
 
-def test_items_without_a_url_pass_untouched_and_are_told_of_once(
+def test_items_without_a_url_pass_untouched_and_are_reported_once(
     shop: Folder, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert shop.crawl({"name": "a"}, {"name": "b", "url": None}) == [
@@ -400,7 +400,7 @@ def test_a_source_without_the_add_on_says_that_it_is_off(
     assert f"Disabled {pipeline}: the ultracrawl add-on is not switched on" in caplog.text
 
 
-def test_all_mistakes_are_told_at_once(shop: Folder, caplog: pytest.LogCaptureFixture) -> None:
+def test_all_mistakes_are_reported_at_once(shop: Folder, caplog: pytest.LogCaptureFixture) -> None:
     shop.settings |= {
         "ULTRACRAWL_INDEX": {"engine": "lucene"},
         "ULTRACRAWL_ATTRIBUTES": {"price": {"name": "Price", "type": "money"}, "made": {"typ": "date"}},

@@ -284,7 +284,7 @@ def test_without_what_an_installation_says_one_line_tells_what_to_do(
     assert "pip install --editable ." in str(raised.value)
 
 
-def test_a_conversion_process_is_told_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conversion_process_gets_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     told = [[one.name, one.reference] for one in CONVERTERS.all_plugins()]
     monkeypatch.setattr(CONVERTERS, "_passed_on", None)
     monkeypatch.setattr(sys, "path", [])

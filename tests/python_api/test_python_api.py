@@ -57,7 +57,7 @@ def test_a_url_needs_no_file(site: Site, url: str, tmp_path: Path, monkeypatch: 
         assert [hit.title for hit in searcher.search("everything")] == ["Home"]
 
 
-def test_sources_are_chosen_those_with_mistakes_told_of_and_what_a_spider_prints_is_no_answer(
+def test_sources_are_chosen_those_with_mistakes_reported_and_what_a_spider_prints_is_no_answer(
     project: Workspace, url: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (project.directory / "loud.py").write_text(

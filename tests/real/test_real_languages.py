@@ -162,7 +162,7 @@ def test_a_query_in_each_of_19_languages_finds_its_page_in_one_mixed_corpus(
     assert "\x02" in hit.snippet
 
 
-def test_the_language_of_nearly_every_page_of_the_guide_is_told(guide: Searcher) -> None:
+def test_the_language_of_nearly_every_page_of_the_guide_is_recognised(guide: Searcher) -> None:
     """Told by the text alone, over pages of some hundred words each; short ones may have the default."""
     wrong = total = 0
     for hit in guide.search("", limit=1000).hits:

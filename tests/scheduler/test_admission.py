@@ -118,7 +118,7 @@ def test_too_deep_links_may_come_back_by_a_shorter_route(state: CountingStore) -
     assert [one.url for one in admit.admit(["/x"], PAGE, 2)[0]] == ["http://a.example/x"]
 
 
-def test_a_shorter_route_to_a_known_url_is_told(state: CountingStore) -> None:
+def test_a_shorter_route_to_a_known_url_is_reported(state: CountingStore) -> None:
     admit, _ = admit_with(state)
     admit.admit(["/x"], PAGE, 5)
     admit.admit(["/x"], PAGE, 2)
@@ -126,7 +126,7 @@ def test_a_shorter_route_to_a_known_url_is_told(state: CountingStore) -> None:
 
 
 @pytest.mark.parametrize(("depth", "shorter"), [(2, [2]), (5, []), (6, [])])
-def test_a_shorter_route_to_a_url_of_an_earlier_run_is_told(
+def test_a_shorter_route_to_a_url_of_an_earlier_run_is_reported(
     state: CountingStore, depth: int, shorter: list[int]
 ) -> None:
     admit_with(state)[0].admit(["/x"], PAGE, 5)
@@ -159,7 +159,7 @@ def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         ("ftp://a.example/", None),
     ],
 )
-def test_what_is_excluded_is_told_once_with_its_message(
+def test_what_is_excluded_is_reported_once_with_its_message(
     state: CountingStore, href: str, told: tuple[str, str] | None
 ) -> None:
     rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),))

@@ -20,7 +20,7 @@ STARTPROJECT = {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS_PER_DOMAIN": 1, "DO
 
 
 @pytest.fixture(autouse=True)
-def _nothing_told() -> Iterator[None]:
+def _nothing_reported() -> Iterator[None]:
     module._warned.clear()
     yield
     module._warned.clear()
@@ -75,7 +75,7 @@ def test_what_to_write_is_said(
     assert caplog.messages == [f"{name} in the settings changes nothing: {told}"]
 
 
-def test_settings_of_a_definition_are_told_with_its_name_in_log_and_report(
+def test_settings_of_a_definition_are_reported_with_its_name_in_log_and_report(
     source: DataSource, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = switched_on(source, "spider", USER_AGENT="me")
@@ -92,7 +92,7 @@ def test_lint_tells_of_those_in_a_definition(source: DataSource) -> None:
     assert not hint.fatal
 
 
-def test_what_says_the_same_or_was_not_said_is_not_told(
+def test_what_says_the_same_or_was_not_said_is_not_reported(
     source: DataSource, caplog: pytest.LogCaptureFixture
 ) -> None:
     switched_on(source)
@@ -122,7 +122,7 @@ def test_other_spiders_keep_their_settings(caplog: pytest.LogCaptureFixture) -> 
     assert caplog.messages == []
 
 
-def test_arguments_are_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_arguments_are_reported(caplog: pytest.LogCaptureFixture) -> None:
     project = adhoc_project(("http://127.0.0.1:1/",), Path("/nowhere"))
     spider = make_spider_class(project, next(iter(project.sources.values())))
     spider.from_crawler(Crawler(spider), depth="1", note="hello", _job="26")

@@ -88,7 +88,7 @@ def test_examples_of_other_types_are_crawled_at_once_and_have_no_mistakes(desk: 
     assert "2 passed" in own.out, own.out
 
 
-def test_what_an_example_needs_is_told_and_depended_on(desk: Desk) -> None:
+def test_what_an_example_needs_is_reported_and_depended_on(desk: Desk) -> None:
     ended = desk.ultracrawl("init", "my-sources", "--type", "table")
     assert 'pip install "ultracrawl[table]"' in ended.out
     made = Desk(desk.directory / "my-sources")

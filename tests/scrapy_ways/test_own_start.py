@@ -123,7 +123,7 @@ def test_documents_that_start_gives_after_the_pages_stay_too(desk: Desk, site: S
     adds_up(desk, ended.run)
 
 
-def test_a_document_that_the_source_may_not_have_is_told(desk: Desk, site: Site, url: str) -> None:
+def test_a_document_that_the_source_may_not_have_is_reported(desk: Desk, site: Site, url: str) -> None:
     define(desk, url, OUTSIDE)
     ended = desk.ultracrawl("crawl", "--json")
     assert ended.code == 1
@@ -150,7 +150,7 @@ def test_documents_of_a_callback_are_indexed(desk: Desk, site: Site, url: str) -
 
 
 @pytest.mark.parametrize("command", ["ultracrawl", "scrapy"])
-def test_a_start_that_raises_is_told_and_what_it_gave_stays(
+def test_a_start_that_raises_is_reported_and_what_it_gave_stays(
     desk: Desk, site: Site, url: str, command: str
 ) -> None:
     define(desk, url, RAISES)

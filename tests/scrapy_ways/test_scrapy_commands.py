@@ -158,7 +158,7 @@ def test_this_checkout_is_a_scrapy_project(desk: Desk, url: str) -> None:
     assert ended.out.split() == ["sample", "site"]
 
 
-def test_a_second_crawl_of_a_source_is_told_in_a_line(project: Desk) -> None:
+def test_a_second_crawl_of_a_source_is_refused_in_a_line(project: Desk) -> None:
     project.write("ultracrawl.yaml", "sources: {site: {start_urls: ['http://127.0.0.1:1/']}}\n")
     state = project.directory / "var" / "state" / "site.sqlite"
     state.parent.mkdir(parents=True)

@@ -58,7 +58,7 @@ class Broken(SourceSpider):
 class Watched(Desk):
     """A project with a source, whose crawls are watched by an extension."""
 
-    def told(self) -> dict[str, Any]:
+    def reported(self) -> dict[str, Any]:
         """Return what the extension saw of the last crawl."""
         data = json.loads((self.directory / "spy.json").read_text())
         assert isinstance(data, dict)
@@ -108,9 +108,9 @@ def pages(site: Site) -> Site:
 
 
 def test_signals_come_as_in_any_crawl(crawled: tuple[Watched, Ended]) -> None:
-    told = crawled[0].told()
-    heard = told["heard"]
-    assert (heard["spider_opened"], heard["spider_closed"], told["reason"]) == (1, 1, "finished")
+    reported = crawled[0].reported()
+    heard = reported["heard"]
+    assert (heard["spider_opened"], heard["spider_closed"], reported["reason"]) == (1, 1, "finished")
     assert heard["spider_idle"] >= 1
     assert heard["item_scraped"] == 2
     assert heard["response_received"] == heard["request_reached_downloader"] >= 4
@@ -118,8 +118,8 @@ def test_signals_come_as_in_any_crawl(crawled: tuple[Watched, Ended]) -> None:
 
 
 def test_statistics_have_what_scrapy_has(crawled: tuple[Watched, Ended]) -> None:
-    told = crawled[0].told()
-    stats, answers = told["stats"], told["heard"]["response_received"]
+    reported = crawled[0].reported()
+    stats, answers = reported["stats"], reported["heard"]["response_received"]
     assert stats["downloader/request_count"] == stats["downloader/request_method_count/GET"] == answers
     assert stats["downloader/response_count"] == stats["response_received_count"] == answers
     by_status = [stats[f"downloader/response_status_count/{status}"] for status in (200, 404)]
@@ -130,7 +130,7 @@ def test_statistics_have_what_scrapy_has(crawled: tuple[Watched, Ended]) -> None
 
 
 def test_statistics_have_what_became_of_the_urls(crawled: tuple[Watched, Ended]) -> None:
-    stats = crawled[0].told()["stats"]
+    stats = crawled[0].reported()["stats"]
     outcomes = {name.split("/")[-1]: stats[name] for name in stats if name.startswith("ultracrawl/outcome/")}
     assert outcomes == {"NEW": 2, "ROBOTS": 1, "GONE": 1}
     assert (stats["ultracrawl/scheduled"], stats["ultracrawl/indexed"], stats["ultracrawl/excluded"]) == (
@@ -164,11 +164,11 @@ def test_the_http_cache_answers_in_the_place_of_the_server(desk: Desk, site: Sit
     project.crawl()
     cached = ("HTTPCACHE_ENABLED=1", "HTTPCACHE_DIR=cache")
     project.crawl(*cached)
-    assert project.told()["stats"]["ultracrawl/outcome/NOT_MODIFIED"] == 2, "that is no page to be kept"
+    assert project.reported()["stats"]["ultracrawl/outcome/NOT_MODIFIED"] == 2, "that is no page to be kept"
     project.crawl(*cached, "ULTRACRAWL_FORCE=1")
     asked = site.counts()
     project.crawl(*cached, "ULTRACRAWL_FORCE=1")
-    stats = project.told()["stats"]
+    stats = project.reported()["stats"]
     assert stats["ultracrawl/outcome/MODIFIED"] == 2
     assert stats["httpcache/hit"] >= 2
     assert site.counts()["/a"] == asked["/a"]
@@ -192,7 +192,7 @@ def test_a_crawl_that_closespider_ended_is_resumed(
     delay = 0.05 if "TIMEOUT" in setting else 0
     project = watched(desk.directory, url, politeness={"delay": delay, "concurrency": 1})
     project.crawl(setting)
-    assert project.told()["reason"] == project.told()["stats"]["finish_reason"] == reason
+    assert project.reported()["reason"] == project.reported()["stats"]["finish_reason"] == reason
     done = pages.page_paths()
     assert done < {"/", *(f"/{number}" for number in range(20))}
     again = project.ultracrawl("crawl", "--json")
@@ -218,6 +218,6 @@ def test_errors_of_a_class_count(desk: Desk, pages: Site, url: str) -> None:
     limits = {"retries": 0}
     project = watched(desk.directory, url, **{"class": "broken.Broken", "limits": limits})
     project.crawl("CLOSESPIDER_ERRORCOUNT=2")
-    told = project.told()
-    assert (told["reason"], told["heard"]["spider_error"]) == ("closespider_errorcount", 2)
-    assert told["stats"]["spider_exceptions/ValueError"] == 2
+    reported = project.reported()
+    assert (reported["reason"], reported["heard"]["spider_error"]) == ("closespider_errorcount", 2)
+    assert reported["stats"]["spider_exceptions/ValueError"] == 2

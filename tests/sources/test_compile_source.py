@@ -357,7 +357,7 @@ def test_the_first_rule_for_a_page_says_what_its_text_is(tmp_path, options, path
         ("content: {pages: [{urls: [], include: p}]}", "pages.urls", "; write"),
     ],
 )
-def test_what_cannot_be_content_is_told_with_its_line(tmp_path, options, path, problem):
+def test_what_cannot_be_content_is_reported_with_its_line(tmp_path, options, path, problem):
     with pytest.raises(UserError) as raised:
         compiled(tmp_path, options)
     assert f"ultracrawl.yaml:5 - sources.a.content.{path} - " in str(raised.value)

@@ -114,7 +114,7 @@ def test_mistakes_in_profiles(definition: Path) -> None:
     assert "sesame" not in str(told)
 
 
-def test_all_mistakes_are_told_at_once(definition: Path) -> None:
+def test_all_mistakes_are_reported_at_once(definition: Path) -> None:
     text = """sources:
   a: {start_urls: [http://h/], refresh: {interval: 24 h}}
   b: {start_urls: [http://h/]}
@@ -183,7 +183,7 @@ def test_a_schedule_that_examines_refuses_a_source_that_is_no_web_source__ultra_
     assert named(finding.problem) == ["b"]
 
 
-def test_unknown_sources_are_told_with_all_other_mistakes(definition: Path) -> None:
+def test_unknown_sources_are_reported_with_all_other_mistakes(definition: Path) -> None:
     text = "  one: {sources: [a, c], every: often}\n  two: {sources: d, every: day}\n  three: {sources: {}}\nstate: 5\n"
     assert [one[:2] for one in mistakes(definition, SOURCES.lstrip() + text)] == [
         (5, "schedules.one.every"),

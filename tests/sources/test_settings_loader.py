@@ -21,7 +21,7 @@ def project(**settings: Any) -> Project:
     return require(loaded(**settings))
 
 
-def told(**settings: Any) -> list[str]:
+def reported(**settings: Any) -> list[str]:
     return [str(finding) for finding in loaded(**settings).fatal]
 
 
@@ -52,7 +52,7 @@ def test_on_a_command_line_a_setting_is_json() -> None:
     assert [one.text for one in source.boundary.domains.include] == ["a.example"]
 
 
-def test_all_mistakes_are_told_at_once_with_the_names_of_their_settings() -> None:
+def test_all_mistakes_are_reported_at_once_with_the_names_of_their_settings() -> None:
     found = loaded(
         boundary={"domain": {}, "schemes": ["gopher"]},
         rewrite_rules=["@a@", "canonicalize_url", {"url_cleaner": {}}, "@(@@"],
@@ -83,7 +83,7 @@ def test_a_mapping_of_attributes_defines_those_that_it_names() -> None:
     assert types == {"Author": "string", "Price": "number", "Colour": "string"}
 
 
-def test_a_new_attribute_that_looks_like_a_slip_is_told_of() -> None:
+def test_a_new_attribute_that_looks_like_a_slip_is_reported() -> None:
     found = loaded(attributes={"author": "Autor", "subject": {"name": "Subjekt", "type": "string"}})
     assert [(finding.key, finding.fatal) for finding in found.findings] == [
         ("ULTRACRAWL_ATTRIBUTES.author", False)
@@ -108,7 +108,7 @@ def test_a_new_attribute_that_looks_like_a_slip_is_told_of() -> None:
     ],
 )
 def test_a_mistake_in_the_mapping_names_its_member(mapped: Any, place: str, part: str) -> None:
-    (line,) = told(attributes=mapped)
+    (line,) = reported(attributes=mapped)
     assert line.startswith(f"settings - {place} - ")
     assert part in line
 
@@ -123,7 +123,7 @@ def test_a_mistake_in_the_mapping_names_its_member(mapped: Any, place: str, part
     ],
 )
 def test_a_mistake_in_the_rewriting_names_its_member(rules: list[Any], place: str, part: str) -> None:
-    (line,) = told(rewrite_rules=rules)
+    (line,) = reported(rewrite_rules=rules)
     assert place in line
     assert part in line
 

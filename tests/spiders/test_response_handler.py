@@ -91,7 +91,7 @@ class Leaving(BaseException):
 
 
 @pytest.mark.parametrize("error", [ValueError("bad"), Leaving()], ids=["Exception", "BaseException"])
-def test_an_exception_is_counted_and_told_and_ends_no_other_visit(error: BaseException) -> None:
+def test_an_exception_is_counted_and_reported_and_ends_no_other_visit(error: BaseException) -> None:
     class Raising(Failing):
         pass
 

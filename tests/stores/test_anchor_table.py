@@ -73,7 +73,7 @@ def test_texts_come_in_an_order_of_their_own_each_once(state: SqliteStore) -> No
     assert texts(state, A) == ()
 
 
-def test_what_the_index_was_told_is_not_due_and_what_comes_after_is(state: SqliteStore) -> None:
+def test_what_the_index_got_is_not_due_and_what_comes_after_is(state: SqliteStore) -> None:
     say(state, A, (HERON, "heron"))
     handed(state, HERON, EGRET)
     say(state, B, (HERON, "heron"), (EGRET, "egret"))
@@ -196,7 +196,7 @@ def test_what_is_said_of_a_url_that_redirects_is_said_of_its_target(state: Sqlit
     assert news(state) == {EGRET: ()}, "a circle ends"
 
 
-def test_what_is_not_yet_told_survives_a_crash(state: SqliteStore, tmp_path: Path) -> None:
+def test_what_is_not_yet_delivered_survives_a_crash(state: SqliteStore, tmp_path: Path) -> None:
     say(state, A, (HERON, "heron"))
     handed(state, HERON)
     state.links.submitted_without_texts(EGRET)
@@ -219,7 +219,7 @@ def test_documents_that_left_are_not_due(state: SqliteStore) -> None:
     assert news(state) == {}
 
 
-def test_after_damage_all_is_told_again(state: SqliteStore) -> None:
+def test_after_damage_all_is_reported_again(state: SqliteStore) -> None:
     say(state, A, (HERON, "heron"))
     handed(state, HERON)
     state.links.invalidate_submitted_texts()

@@ -171,7 +171,7 @@ def test_dropped_urls_leave_table_and_queue(state: SqliteStore) -> None:
     assert [one.key for one in state.queue.entries_of("h", 9)] == [2]
 
 
-def test_a_second_writer_is_told_who_holds_the_lock(tmp_path: Path) -> None:
+def test_a_second_writer_reads_who_holds_the_lock(tmp_path: Path) -> None:
     first = SqliteStore(tmp_path / "s.sqlite", "handbook")
     with pytest.raises(UserError, match="'handbook' is being crawled by another process"):
         SqliteStore(tmp_path / "s.sqlite", "handbook")
@@ -181,7 +181,7 @@ def test_a_second_writer_is_told_who_holds_the_lock(tmp_path: Path) -> None:
     first.close()
 
 
-def test_a_reader_before_the_first_crawl_is_told_so(tmp_path: Path) -> None:
+def test_a_reader_before_the_first_crawl_reads_that_nothing_is_there(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="nothing was crawled yet"):
         SqliteStore(tmp_path / "none", "s", read_only=True)
 

@@ -101,7 +101,7 @@ def test_documents_that_are_to_leave_are_listed_and_kept(path: Path) -> None:
         (sqlite3.SQLITE_BUSY, 0, False),
     ],
 )
-def test_a_full_disk_is_told_as_such(
+def test_a_full_disk_is_reported_as_such(
     path: Path, monkeypatch: pytest.MonkeyPatch, code: int, free: int, told: bool
 ) -> None:
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=free, f_frsize=1))

@@ -64,12 +64,12 @@ import json, time
 from ultracrawl.spiders import SourceSpider
 from ultracrawl.stores.sqlite.answers.spider_state import SpiderState
 
-def told():
+def reported():
     kept = SpiderState.__init__.__defaults__[0]
     return time.time(), kept(), time.localtime(time.time()).tm_hour, __import__("os").environ.get("OWN")
 
 class Own(SourceSpider):
-    print(json.dumps(told()))
+    print(json.dumps(reported()))
 """
 
 
@@ -139,10 +139,10 @@ def test_signals(tmp_path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("broken", [False, True], ids=["index", "no index"])
-def test_its_index_process_cannot_be_told_from_one_that_was_started(tmp_path: Path, broken: bool) -> None:
+def test_its_index_process_equals_one_that_was_started(tmp_path: Path, broken: bool) -> None:
     site = Site()
     site.page("/", text="words")
-    told = []
+    reported = []
     with site.serve() as url:
         for name, begin in (("started", started), ("hosted", hosted)):
             directory = tmp_path / name
@@ -157,9 +157,9 @@ def test_its_index_process_cannot_be_told_from_one_that_was_started(tmp_path: Pa
             (run,) = json.loads(out)["runs"]
             problems = [problem.replace(str(directory), "") for problem in run["problems"]]
             words = [line.partition("[")[2].replace(str(directory), "") for line in err.splitlines()]
-            told.append((process.returncode, words, run["indexed"], problems))
-    assert told[0] == told[1]
-    assert told[0][2] == (not broken)
+            reported.append((process.returncode, words, run["indexed"], problems))
+    assert reported[0] == reported[1]
+    assert reported[0][2] == (not broken)
 
 
 BEGIN = """

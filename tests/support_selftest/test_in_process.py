@@ -146,7 +146,7 @@ def test_what_is_worked_on_in_other_processes_takes_its_time(tmp_path: Path) -> 
     assert workspace.search("needle") == ["/"]
 
 
-def test_a_command_is_told_that_it_is_later(tmp_path: Path) -> None:
+def test_a_command_believes_that_it_is_later(tmp_path: Path) -> None:
     site, workspace = NetworkSite(), InProcessWorkspace(tmp_path)
     site.page("/")
     with site.serve() as url:

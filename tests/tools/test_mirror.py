@@ -187,8 +187,8 @@ def test_the_check_says_what_is_too_wide_or_written_from_several_subpackages(gro
 def test_the_check_says_which_folder_has_too_many_modules(grow, capsys, modules):
     tree = grow({f"ultracrawl/run/m{number}.py": "X = 1\n" for number in range(modules)})
     assert mirror.main(["--tree", str(tree.root), "--check"]) == (modules > 15)
-    told = "16 ultracrawl.run: more modules than 15 in a folder"
-    assert (told in capsys.readouterr().out) == (modules > 15)
+    reported = "16 ultracrawl.run: more modules than 15 in a folder"
+    assert (reported in capsys.readouterr().out) == (modules > 15)
 
 
 def test_inheritance_is_followed_through_package_init_modules(grow):

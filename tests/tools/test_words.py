@@ -64,6 +64,21 @@ def test_a_mark_excuses_its_line_and_no_other(grow):
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "places"),
+    [
+        ("test_one", "def test_it_is_told():\n    pass", ["tests/test_one.py:1"]),
+        ("test_one", "def f():\n    class Told: ...", ["tests/test_one.py:2"]),
+        ("test_what_is_told", "", ["tests/test_what_is_told.py:1"]),
+        ("test_one", "def test_it_is_retold():\n    told = 'test_it_is_told'", []),
+    ],
+)
+def test_names_of_tests_say_what_happens(grow, name, text, places):
+    tree = grow({f"tests/{name}.py": text})
+    assert [found.place for found in words.empty_words_of_tests(tree)] == places
+    assert words.main(["--tree", str(tree.root)]) == bool(places)
+
+
 def test_the_command_fails_if_it_finds_anything(grow, capsys):
     tree = grow({"ultracrawl/one.py": "class PriceBook: ...\n"})
     assert words.main(["--tree", str(tree.root)]) == 1

@@ -273,7 +273,7 @@ def test_ultra_search_103_an_agent_has_lists_of_values(made: Made, monkeypatch: 
     ]
 
 
-def test_ultra_search_100_what_is_gone_is_told_by_every_address_that_it_may_have_had(
+def test_ultra_search_100_what_is_gone_is_reported_by_every_address_that_it_may_have_had(
     made: Made,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -85,7 +85,7 @@ def test_a_document_that_is_named_as_deleted_leaves_the_index(
         assert (run["deleted"], found(workspace, "common"), run["remarks"]) == (0, ["y"], [])
 
 
-def test_deletions_of_unknown_documents_are_counted_and_told(
+def test_deletions_of_unknown_documents_are_counted_and_reported(
     workspace: Workspace, system: AgentSystem
 ) -> None:
     define(workspace)

@@ -162,7 +162,7 @@ class TestGitRepository(AgentSuite):
         self.commit("third")
         return "https://git.example.com/docs/read%20me.txt"
 
-    def test_the_last_author_and_time_of_each_file_are_told(self) -> None:
+    def test_the_last_author_and_time_of_each_file_are_known(self) -> None:
         (self.path / "new.txt").write_text("new")
         self.commit("fourth")
         told = self.documents()["https://git.example.com/docs/read%20me.txt"].attributes

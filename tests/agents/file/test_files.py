@@ -264,7 +264,7 @@ def test_a_file_as_a_path_that_is_not_there_makes_a_listing_partial(docs: Path, 
 # ---- what is not there
 
 
-def test_a_folder_that_the_account_may_not_read_is_told_as_a_mistake(
+def test_a_folder_that_the_account_may_not_read_is_reported_as_a_mistake(
     docs: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(bases: object, path: bytes, flags: int) -> int:

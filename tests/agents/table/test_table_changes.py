@@ -70,7 +70,7 @@ def test_fetched_rows_have_the_validators_of_listed_ones(tickets: Base) -> None:
     assert [getattr(one, "validators", one) for one in found] == [one.validators for one in listed.values()]
 
 
-def test_rows_of_a_log_with_unknown_marks_are_read_and_told(
+def test_rows_of_a_log_with_unknown_marks_are_read_and_reported(
     tickets: Base, caplog: pytest.LogCaptureFixture
 ) -> None:
     tickets.run("CREATE TABLE tickets_log (k1 VARCHAR(20), mark CHAR(1))")

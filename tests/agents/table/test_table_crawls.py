@@ -200,7 +200,7 @@ def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: 
         ("postgresql://127.0.0.1:1/x", 1, "postgresql: "),
     ],
 )
-def test_who_is_to_mend_what_keeps_a_table_from_being_read_is_told_by_the_exit_code(
+def test_the_exit_code_says_who_is_to_mend_what_keeps_a_table_from_being_read(
     workspace: Workspace, connection: str, code: int, told: str
 ) -> None:
     define(workspace, Base(connection, workspace.directory))

@@ -69,7 +69,7 @@ def test_what_is_read_can_change_nothing(base: Base) -> None:
     lister.close()
 
 
-def test_keys_that_a_collation_takes_for_each_other_are_told_apart(base: Base) -> None:
+def test_keys_that_a_collation_takes_for_each_other_are_distinguished(base: Base) -> None:
     setup = base.setup()
     written = change_log_sql(setup.options, SecretReader({}), base.folder)
     base.run(*(one.replace(":", "\\:") for one in written.split(";\n\n")))

@@ -144,7 +144,9 @@ def test_values_of_sqlite_that_fit_no_type_keep_no_row_out(tmp_path: Path) -> No
     assert all(isinstance(one, Entry) for one in base.fetched(*urls, **OPTIONS))
 
 
-def test_a_column_of_bytes_as_an_attribute_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_column_of_bytes_as_an_attribute_is_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "x.db").touch()
     base = Base(f"sqlite:///{tmp_path / 'x.db'}", tmp_path)
     base.run("CREATE TABLE t (id INTEGER, b TEXT, x BLOB)", "INSERT INTO t VALUES (1, 'x', x'ff00')")

@@ -69,7 +69,7 @@ def test_ultra_search_31_a_text_column_is_no_attribute(tmp_path: Path) -> None:
         ("robots: {obey: false}", "does not apply to a source of type `table`"),
     ],
 )
-def test_mistakes_are_told_with_their_line(tmp_path: Path, line: str, told: str) -> None:
+def test_mistakes_are_reported_with_their_line(tmp_path: Path, line: str, told: str) -> None:
     (said,) = findings(tmp_path, line)
     assert said.startswith("ultracrawl.yaml:")
     assert told in said
@@ -87,7 +87,7 @@ def test_a_definition_that_cannot_be_is_refused(tmp_path: Path, written: str, to
     assert len(findings(tmp_path, text=TICKETS.replace(written, told))) == 1
 
 
-def test_a_key_of_nine_columns_is_told_as_that(tmp_path: Path) -> None:
+def test_a_key_of_nine_columns_is_reported_as_that(tmp_path: Path) -> None:
     (told,) = findings(tmp_path, text=TICKETS.replace("[id]", "[a, b, c, d, e, f, g, h, i]"))
     assert named(told)[-3:] == ["9", "8", "8"]
 

@@ -183,7 +183,7 @@ EVERYWHERE = """sources:
 """
 
 
-def test_expressions_of_the_slower_engine_are_told_wherever_rules_stand(tmp_path: Path) -> None:
+def test_expressions_of_the_slower_engine_are_reported_wherever_rules_stand(tmp_path: Path) -> None:
     file = tmp_path / "ultracrawl.yaml"
     file.write_text(EVERYWHERE)
     told = [one.problem for one in load_project(file).findings if "slower engine" in one.problem]

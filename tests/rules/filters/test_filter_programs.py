@@ -437,7 +437,7 @@ def test_portal_robot_5_a_directory_gives_its_files_and_no_description() -> None
     assert (links.links, rd.rd) == (["one.txt", "two.txt"], {})
 
 
-def test_a_mistake_is_told_once_and_not_of_the_lines_that_need_its_own() -> None:
+def test_a_mistake_is_reported_once_and_not_of_the_lines_that_need_its_own() -> None:
     filters = Filters()
     filters.program("Setup fn=setup-type-by-extension file=x kind=y\nData fn=assign-type-by-extension")
     assert [(finding.line, finding.key) for finding in filters.findings] == [(1, "kind")]

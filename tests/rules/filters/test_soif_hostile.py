@@ -29,7 +29,7 @@ GOOD = b"@DOCUMENT { http://h/a\ntitle{1}:\tT\n}\n"
     ],
     ids=["size too large", "too small", "huge", "absurd", "no end", "junk", "long URL", "many", "zeros"],
 )
-def test_a_mistake_is_told_with_line_and_byte(data: bytes, place: str, problem: str) -> None:
+def test_a_mistake_is_reported_with_line_and_byte(data: bytes, place: str, problem: str) -> None:
     with pytest.raises(SoifError, match=problem) as caught:
         list(read_soif(data))
     assert place in str(caught.value)

@@ -275,7 +275,7 @@ def test_fast_14_nobody_is_woken_before_the_address_may_be_asked() -> None:
     assert frontier.next_at() == 10.0
 
 
-def test_fast_14_an_address_is_told_once_and_to_sites_that_are_there() -> None:
+def test_fast_14_an_address_is_reported_once_and_to_sites_that_are_there() -> None:
     frontier: Frontier[Entry] = filled(made_frontier(Pace(10.0, per_address=True)), a=1, b=1)
     frontier.set_address("nobody", "x")
     frontier.set_address("a", "x")

@@ -157,7 +157,7 @@ def test_a_start_begins_a_run_of_a_robot_that_waits_in_its_process() -> None:
     assert world.acts == ["start Mon 01:00", "start Tue 01:00", "stop Wed 02:00"]
 
 
-def test_a_start_that_fails_is_told_and_tried_again_at_the_next_time() -> None:
+def test_a_start_that_fails_is_reported_and_tried_again_at_the_next_time() -> None:
     world = World(times('Start time="1:00 am" days=Mon,Tue'), fails=True)
     world.live()
     assert world.acts == ["start Mon 01:00", "start Tue 01:00"]

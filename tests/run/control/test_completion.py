@@ -11,7 +11,7 @@ from support.site import Site
 
 
 @pytest.fixture
-def told(workspace: Workspace) -> Path:
+def reported(workspace: Workspace) -> Path:
     return workspace.directory / "told"
 
 
@@ -25,42 +25,44 @@ def define(workspace: Workspace, url: str, after: Any = None, **options: Any) ->
     workspace.define(url, completion=completion, **options)
 
 
-def test_a_run_with_documents_is_told_with_its_numbers(
-    workspace: Workspace, site: Site, url: str, told: Path
+def test_a_run_with_documents_is_reported_with_its_numbers(
+    workspace: Workspace, site: Site, url: str, reported: Path
 ) -> None:
     site.page("/", title="Home", links=["/a"])
     site.page("/a", title="A")
     define(workspace, f"{url}/")
     workspace.crawl()
-    assert told.read_text() == "1 done 2 2 2 0 \n"
+    assert reported.read_text() == "1 done 2 2 2 0 \n"
     workspace.crawl()
-    assert told.read_text().count("\n") == 1, "nothing came into the index"
+    assert reported.read_text().count("\n") == 1, "nothing came into the index"
 
 
-def test_a_run_that_failed_is_told(workspace: Workspace, site: Site, url: str, told: Path) -> None:
+def test_a_run_that_failed_is_reported(workspace: Workspace, site: Site, url: str, reported: Path) -> None:
     site.respond("/", status=500)
     define(workspace, f"{url}/")
     workspace.crawl(code=1)
-    assert told.read_text().startswith("1 failed 0 ")
-    assert url in told.read_text()
+    assert reported.read_text().startswith("1 failed 0 ")
+    assert url in reported.read_text()
 
 
-def test_a_run_that_could_not_begin_is_told(workspace: Workspace, site: Site, url: str, told: Path) -> None:
+def test_a_run_that_could_not_begin_is_reported(
+    workspace: Workspace, site: Site, url: str, reported: Path
+) -> None:
     site.page("/", title="Home")
     access = {"a": {"url": f"{url}/", "user": "u", "password": "${NOT_SET_AT_ALL}"}}
     define(workspace, f"{url}/", authentication=access)
     assert workspace.command("crawl", "--json").code == 2
-    assert told.read_text().startswith(" failed 0 0 0 0 ")
-    assert "NOT_SET_AT_ALL" in told.read_text()
+    assert reported.read_text().startswith(" failed 0 0 0 0 ")
+    assert "NOT_SET_AT_ALL" in reported.read_text()
 
 
-def test_which_runs_are_told_is_up_to_the_definition(
-    workspace: Workspace, site: Site, url: str, told: Path
+def test_which_runs_are_reported_is_up_to_the_definition(
+    workspace: Workspace, site: Site, url: str, reported: Path
 ) -> None:
     site.page("/", title="Home")
     define(workspace, f"{url}/", after="failure")
     workspace.crawl()
-    assert not told.exists()
+    assert not reported.exists()
     define(workspace, f"{url}/", after=["nothing new"])
     workspace.crawl()
-    assert told.read_text().startswith("2 done 0 ")
+    assert reported.read_text().startswith("2 done 0 ")

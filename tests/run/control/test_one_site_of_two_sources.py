@@ -99,13 +99,13 @@ def test_while_one_waits_it_asks_its_other_site_and_status_says_who_has_the_site
         two = workspace.start("crawl", "two", "--json")
         name = urlsplit(url).netloc
 
-        def told() -> Any:
+        def reported() -> Any:
             ended = workspace.command("status", name, "--json")
             rows = {row["source"]: row for row in ended.json["sites"]} if ended.code == 0 else {}
             return rows.get("two", {}).get("holder") and rows["two"]["holder"]["waiting"] and rows["two"]
 
-        until(told, two)
-        row = told()
+        until(reported, two)
+        row = reported()
         assert (row["holder"]["source"], row["holder"]["waiting"]) == ("one", ["two"])
         shown = workspace.command("status", name).out
         assert row["waits"] in shown

@@ -223,7 +223,7 @@ def test_ultra_search_19_20_a_vanished_url_is_found_until_the_next_crawl(
     assert workspace.search('"lonely one"') == []
 
 
-def test_a_forced_crawl_tells_unchanged_pages_from_changed_ones(
+def test_a_forced_crawl_distinguishes_unchanged_pages_from_changed_ones(
     site: Site, url: str, workspace: Workspace
 ) -> None:
     site.page("/", title="Home", text="words", links=["/a", "/b"])

@@ -42,7 +42,7 @@ def test_the_others_are_crawled(several: Workspace) -> None:
     assert (runs["b"]["run_id"], runs["b"]["started"]) == (None, None)
 
 
-def test_it_is_told_in_one_line(several: Workspace) -> None:
+def test_it_is_reported_in_one_line(several: Workspace) -> None:
     ended = several.command("crawl")
     assert ended.code == 1
     told = [line for line in ended.err.splitlines() if line.strip()]

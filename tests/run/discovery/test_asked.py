@@ -154,7 +154,7 @@ class StartFails(SourceSpider):
     ("name", "told"),
     [("Fails", "own.Fails failed on every page"), ("StartFails", "no list of URLs")],
 )
-def test_a_class_that_fails_is_told_in_a_line(
+def test_a_class_that_fails_is_reported_in_a_line(
     site: Site, url: str, workspace: Workspace, name: str, told: str
 ) -> None:
     site.page("/", title="Home", links=["/a"])

@@ -43,7 +43,7 @@ def test_fast_108_memory_is_bounded_and_most_links_are_joined_by_a_plus(
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) > 20 * 500 * 30 - 2 * MAX_BUFFERED
 
 
-def test_fast_108_a_folder_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
+def test_fast_108_a_folder_that_cannot_be_written_is_reported_once(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     problems: list[WorkError] = []
     lists = LinkLists(tmp_path / "file", problems.append)

@@ -91,7 +91,7 @@ def test_proxy_type_says_whether_the_proxy_is_used(
     ],
     ids=["a script", "no proxy", "no type", "direct", "RDM", "remote access", "no remote access"],
 )
-def test_what_has_no_effect_is_told(
+def test_what_has_no_effect_is_reported(
     url: str, robot: RobotFiles, properties: dict[str, str], told: str
 ) -> None:
     robot.site(f"{url}/")

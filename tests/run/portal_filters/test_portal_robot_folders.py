@@ -105,7 +105,7 @@ def test_a_starting_point_of_robot_conf_has_a_site_of_its_own(robot: RobotFiles,
     assert len(robot.found("needle")) == 5
 
 
-def test_hosts_that_let_no_files_in_are_told(robot: RobotFiles, share: Path) -> None:
+def test_hosts_that_let_no_files_in_are_reported(robot: RobotFiles, share: Path) -> None:
     add_site(robot, share, lines="   Host name=localhost\n")
     told = lint_of(robot).out
     assert "Host name=localhost protocol=file" in named(told)
@@ -129,7 +129,7 @@ def test_a_folder_elsewhere_is_a_mistake(robot: RobotFiles, url: str) -> None:
     assert "filterrules.conf:2 - " in lint.out
 
 
-def test_servers_and_folders_are_two_sources_and_that_is_told(
+def test_servers_and_folders_are_two_sources_and_that_is_reported(
     robot: RobotFiles, share: Path, site: Site, url: str
 ) -> None:
     site.page("/", title="Web", text="needle")

@@ -131,8 +131,8 @@ def test_portal_robot_135_139_quit_ends_after_the_hook_ran_once(life: Life) -> N
     life.start()
     assert life.ended().code == 0
     assert life.hooked() == ["robot 3 two words"], "its exit status is ignored"
-    told = [line[11:] for line in life.log().splitlines() if "cmd" in line or "Workload" in line]
-    assert told == [
+    reported = [line[11:] for line in life.log().splitlines() if "cmd" in line or "Workload" in line]
+    assert reported == [
         f"Run cmd: {hook} 'two words'",
         f"Complete cmd: {hook} 'two words' (exit status 3)",
         "Workload complete.",
@@ -198,14 +198,14 @@ def test_portal_robot_133_a_robot_may_end_before_it_is_seen_to_obey(
     monkeypatch.setattr(robot_control, "robot_file", lambda *_: tmp_path / "robot")
     monkeypatch.setattr(robot_control, "running_crawl_status", lambda *_: None)
 
-    def told(command: Command, *states: RobotState) -> RobotState:
+    def reported(command: Command, *states: RobotState) -> RobotState:
         seen = iter(states)
         monkeypatch.setattr(robot_control, "robot_state", lambda *_: next(seen))
         return robot_control.order_robot(project, "robot", command, timeout=30.0, sleep=lambda _: None)
 
-    assert told(Command.RESUME, RobotState.PAUSED, RobotState.PAUSED, RobotState.OFF) is RobotState.OFF
+    assert reported(Command.RESUME, RobotState.PAUSED, RobotState.PAUSED, RobotState.OFF) is RobotState.OFF
     with pytest.raises(WorkError, match="the robot ended before it could pause"):
-        told(Command.PAUSE, RobotState.RUNNING, RobotState.RUNNING, RobotState.OFF)
+        reported(Command.PAUSE, RobotState.RUNNING, RobotState.RUNNING, RobotState.OFF)
 
 
 SETUP = """Setup fn=load-modules module="counting" funcs="begin"
@@ -289,14 +289,14 @@ def test_portal_robot_135_the_hook_of_a_plain_crawl(life: Life) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hook", "told"),
+    ("hook", "reported"),
     [("/no/such/program", "could not be run"), ("true; echo", "could not be run")],
     ids=["no program", "no shell"],
 )
-def test_a_hook_that_cannot_be_run_is_told(life: Life, hook: str, told: str) -> None:
+def test_a_hook_that_cannot_be_run_is_reported(life: Life, hook: str, reported: str) -> None:
     life.set(cmd_hook=hook)
     life.files.crawl()
-    assert told in life.log()
+    assert reported in life.log()
 
 
 def test_portal_robot_149_150_the_database_is_cleared_only_while_the_robot_is_off(life: Life) -> None:

@@ -68,7 +68,7 @@ def test_what_a_verb_cannot_do_is_one_line(
     assert told in ended.err
 
 
-def test_a_mistake_in_any_of_the_files_is_told_with_its_line(robot: RobotFiles) -> None:
+def test_a_mistake_in_any_of_the_files_is_reported_with_its_line(robot: RobotFiles) -> None:
     text = robot.text("filter.conf").replace("fn=enumerate-urls max", "fn=enumerate-url max")
     robot.write("filter.conf", text)
     line = next(number for number, one in enumerate(text.splitlines(), 1) if "enumerate-url max" in one)

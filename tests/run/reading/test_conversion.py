@@ -44,7 +44,7 @@ def converter_that(workspace: Workspace, code: str) -> dict[str, Any]:
     return {"hosted": True, "PYTHONPATH": f"{folder}:{ROOT}"}
 
 
-def test_a_document_without_text_is_told(site: Site, url: str, workspace: Workspace) -> None:
+def test_a_document_without_text_is_reported(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="words", links=["/scan.pdf", "/text.pdf", "/empty"])
     site.file("/scan.pdf", files.pdf([""], title="A scan"), PDF)
     site.file("/text.pdf", files.pdf(["needle"]), PDF)

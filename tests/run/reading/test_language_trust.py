@@ -27,7 +27,7 @@ ENGLISH = (
 )
 
 
-def told(
+def indexed_language(
     trust: Trust, text: str, lang: str = "", header: str = "", found: tuple[str, float] | None = None
 ) -> str:
     """Return what a page is told to be in; `found` is what its text shows, and without it is detected."""
@@ -50,15 +50,17 @@ def told(
 def test_a_long_text_refutes_a_wrong_declaration(
     lang: str, header: str, declared: str, detected: str, both: str
 ) -> None:
-    found = {trust: told(trust, GERMAN, lang, header) for trust in ("declared", "detected", "both")}
+    found = {
+        trust: indexed_language(trust, GERMAN, lang, header) for trust in ("declared", "detected", "both")
+    }
     assert found == {"declared": declared, "detected": detected, "both": both}
 
 
 @pytest.mark.parametrize("trust", ["declared", "detected", "both"])
 @pytest.mark.parametrize("text", ["", "12 34", "Heron", "int main(void) { return 0; } " * 20])
 def test_a_text_that_tells_nothing_leaves_what_is_declared(trust: Trust, text: str) -> None:
-    assert told(trust, text, "fr") == "fr"
-    assert told(trust, text) == ""
+    assert indexed_language(trust, text, "fr") == "fr"
+    assert indexed_language(trust, text) == ""
 
 
 @pytest.mark.parametrize(
@@ -73,18 +75,18 @@ def test_a_text_that_tells_nothing_leaves_what_is_declared(trust: Trust, text: s
 def test_both_believe_the_page_unless_the_text_is_clearly_another_language(
     length: int, found: tuple[str, float], expected: str
 ) -> None:
-    assert told("both", "x" * length, "en", found=found) == expected
-    assert told("both", "x" * length, found=found) == found[0], "nothing is declared"
+    assert indexed_language("both", "x" * length, "en", found=found) == expected
+    assert indexed_language("both", "x" * length, found=found) == found[0], "nothing is declared"
 
 
 def test_half_a_translation_is_not_clearly_another_language() -> None:
-    assert told("detected", ENGLISH + GERMAN, "de") == "en"
-    assert told("both", ENGLISH + GERMAN, "de") == "de"
+    assert indexed_language("detected", ENGLISH + GERMAN, "de") == "en"
+    assert indexed_language("both", ENGLISH + GERMAN, "de") == "de"
 
 
 @pytest.mark.parametrize("lang", ["nb", "nn"])
 def test_norwegian_does_not_refute_its_written_forms(lang: str) -> None:
-    assert told("both", "x" * OVERRULING_CHARS, lang, found=("no", 1.0)) == lang
+    assert indexed_language("both", "x" * OVERRULING_CHARS, lang, found=("no", 1.0)) == lang
 
 
 def test_lint_names_the_option_that_has_no_effect_beside_trust(workspace: Workspace) -> None:

@@ -12,7 +12,7 @@ from support.site import Site
 STORY = "a heron stands in the shallow water and waits for a fish that does not come"
 
 
-def told(workspace: Workspace, path: str, *words: str) -> dict[str, list[str]]:
+def relations_of(workspace: Workspace, path: str, *words: str) -> dict[str, list[str]]:
     """Return what the document of a path tells, each URL as its path."""
     hits = workspace.command("search", "--json", "--limit", "100", "", *words).json["hits"]
     (hit,) = [hit for hit in hits if "/" + hit["url"].split("/", 3)[3] == path]
@@ -40,12 +40,12 @@ def herons(site: Site) -> Site:
 ALL = {"tell": ["duplicates", "redirects", "mirrors", "metadata"], "links": True, "referrers": 5}
 
 
-def test_fast_112_nothing_is_told_unless_it_is_asked_for(
+def test_fast_112_nothing_is_reported_unless_it_is_asked_for(
     herons: Site, url: str, workspace: Workspace
 ) -> None:
     workspace.define(f"{url}/")
     workspace.crawl()
-    assert told(workspace, "/heron") == told(workspace, "/") == {}
+    assert relations_of(workspace, "/heron") == relations_of(workspace, "/") == {}
 
 
 def test_fast_112_51_115_documents_tell_of_urls_around_them(
@@ -54,12 +54,12 @@ def test_fast_112_51_115_documents_tell_of_urls_around_them(
     host = url.split("/")[2].partition(":")[0]
     workspace.define(f"{url}/", relations=ALL, sites={"aliases": {"mirror.example": host}})
     workspace.crawl()
-    heron = told(workspace, "/heron")
+    heron = relations_of(workspace, "/heron")
     assert set(heron["Duplicates"]) == {"/print/heron", "/copies/heron"}
     assert set(heron["Redirects"]) == {"/old", "/older"}, "also through another redirect"
     assert heron["Mirrors"] == [f"http://mirror.example:{url.rpartition(':')[2]}/heron"]
     assert heron["Referrers"] == ["/"]
-    home = told(workspace, "/")
+    home = relations_of(workspace, "/")
     assert home["Links"][-1] == "https://elsewhere.example/x?b=1", "in their order, those outside too"
     assert home["Links"][:2] == ["/heron", "/print/heron"]
     assert any(one.startswith("http.content-type=text/html") for one in home["Metadata"])
@@ -67,12 +67,12 @@ def test_fast_112_51_115_documents_tell_of_urls_around_them(
     assert workspace.search("heron", "--where", f"Duplicates={url}/print/heron") == ["/heron"]
 
 
-def test_fast_112_what_is_told_follows_the_site_without_a_request(
+def test_fast_112_what_is_reported_follows_the_site_without_a_request(
     herons: Site, url: str, workspace: Workspace
 ) -> None:
     workspace.define(f"{url}/", relations=ALL)
     workspace.crawl()
-    before = told(workspace, "/heron")
+    before = relations_of(workspace, "/heron")
     herons.page("/copies/heron", title="Egret", text="an egret is white")
     herons.page("/late/heron", title="Heron", text=STORY)
     herons.redirect("/older", "/print/heron")
@@ -85,7 +85,7 @@ def test_fast_112_what_is_told_follows_the_site_without_a_request(
     )
     herons.reset()
     workspace.crawl()
-    after = told(workspace, "/heron")
+    after = relations_of(workspace, "/heron")
     assert (set(before["Duplicates"]), set(after["Duplicates"])) == (
         {"/print/heron", "/copies/heron"},
         {"/print/heron", "/late/heron"},
@@ -110,7 +110,7 @@ def test_a_document_that_tells_anew_keeps_what_links_to_it_are_called(
         "/", b"<a href=/heron>feathered friend</a><a href=/print/heron>p</a><a href=/other>o</a>", "text/html"
     )
     workspace.crawl()
-    assert set(told(workspace, "/heron")["Duplicates"]) == {"/print/heron", "/copies/heron"}
+    assert set(relations_of(workspace, "/heron")["Duplicates"]) == {"/print/heron", "/copies/heron"}
     assert "/heron" in workspace.search("feathered friend")
 
 
@@ -135,7 +135,7 @@ def test_lists_are_bounded(
     section = {"tell": ["duplicates", "redirects"], **relations}
     workspace.define(f"{url}/", relations=section, duplicates={"always_listed": always})
     workspace.crawl()
-    assert {name: len(urls) for name, urls in told(workspace, "/heron").items()} == expected
+    assert {name: len(urls) for name, urls in relations_of(workspace, "/heron").items()} == expected
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_collections_tell(
     (workspace.directory / "collection.xml").write_text(fast_xml({**common, **options}))
     assert workspace.command("crawl", "-c", "collection.xml").code == 0
     path = "/" if "pp/ds_send_links" in options else "/heron"
-    found = told(workspace, path, "-c", "collection.xml")
+    found = relations_of(workspace, path, "-c", "collection.xml")
     assert {name: len(urls) for name, urls in found.items()} == names
 
 
@@ -166,7 +166,9 @@ def test_a_copy_that_takes_over_tells_of_the_others(herons: Site, url: str, work
     herons.remove("/heron")
     workspace.crawl()
     (left,) = workspace.search("shallow")
-    assert told(workspace, left) == {"Duplicates": [({"/print/heron", "/copies/heron"} - {left}).pop()]}
+    assert relations_of(workspace, left) == {
+        "Duplicates": [({"/print/heron", "/copies/heron"} - {left}).pop()]
+    }
 
 
 def test_documents_that_wait_for_an_approval_tell_too(herons: Site, url: str, workspace: Workspace) -> None:
@@ -174,4 +176,4 @@ def test_documents_that_wait_for_an_approval_tell_too(herons: Site, url: str, wo
     workspace.crawl()
     workspace.command("approve", "site")
     workspace.crawl()
-    assert len(told(workspace, "/heron")["Duplicates"]) == 2
+    assert len(relations_of(workspace, "/heron")["Duplicates"]) == 2

@@ -91,7 +91,7 @@ def test_options_say_how_long(
     assert found(site, url, workspace, script, options) == is_found
 
 
-def test_an_element_that_does_not_come_is_told(site: Site, url: str, workspace: Workspace) -> None:
+def test_an_element_that_does_not_come_is_reported(site: Site, url: str, workspace: Workspace) -> None:
     assert not found(site, url, workspace, "1", {"wait_for": "#never", "max_wait": 0.2})
     site.page("/", text="changed", head="<script>1</script>")
     (remark,) = workspace.crawl().run["remarks"]

@@ -84,7 +84,7 @@ def test_the_space_of_deleted_documents_is_freed__ultra_search_21(
 
 
 @pytest.mark.processes
-def test_one_that_takes_too_long_is_ended_and_told_of(project: Project, workspace: Workspace) -> None:
+def test_one_that_takes_too_long_is_ended_and_reported(project: Project, workspace: Workspace) -> None:
     workspace.crawl()
     optimise = project.index.optimise
     assert optimise is not None

@@ -167,7 +167,7 @@ def test_a_site_that_a_definition_has_is_crawled_by_its_name(
     assert not (workspace.directory / "var" / "adhoc.yaml").exists()
 
 
-def test_two_sources_that_could_take_over_are_told_and_nothing_is_done(
+def test_two_sources_that_could_take_over_are_reported_and_nothing_is_done(
     manual: Site, url: str, workspace: Workspace
 ) -> None:
     crawl_url(workspace, url)

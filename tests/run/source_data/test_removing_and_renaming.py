@@ -63,7 +63,7 @@ def stored(workspace: Workspace, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_source_that_no_file_defines_is_told_and_left_out_and_removed(
+def test_a_source_that_no_file_defines_is_reported_and_left_out_and_removed(
     pages: Site, url: str, workspace: Workspace, engine: str
 ) -> None:
     define(workspace, url, "members", engine=engine, storage={"keep": True}, log={"fetch": True})
@@ -384,7 +384,7 @@ def test_a_damaged_state_is_removed_too(pages: Site, url: str, workspace: Worksp
     assert names_of(workspace) == {}
 
 
-def test_logs_of_sources_with_a_common_beginning_are_told_apart(tmp_path: Path) -> None:
+def test_logs_of_sources_with_a_common_beginning_are_distinguished(tmp_path: Path) -> None:
     from ultracrawl.sources import adhoc_project
 
     project = adhoc_project(["http://docs/"], tmp_path)

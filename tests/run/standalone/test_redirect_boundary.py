@@ -67,7 +67,7 @@ def test_a_redirect_is_followed_or_refused_by_its_kind(status: int, location: st
         assert answer.url.endswith(location.rpartition("/")[2])
 
 
-def test_a_refusal_is_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_refusal_is_counted_and_reported(caplog: pytest.LogCaptureFixture) -> None:
     chain = Chain(redirecting(301, OUTSIDE), "RedirectBoundaryMiddleware", ULTRACRAWL_BOUNDARY=BOUNDARY)
     with caplog.at_level(logging.INFO):
         chain.crawl("http://h.example/from")

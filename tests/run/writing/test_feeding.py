@@ -144,7 +144,7 @@ def test_fast_124_the_primary_destination_says_what_is_indexed(fed: Fed) -> None
     assert fed.status()["archive"]["primary"]
 
 
-def test_documents_that_an_earlier_crawl_read_are_told_apart(fed: Fed, site: Site) -> None:
+def test_documents_that_an_earlier_crawl_read_are_distinguished(fed: Fed, site: Site) -> None:
     fed.feed({}, paused=True)
     fed.crawl()
     site.page("/a", title="A", text="changed")
@@ -225,7 +225,7 @@ def test_the_definition_has_the_last_word_after_an_order(fed: Fed) -> None:
     assert fed.status()["archive"]["paused"]
 
 
-def test_mistakes_are_told(fed: Fed) -> None:
+def test_mistakes_are_reported(fed: Fed) -> None:
     fed.feed()
     ended = fed.command("feeding", "pause", "site", "nowhere")
     assert (ended.code, "public, copy" in ended.err) == (2, True)

@@ -174,7 +174,7 @@ def test_mistakes_in_a_destination_name_their_line(tmp_path: Path, section: str,
     assert "geheim" not in ended.out
 
 
-def test_secrets_in_clear_are_told_of_and_files_are_found_beside_the_definition(tmp_path: Path) -> None:
+def test_secrets_in_clear_are_reported_and_files_are_found_beside_the_definition(tmp_path: Path) -> None:
     (tmp_path / "ultracrawl.yaml").write_text(
         "destinations:\n"
         "  x:\n"

@@ -84,7 +84,7 @@ def test_documents_get_the_texts_of_links_that_are_known_when_their_segment_is_s
     state.close()
 
 
-def test_documents_that_the_store_was_not_told_of_come_again_or_go(tmp_path: Path) -> None:
+def test_documents_that_the_store_does_not_know_of_come_again_or_go(tmp_path: Path) -> None:
     state, index = SqliteStore(":memory:", "s"), MemoryIndex({})
     known(state, 1, 2)
     entry = QueueEntry(1, "http://h/1", "http://h", 0, 1)

@@ -65,7 +65,7 @@ def test_none_is_started_ahead_for_what_gets_no_documents(project: Project, sour
     assert not cast("NotedProcess", open_indexer(project)).started
 
 
-def test_a_process_that_cannot_be_started_is_told_of_by_the_crawl(project: Project) -> None:
+def test_a_process_that_cannot_be_started_is_reported_by_the_crawl(project: Project) -> None:
     index = project.index.model_copy(update={"engine": "nonsense"})
     prestart_indexer(project.model_copy(update={"index": index}), project.sources["one"])
 

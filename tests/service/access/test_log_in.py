@@ -146,7 +146,7 @@ def test_cookies_say_port_and_transport(service: Service) -> None:
         assert browser.get("/").status_code == 200
 
 
-def test_behind_a_proxy_everything_is_told_to_come_by_tls(service: Service) -> None:
+def test_behind_a_proxy_everything_has_to_come_by_tls(service: Service) -> None:
     service.restart(ApiOptions(cookies=Cookies(8480, is_secure=True, root_path="/search")))
     browser = Browser(service)
     assert 'template="https://127.0.0.1:8480/search/?q={searchTerms}"' in browser.get("/opensearch.xml").text

@@ -137,7 +137,7 @@ def test_restrictions_belong_to_a_url(tmp_path: Path) -> None:
         assert (result.code, len(result.err.splitlines())) == (2, 1), words
 
 
-def test_a_page_that_nobody_can_open_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_page_that_nobody_can_open_is_reported_with_what_to_do(tmp_path: Path) -> None:
     sources = {"site": {"start_urls": ["http://a.example/"], "refresh": {"interval": "never"}}}
     (tmp_path / "ultracrawl.yaml").write_text(yaml.safe_dump({"sources": sources}))
     with serving(tmp_path) as printed:

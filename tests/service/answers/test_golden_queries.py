@@ -300,7 +300,7 @@ def test_lint_shows_mistakes_as_hints(golden: Golden) -> None:
     ] == [0]
 
 
-class Told:
+class Reported:
     """The notices of a watch."""
 
     def __init__(self, golden: Golden) -> None:
@@ -311,8 +311,8 @@ class Told:
         return AnswerWatch(lambda: self.golden.project, self.texts.append)
 
 
-def test_what_fell_is_told_once_and_again_after_it_was_back(golden: Golden) -> None:
-    watch = Told(golden).start()
+def test_what_fell_is_reported_once_and_again_after_it_was_back(golden: Golden) -> None:
+    watch = Reported(golden).start()
     golden.write(
         {"query": "vacation request", "pages": VACATION, "within": 1},
         {"query": "lunch", "pages": "http://h/lunch"},
@@ -321,7 +321,7 @@ def test_what_fell_is_told_once_and_again_after_it_was_back(golden: Golden) -> N
     golden.apply(Deletion("handbook", VACATION))
     assert VACATION in watch.check()
     assert watch.check() == ""
-    assert Told(golden).start().check() == "", "a service that is restarted does not tell it again"
+    assert Reported(golden).start().check() == "", "a service that is restarted does not tell it again"
     golden.apply(Deletion("handbook", "http://h/lunch"))
     told = watch.check()
     assert "http://h/lunch" in told
@@ -333,7 +333,7 @@ def test_what_fell_is_told_once_and_again_after_it_was_back(golden: Golden) -> N
 
 
 def test_mistakes_and_damage_end_no_watch(golden: Golden) -> None:
-    watch = Told(golden).start()
+    watch = Reported(golden).start()
     assert watch.check() == "", "there is no file"
     golden.file.write_text("- query: a\n")
     assert watch.check() == ""
@@ -347,7 +347,7 @@ def test_mistakes_and_damage_end_no_watch(golden: Golden) -> None:
 
 def test_crawls_that_end_during_a_check_are_followed_by_one(golden: Golden) -> None:
     golden.write({"query": "none", "pages": "http://h/none"})
-    told = Told(golden)
+    told = Reported(golden)
     checks: list[str] = []
 
     async def serve() -> None:

@@ -269,18 +269,18 @@ def test_what_is_loaded_in_bulk_holds_from_the_next_search_on(api: Api, workspac
     searchers.close()
 
 
-def told_of(shape: Any, answer: Any, place: str = "") -> Iterator[str]:
+def reported_of(shape: Any, answer: Any, place: str = "") -> Iterator[str]:
     """Yield the members of an answer that its shape does not name."""
     if isinstance(shape, BaseModel):
         yield from (f"{place}.{name}" for name in shape.model_extra or ())
         for name in type(shape).model_fields:
-            yield from told_of(getattr(shape, name), answer[name], f"{place}.{name}")
+            yield from reported_of(getattr(shape, name), answer[name], f"{place}.{name}")
     elif isinstance(shape, list):
         for one, told in zip(shape, answer, strict=True):
-            yield from told_of(one, told, place)
+            yield from reported_of(one, told, place)
     elif isinstance(shape, dict):
         for name, one in shape.items():
-            yield from told_of(one, answer[name], f"{place}.{name}")
+            yield from reported_of(one, answer[name], f"{place}.{name}")
 
 
 def test_answers_have_the_shapes_of_the_description(api: Api, url: str) -> None:
@@ -324,4 +324,4 @@ def test_answers_have_the_shapes_of_the_description(api: Api, url: str) -> None:
         answer = api.ask(method, filled, **options)
         assert answer.status_code in (200, 202), answer.text
         shape = TypeAdapter(models[method, path]).validate_python(answer.json())
-        assert list(told_of(shape, answer.json(), path)) == []
+        assert list(reported_of(shape, answer.json(), path)) == []

@@ -292,7 +292,7 @@ def test_an_expired_token_is_refused_with_its_reason_to_its_holder_only(api: Api
 
 
 @pytest.mark.parametrize("prefix", ["", "uc", "xx_", "UC_", "ghp_"])
-def test_a_token_of_another_program_is_told_as_such(api: Api, prefix: str) -> None:
+def test_a_token_of_another_program_is_reported_as_such(api: Api, prefix: str) -> None:
     _, number, secret = api.secrets[Role.READER].split("_", 2)
     answer = api.ask("GET", "/api/v1/sources", token=f"{prefix}{number}_{secret}")
     assert (answer.status_code, "begin with uc_" in answer.json()["detail"]) == (401, True)

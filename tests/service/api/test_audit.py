@@ -99,7 +99,7 @@ def test_verbs_that_change_something_are_recorded(api: Api) -> None:
     assert (rows[0]["role"], rows[2]["options"], rows[2]["deleted"]) == ("reader", ["remove"], 3)
 
 
-def test_a_log_that_cannot_be_written_is_told_and_stops_nothing(
+def test_a_log_that_cannot_be_written_is_reported_and_stops_nothing(
     api: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
     log = api.project.logs.path / "audit.jsonl"

@@ -25,7 +25,7 @@ def numbers(text: str) -> dict[tuple[str, ...], float]:
     }
 
 
-def test_what_sources_and_the_index_hold_is_told(api: Api) -> None:
+def test_what_sources_and_the_index_hold_is_reported(api: Api) -> None:
     answer = api.ask("GET", "/metrics", role=Role.READER)
     assert answer.headers["content-type"].startswith("text/plain")
     found = numbers(answer.text)

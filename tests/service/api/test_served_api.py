@@ -126,7 +126,7 @@ def test_slow_and_silent_connections_shut_nobody_out(served: ServedApi, sites: d
         assert served.ask("GET", "/api/v1/search?q=egrets", 200).json()["total"] == 1
 
 
-def test_people_are_told_of_a_run_that_failed(served: ServedApi, sites: dict[str, Site]) -> None:
+def test_people_are_notified_of_a_run_that_failed(served: ServedApi, sites: dict[str, Site]) -> None:
     sites["one"].respond("/", status=500)
     served.ask("POST", "/api/v1/sources/one/start", 202)
     until(served.told.exists)

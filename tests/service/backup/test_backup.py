@@ -177,7 +177,7 @@ def test_what_killed_backups_left_is_deleted_by_the_next(
     assert (left.exists(), used.exists()) == (False, True)
 
 
-def test_another_definition_is_told(workspace: Workspace, elsewhere: Workspace, url: str) -> None:
+def test_another_definition_is_reported(workspace: Workspace, elsewhere: Workspace, url: str) -> None:
     workspace.define(f"{url}/")
     workspace.crawl()
     archive = move(workspace, elsewhere)

@@ -247,7 +247,7 @@ def test_a_restore_revives_no_removed_user_and_no_session(
     assert users.all_users() == []
 
 
-def test_it_is_told_that_the_tokens_of_a_backup_are_valid(
+def test_it_is_reported_that_the_tokens_of_a_backup_are_valid(
     workspace: Workspace, elsewhere: Workspace, url: str
 ) -> None:
     workspace.define(f"{url}/")

@@ -60,7 +60,7 @@ def test_a_program_finds_the_notice_in_its_environment(folder: Path) -> None:
     assert way.kinds == {NoticeKind.RUN_FAILED}
 
 
-def test_a_program_that_fails_is_told(folder: Path) -> None:
+def test_a_program_that_fails_is_reported(folder: Path) -> None:
     define(ops={"command": program(folder, "exit 3")})
     failed = run("--json")
     assert failed.exit_code == 1
@@ -122,7 +122,7 @@ def test_a_webhook_may_be_a_secret(folder: Path, monkeypatch: pytest.MonkeyPatch
         open_channels(define(chat=way))
 
 
-def test_a_webhook_that_refuses_is_told(folder: Path) -> None:
+def test_a_webhook_that_refuses_is_reported(folder: Path) -> None:
     with hook(500) as (url, _):
         (way,) = open_channels(define(chat={"webhook": url, "networks": ["127.0.0.0/8"]}))
         with pytest.raises(WorkError, match="responded with status 500"):
@@ -162,7 +162,7 @@ def test_unknown_ways_are_named(folder: Path) -> None:
         ({"command": "x", "kinds": ["run-faild"]}, "run-faild"),
     ],
 )
-def test_mistakes_are_told_with_their_place(folder: Path, way: dict[str, Any], problem: str) -> None:
+def test_mistakes_are_reported_with_their_place(folder: Path, way: dict[str, Any], problem: str) -> None:
     with pytest.raises(UserError, match=r"ultracrawl\.yaml:\d+ - notices\.to\.ops") as told:
         define(ops=way)
     assert problem in str(told.value)

@@ -26,7 +26,7 @@ def test_what_happens_together_is_one_message() -> None:
     assert digest.due_notices(1e9) == []
 
 
-def test_the_same_is_told_once_in_an_interval_and_then_as_a_number() -> None:
+def test_the_same_is_reported_once_in_an_interval_and_then_as_a_number() -> None:
     digest = NoticeDigest(3600)
     digest.add_notice(notice(0))
     assert [one.times for one in digest.due_notices(10)] == [1]
@@ -41,7 +41,7 @@ def test_the_same_is_told_once_in_an_interval_and_then_as_a_number() -> None:
     assert digest.due_notices(7400 + GATHER_SECONDS) != []
 
 
-def test_other_sources_and_kinds_are_told_meanwhile() -> None:
+def test_other_sources_and_kinds_are_reported_meanwhile() -> None:
     digest = NoticeDigest(3600)
     digest.add_notice(notice(0))
     digest.due_notices(10)

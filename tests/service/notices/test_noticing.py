@@ -137,7 +137,7 @@ def test_a_way_that_does_not_work_gets_everything_later(tmp_path: Path) -> None:
     assert only.sent == []
 
 
-def test_what_happens_in_a_service_is_told_while_it_runs_and_at_its_end(tmp_path: Path) -> None:
+def test_what_happens_in_a_service_is_reported_while_it_runs_and_at_its_end(tmp_path: Path) -> None:
     project, clock, way, supervisor = project_of(tmp_path), SetClock(), KeptNotices(), FakeSupervision()
     waiting = Notice(NoticeKind.DELETIONS_HELD, "handbook", "3 documents", clock.at)
     noticing = Noticing(
@@ -161,7 +161,7 @@ def good(at: float, source: str = "handbook") -> Event:
     return Event(EventKind.RUN_ENDED, at, source, "done", CrawlEnd(source, RunReport(source, "2", "")))
 
 
-def test_a_week_of_failures_is_told_now_and_then_and_its_end_once(tmp_path: Path) -> None:
+def test_a_week_of_failures_is_reported_now_and_then_and_its_end_once(tmp_path: Path) -> None:
     project, clock, way = project_of(tmp_path, notices={"every": "6 h"}), SetClock(), KeptNotices()
     noticing = Noticing(
         lambda: project, FakeSupervision(), clock, channels=lambda _: [way], watch=NothingToSee()
@@ -182,7 +182,7 @@ def test_a_week_of_failures_is_told_now_and_then_and_its_end_once(tmp_path: Path
     assert len(way.sent) <= 7 * 4 + 2
 
 
-def test_pages_that_fell_are_told_after_a_crawl_that_ended(tmp_path: Path) -> None:
+def test_pages_that_fell_are_reported_after_a_crawl_that_ended(tmp_path: Path) -> None:
     (tmp_path / "golden.yaml").write_text("- query: heron\n  pages: https://h.example/heron\n")
     project = project_of(tmp_path, search_page={"check_answers": "golden.yaml"})
     clock, way, supervisor = SetClock(), KeptNotices(), FakeSupervision()
@@ -237,7 +237,7 @@ async def two_failures(
     ("problems", "noted", "recovers"),
     [([], 0, False), (["no answer"], 0, True), (["no answer"], 50, True), ([], 50, False), ([], 150, True)],
 )
-def test_a_recovery_after_a_restart_is_told(
+def test_a_recovery_after_a_restart_is_reported(
     tmp_path: Path, problems: list[str], noted: int, recovers: bool
 ) -> None:
     project = project_of(tmp_path, processes={"default_interval": None})  # nothing becomes stale meanwhile
@@ -372,7 +372,7 @@ def test_the_interval_is_that_of_the_schedule(tmp_path: Path) -> None:
     assert interval_of(project, project.sources["handbook"], 1e9) is None, "its state is there"
 
 
-def test_a_low_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_low_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = project_of(tmp_path, notices={"certificate_days": 0, "disk_free": "2 GB"})
     monkeypatch.setattr(watch, "free_bytes", lambda path: 1e9 if path.name == "index" else 1e12)
     (low,) = ServiceWatch(lambda: project).notices(1e9)

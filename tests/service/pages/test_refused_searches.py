@@ -101,7 +101,7 @@ def test_the_page_says_why_and_keeps_the_query(refused: Ask) -> None:
     assert german not in answer.text
 
 
-def test_who_gets_no_place_is_told_when_to_come_again(without_a_place: Ask) -> None:
+def test_who_gets_no_place_gets_a_retry_time(without_a_place: Ask) -> None:
     for path in ("/api/v1/search?q=egret", "/?q=egret", "/suggestions?q=egr"):
         answer = without_a_place(path)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")

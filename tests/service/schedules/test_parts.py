@@ -71,7 +71,7 @@ def test_what_is_done_later_than_the_next_time_is_launched_at_the_time_after(
     run_virtual(run())
 
 
-def test_a_source_that_fails_is_told_of_while_others_are_crawled(store: SqliteScheduleStore) -> None:
+def test_a_source_that_fails_is_reported_while_others_are_crawled(store: SqliteScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("endless", "a", "dies")], store)
         kept.world.ends = lambda order: (

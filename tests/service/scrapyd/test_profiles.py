@@ -280,7 +280,7 @@ async def test_one_whose_scrapyd_is_silent_for_too_long_has_failed_and_was_not_s
 
 
 @played
-async def test_mistakes_are_told_in_one_line(scene: Scene) -> None:
+async def test_mistakes_are_reported_in_one_line(scene: Scene) -> None:
     scrapyd = scene.scrapyd
     with pytest.raises(UserError, match="there is no profile 'south'"):
         await scene.launcher.launch(CrawlOrder("handbook", profile="south"))

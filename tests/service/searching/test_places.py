@@ -68,7 +68,7 @@ def test_searches_of_a_requester_beyond_those_that_wait_are_refused(monkeypatch:
     asyncio.run(asked())
 
 
-def test_those_who_share_a_name_are_told_apart_by_address() -> None:
+def test_those_who_share_a_name_are_distinguished_by_address() -> None:
     public = replace(ANYBODY, name="public", role=None)
     assert share_of(ANYBODY, "192.0.2.1") == share_of(ANYBODY, "192.0.2.2")
     assert share_of(public, "192.0.2.1") != share_of(public, "192.0.2.2")

@@ -226,7 +226,7 @@ def test_what_is_still_typed_is_not_written_yet(counted: Counted) -> None:
     assert counted.files == ["2026-03-01.json"]
 
 
-def test_origins_are_told_apart_and_users_are_not(counted: Counted) -> None:
+def test_origins_are_distinguished_and_users_are_not(counted: Counted) -> None:
     counted.search(*["heron"] * 3)
     for number in range(3):
         counted.search("heron", by=DOCS, address=f"k{number}")

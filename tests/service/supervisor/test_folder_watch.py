@@ -143,7 +143,7 @@ def test_the_crawl_of_a_change_can_be_stopped(share: Share) -> None:
     share.play(scene)
 
 
-def test_a_folder_that_goes_and_comes_back_is_told_and_watched_again(
+def test_a_folder_that_goes_and_comes_back_is_reported_and_watched_again(
     share: Share, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scene(share: Share) -> None:
@@ -186,7 +186,7 @@ def test_definitions_that_change_begin_and_end_the_watch(share: Share) -> None:
     share.play(scene)
 
 
-def test_folders_that_cannot_be_watched_are_told_once(
+def test_folders_that_cannot_be_watched_are_reported_once(
     share: Share, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[int] = []

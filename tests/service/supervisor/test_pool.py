@@ -317,7 +317,7 @@ async def test_a_clock_that_is_set_back_prolongs_no_turn() -> None:
 
 
 @played
-async def test_who_waits_is_told_with_every_change() -> None:
+async def test_who_waits_is_notified_of_every_change() -> None:
     scene = Scene(jobs=1, turn=900.0)
     await scene.order("a", "b")
     assert scene.told_waiting == [["b"]]

@@ -101,7 +101,7 @@ def test_a_process_that_says_nonsense_is_ended(
     asyncio.run(play())
 
 
-def test_a_process_that_does_not_end_when_it_is_told_to_is_killed(
+def test_a_process_that_does_not_end_when_it_is_asked_to_is_killed(
     monkeypatch: pytest.MonkeyPatch, held: Held
 ) -> None:
     async def play() -> None:

@@ -233,7 +233,9 @@ DEFAULTS = {
 
 
 @pytest.mark.parametrize(("inside", "fatal"), DEFAULTS.values(), ids=DEFAULTS)
-def test_a_mistake_in_the_defaults_is_told_of_their_file(tmp_path: Path, inside: str, fatal: bool) -> None:
+def test_a_mistake_in_the_defaults_is_reported_with_their_file(
+    tmp_path: Path, inside: str, fatal: bool
+) -> None:
     beneath = tmp_path / "crawlercollectiondefaults.xml"
     beneath.write_text(fast_xml(inside=inside, name="x"))
     (finding,) = load(tmp_path, "").findings
@@ -275,7 +277,7 @@ def test_fast_vector_38_every_kind_of_start_uri_adds_https(tmp_path: Path, insid
     assert "N-SCHEME" in codes(loaded)
 
 
-def test_each_notice_is_told_once(tmp_path: Path) -> None:
+def test_each_notice_is_reported_once(tmp_path: Path) -> None:
     sections = "".join(
         f'</DomainSpecification><DomainSpecification name="n{number}">{START}{attrib("mufilter", "integer", "9")}'
         for number in range(5)

@@ -52,7 +52,7 @@ def test_the_file_opens_what_it_names_and_no_more(tmp_path: Path, address: str, 
 
 
 @pytest.mark.parametrize("line", ["10.1.2.3/16", "intranet.example", "10.1.*"])
-def test_a_line_that_is_no_network_is_told_with_its_place(tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_no_network_is_reported_with_its_place(tmp_path: Path, line: str) -> None:
     loaded = load(tmp_path, f"10.1.0.0/16\n{line}\n")
     assert loaded.project is None
     (finding,) = loaded.findings

@@ -258,7 +258,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize(("inside", "told"), TOLD.values(), ids=TOLD)
-def test_what_has_no_effect_is_told(tmp_path: Path, inside: str, told: list[str]) -> None:
+def test_what_has_no_effect_is_reported(tmp_path: Path, inside: str, told: list[str]) -> None:
     loaded = load(tmp_path, inside)
     assert codes(loaded) == told
     assert loaded.project
@@ -308,7 +308,7 @@ def names(loaded: Loaded) -> list[str]:
     return list(loaded.project.sources)
 
 
-def test_names_that_would_be_the_same_are_told_apart(tmp_path: Path) -> None:
+def test_names_that_would_be_the_same_are_distinguished(tmp_path: Path) -> None:
     parts = [
         sub(name, include_domains__exact=(f"{number}.example",)) for number, name in enumerate(("a b", "a/b"))
     ]

@@ -79,7 +79,7 @@ def test_the_files_run_as_they_stand(tmp_path: Path, encode: Callable[[str], byt
     assert str(filtering.judge("http://www.siroe.com/tmp/", 0).cause) == "filter rules: www.siroe.com: paths"
 
 
-def test_a_guessed_character_set_is_told(tmp_path: Path) -> None:
+def test_a_guessed_character_set_is_reported(tmp_path: Path) -> None:
     config = written(tmp_path, FORMS["ISO-8859-1"])
     told = [one for one in read_definitions(config / "robot.conf").findings if one.key == "file"]
     assert [(Path(one.file).name, one.fatal) for one in told] == [
@@ -123,7 +123,7 @@ def test_a_file_of_comments_is_known_by_its_name(tmp_path: Path, name: str, text
     assert problems == ([] if name == "classification.conf" else ["Starting Points: 0 defined"])
 
 
-def test_a_robot_conf_without_its_block_is_told_so(tmp_path: Path) -> None:
+def test_a_robot_conf_without_its_block_is_reported(tmp_path: Path) -> None:
     config = written(tmp_path, str.encode)
     (config / "robot.conf").write_text("depth=3\n")
     problems = [one.problem for one in read_definitions(config / "robot.conf").findings]
@@ -166,7 +166,7 @@ def test_portal_robot_21_a_value_goes_on_behind_a_backslash() -> None:
     assert (one.line, one.end, block.end) == (2, 4, 5)
 
 
-def test_a_comment_behind_a_directive_is_told_as_one() -> None:
+def test_a_comment_behind_a_directive_is_reported_as_one() -> None:
     read = read_filters("<Filter name=g>\nData fn=generate-md5 # the sum\n</Filter>\n")
     (finding,) = read.text.findings
     assert (finding.line, finding.problem) == (2, "a comment behind other text")

@@ -1,4 +1,4 @@
-"""The language of documents: declared, told from the text, or the default; it decides how words are found."""
+"""The language of documents: declared, recognised in the text, or the default; it decides how words are found."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_document_that_names_no_language(
     assert {path: found[path] for path in told} == told
 
 
-def test_words_are_found_by_the_rules_of_the_language_that_was_told(
+def test_words_are_found_by_the_rules_of_the_configured_language(
     site: Site, url: str, workspace: Workspace
 ) -> None:
     site.page("/", title="x", text=GERMAN, lang=None)
