@@ -17,7 +17,7 @@ ENGINE_INDEPENDENT = ("code", "requests", "urls", "documents", "documents gone")
 """The parts of a run that are the same with every index engine."""
 
 PAIRS = load_pairs()
-NEVER_DUE = {"several_sources", *(name for name in PAIRS if name.startswith("robot_"))}
+NEVER_DUE = {"several_sources", "docsearch", *(name for name in PAIRS if name.startswith("robot_"))}
 """Pairs whose next run is never due by itself."""
 
 every_pair = pytest.mark.parametrize("name", PAIRS)
