@@ -55,9 +55,13 @@ def test_damaged_boosts_stop_searches_alone(project: Workspace) -> None:
 def test_damaged_stored_documents_stop_no_crawl(project: Workspace, damage: str) -> None:
     store = project.directory / "var/documents/site/documents.sqlite"
     DAMAGES[damage](store)
+    logs = list((project.directory / "var/log").glob("site.run-*.log"))
     told = project.command("reindex", "site")
     assert (told.code, told.err.count("\n")) == (1, 1), told.err
     assert str(store) in told.err
+    assert list((project.directory / "var/log").glob("site.run-*.log")) == logs, (
+        "what did not begin has no log"
+    )
     run = project.crawl(code=1).run
     (problem,) = run["problems"]
     (kept,) = store.parent.glob("documents.sqlite.damaged-*")

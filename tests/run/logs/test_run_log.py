@@ -42,6 +42,14 @@ def log_in(
     return RunLog(project_in(folder, size), name, keep, lambda: at, lambda: report)
 
 
+def begun_in(folder: Path, **options: Any) -> Path:
+    """Return the file of a log that has a line."""
+    log = log_in(folder, **options)
+    log.note("INFO", "a line")
+    log.flush()
+    return log.path
+
+
 def ended(url: str, outcome: UrlOutcome, code: int, reason: str = "") -> Visit:
     visit = Visit(QueueEntry(1, url, "h", 0, 1), UrlRecord(url, "docs"))
     visit.note_ending(Ending(outcome, code, Cause(CauseCode.STATED, reason) if reason else NO_CAUSE))
@@ -49,7 +57,7 @@ def ended(url: str, outcome: UrlOutcome, code: int, reason: str = "") -> Visit:
 
 
 def test_every_launch_has_a_file_of_its_own_named_by_its_time__ultra_search_125(tmp_path: Path) -> None:
-    names = [log_in(tmp_path, at=LAUNCH + seconds).path.name for seconds in (0, 1, 2, 60)]
+    names = [begun_in(tmp_path, at=LAUNCH + seconds).name for seconds in (0, 1, 2, 60)]
     assert names == [
         "docs.run-20260707-2000.log",
         "docs.run-20260707-2000-2.log",
@@ -63,14 +71,13 @@ def test_so_many_are_kept_of_each_source_the_latest_ones__ultra_search_14_3(
     tmp_path: Path, keep: int
 ) -> None:
     others = [
-        log_in(tmp_path, name=name).path
-        for name in ("docs.run-20260707-2000", "docs.12345678", "doc", "other")
+        begun_in(tmp_path, name=name) for name in ("docs.run-20260707-2000", "docs.12345678", "doc", "other")
     ]
     made = []
     for launch in range(9):
-        log = log_in(tmp_path, keep=keep, at=LAUNCH + 60 * launch)
-        os.utime(log.path, (launch, launch))
-        made.append(log.path)
+        path = begun_in(tmp_path, keep=keep, at=LAUNCH + 60 * launch)
+        os.utime(path, (launch, launch))
+        made.append(path)
     assert run_logs(project_in(tmp_path), "docs") == made[-keep:]
     assert all(path.exists() for path in others), "a name that begins alike is another source"
 
@@ -98,7 +105,8 @@ def test_urls_that_did_not_go_as_they_should_have_a_line(
     log = log_in(tmp_path)
     log.visit_ended(ended("http://h/x", outcome, code, reason))
     log.flush()
-    assert log.path.read_text() == (f"2026-07-07T20:00:00Z {line}\n" if line else "")
+    lines = "".join(path.read_text() for path in run_logs(project_in(tmp_path), "docs"))
+    assert lines == (f"2026-07-07T20:00:00Z {line}\n" if line else "")
 
 
 def test_nothing_that_a_site_sends_begins_a_line_or_steers_a_terminal(tmp_path: Path) -> None:
@@ -170,7 +178,12 @@ def test_the_results_have_every_number_of_the_statistics__ultra_search_126(tmp_p
 def test_a_folder_that_cannot_be_made_is_an_error_of_one_line(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("a file")
     with pytest.raises(WorkError, match="log cannot be written"):
-        log_in(tmp_path)
+        begun_in(tmp_path)
+
+
+def test_without_a_line_there_is_no_file(tmp_path: Path) -> None:
+    log_in(tmp_path).flush()
+    assert list(tmp_path.iterdir()) == []
 
 
 MESSAGES = {

@@ -23,7 +23,6 @@ from ultracrawl.run.composition.making import (
     make_verdict,
     make_watch,
     open_robot_log,
-    open_run_log,
     send_of,
 )
 from ultracrawl.run.composition.parts import Moment, Row
@@ -194,7 +193,13 @@ FEATURES: tuple[Row[Any], ...] = (
         lambda p: bool(p.context.source.log.candidates) and is_crawl(p),
         BEGUN,
     ),
-    Row(RunLog, open_run_log, "as above", lambda p: bool(p.context.source.log.runs), BEGUN),
+    Row(
+        RunLog,
+        lambda p: p[CrawlLogs].open_run_log(),
+        "as above",
+        lambda p: bool(p.context.source.log.runs),
+        BEGUN,
+    ),
     Row(
         LinkLists,
         lambda p: LinkLists(

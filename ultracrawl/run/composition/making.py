@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.agents.port import KindSetup, ListedKind
-from ultracrawl.errors import WorkError
 from ultracrawl.run.auth.chain import AuthChain
 from ultracrawl.run.composition.parts import Parts
 from ultracrawl.run.control.limits import RunLimits
@@ -20,7 +19,6 @@ from ultracrawl.run.listing.setup import setup_of
 from ultracrawl.run.logs.crawl_logs import CrawlLogs
 from ultracrawl.run.logs.event_logs import HeaderLog
 from ultracrawl.run.logs.robot_log import RobotLog
-from ultracrawl.run.logs.run_log import RunLog
 from ultracrawl.run.portal_filters.copies import ContentCopies
 from ultracrawl.run.portal_filters.verdict import FilterVerdict
 from ultracrawl.run.reading.document_converter import DocumentConverter
@@ -153,15 +151,6 @@ def make_copies(parts: Parts) -> ContentCopies:
     copies = ContentCopies(parts.context, without_document=FilterKind.ENUMERATION in robot.compared_in)
     robot.look_up_holders(copies.holder)
     return copies
-
-
-def open_run_log(parts: Parts) -> RunLog | None:
-    """Open the log of the run; one that cannot be created is a problem of the run."""
-    try:
-        return parts[CrawlLogs].open_run_log()
-    except WorkError as error:
-        parts.context.run.note_problem(error)
-        return None
 
 
 def open_robot_log(parts: Parts) -> RobotLog:

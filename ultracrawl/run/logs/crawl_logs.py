@@ -116,7 +116,7 @@ class CrawlLogs(Feature):
         return self._sites
 
     def open_run_log(self) -> RunLog:
-        """Return the log of this run. Raises `WorkError` if its file cannot be created."""
+        """Return the log of this run."""
         context = self._context
         self._run = RunLog(
             context.project,

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from ultracrawl.model import RunReport, UrlOutcome, status_text
@@ -40,7 +41,8 @@ class RunLog(AppendedLog, Feature):
 
     It has a line for each visit that was not successful, for the first excluded links, and for each warning and error
     of the program. Beyond `logs.size` bytes such lines are only counted; the results are always written. Line ends
-    and control characters are escaped. Raises `WorkError` if the file cannot be created.
+    and control characters are escaped. The file is created with its first lines, so that a crawl that cannot begin
+    leaves none.
     """
 
     def __init__(
@@ -52,31 +54,20 @@ class RunLog(AppendedLog, Feature):
         report: Callable[[], RunReport],
     ) -> None:
         super().__init__(project.logs.path, sys.maxsize, clock)
+        self._create_file = partial(_create, project, source, keep, clock())
+        self._created = False
         self._bytes_left = project.logs.size
         self._omitted = 0
         self._links = 0
         self._report = report
         self._handler = _Forwarder(self.note)
-        self.path = self._create(project, source, keep)
 
-    def _create(self, project: Project, source: str, keep: int) -> Path:
-        """Create the file of this run and delete old ones, so that `keep` remain."""
-        launched = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y%m%d-%H%M")
-        folder, stem = project.logs.path, f"{source}.run-{launched}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            existing = run_logs(project, source)
-            for path in existing[: max(len(existing) - keep + 1, 0)]:
-                path.unlink(missing_ok=True)
-            for path in _names(folder, stem):
-                try:
-                    path.touch(exist_ok=False)
-                except FileExistsError:
-                    continue
-                return path
-        except OSError as error:
-            raise write_error(folder, error) from error
-        raise AssertionError("names do not end")
+    def flush(self) -> None:
+        """Write the collected lines. Raises `WorkError` if that fails; the lines are lost then."""
+        if self._lines and not self._created:
+            self.path = self._create_file()
+            self._created = True
+        super().flush()
 
     # ---- lines
 
@@ -156,6 +147,26 @@ class _Forwarder(logging.Handler):
         cause = record.exc_info[1] if record.exc_info else None
         detail = f": {type(cause).__name__}: {cause}" if cause else ""
         self._note(record.levelname, f"{record.getMessage()}{detail}")
+
+
+def _create(project: Project, source: str, keep: int, launched: float) -> Path:
+    """Create the file of a run and delete old ones, so that `keep` remain."""
+    folder = project.logs.path
+    stem = f"{source}.run-{datetime.fromtimestamp(launched, UTC):%Y%m%d-%H%M}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        existing = run_logs(project, source)
+        for path in existing[: max(len(existing) - keep + 1, 0)]:
+            path.unlink(missing_ok=True)
+        for path in _names(folder, stem):
+            try:
+                path.touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            return path
+    except OSError as error:
+        raise write_error(folder, error) from error
+    raise AssertionError("names do not end")
 
 
 def _names(folder: Path, stem: str) -> Iterator[Path]:
