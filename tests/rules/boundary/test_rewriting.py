@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 
 import pytest
@@ -130,12 +129,6 @@ def test_ultra_search_95_an_exception_drops_one_link_only() -> None:
 
 def test_the_link_itself_cannot_be_changed() -> None:
     assert apply_rewriter(Scripted(lambda c: bool(setattr(c, "candidate_url", NEW))), LINK).outcome is ERROR
-
-
-def test_hooks_of_the_base_class_do_nothing() -> None:
-    rewriter = UrlRewriter()
-    rewriter.open(logging.getLogger("test"))
-    rewriter.close()
 
 
 _HARD_RULES = ["@(x)?h@\\1-\\g<0>-\\.@", "@@-@", "@^.*$@@", "@[^a]+|$@\\g<0>\\\\@", "@(?P<n>.)@[\\g<n>]@"]

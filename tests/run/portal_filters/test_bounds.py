@@ -100,9 +100,13 @@ def test_an_endless_loop_is_interrupted() -> None:
     assert time.monotonic() - started < 5
 
 
-def test_a_quick_function_leaves_no_timer() -> None:
-    call_bounded(lambda: None, 0.05)
-    time.sleep(0.1)
+@pytest.mark.usefixtures("_alarm")
+def test_a_quick_function_leaves_no_timer_and_the_handler_of_before() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    left, _ = call_bounded(lambda: signal.getitimer(signal.ITIMER_REAL), 60)
+    assert 0 < left <= 60
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) == before
 
 
 def test_a_loop_that_catches_every_error_is_interrupted() -> None:
