@@ -81,7 +81,8 @@ class Flight:
         return self.flight.begin_visit(found)
 
     def end(self, visit: Visit, outcome: UrlOutcome = UrlOutcome.NEW, status: int = 200) -> None:
-        visit.fetch, visit.ending = FetchResult(status=status), Ending(outcome)
+        visit.note_answer(FetchResult(status=status))
+        visit.note_ending(Ending(outcome))
         self.flight.visit_ended(visit)
 
     @property
@@ -137,7 +138,7 @@ def test_a_visit_that_ends_without_a_request_returns_the_turn_of_its_site() -> N
         one.gate.add_entry(entry(path))
     visit = one.begin()
     assert one.frontier.pop_entry(1.0) is None, "the delay is ten seconds"
-    visit.ending = Ending(UrlOutcome.ROBOTS, requested=False)
+    visit.note_ending(Ending(UrlOutcome.ROBOTS, requested=False))
     one.flight.visit_ended(visit)
     assert one.frontier.pop_entry(1.0) is not None
 
@@ -173,6 +174,7 @@ def test_the_retry_of_a_sitemap_of_a_site_that_is_given_up_is_abandoned() -> Non
     one.flight.retry_visit(visit, 0.0)
     assert one.abandoned == [visit.entry.key]
     assert one.frontier.pop_entry(1e9) is None
+    assert not one.flight.must_fetch(visit.entry.key)
 
 
 def test_an_entry_that_is_refused_ends_and_uses_no_turn() -> None:

@@ -87,7 +87,8 @@ class Course:
         """Have a visit begin and end."""
         visit = Visit(entry, UrlRecord(entry.url, "s"))
         self.pacing.visit_begun(visit)
-        visit.fetch, visit.ending = FetchResult(**fetch), Ending(outcome)
+        visit.note_answer(FetchResult(**fetch))
+        visit.note_ending(Ending(outcome))
         self.pacing.note_end(visit)
 
 
@@ -136,7 +137,8 @@ def test_network_errors_and_walls_count_against_a_site(
 def test_a_visit_without_a_request_teaches_nothing() -> None:
     one = Course(limit=1)
     visit = Visit(one.queue(), UrlRecord("http://h.test/1", "s"))
-    visit.fetch, visit.ending = FetchResult(error="x"), Ending(UrlOutcome.NETWORK_ERROR, requested=False)
+    visit.note_answer(FetchResult(error="x"))
+    visit.note_ending(Ending(UrlOutcome.NETWORK_ERROR, requested=False))
     one.pacing.note_end(visit)
     assert one.frontier.given_up == set()
 
@@ -158,7 +160,8 @@ def test_a_mirror_takes_the_place_of_a_site_that_is_given_up() -> None:
     assert one.frontier.given_up == set()
     assert one.pacing.mirrors.request_url(first.url) == "http://mirror.test/1"
     assert one.sites.rows["h.test"].stand_in == "mirror.test"
-    before.fetch, before.ending = FetchResult(error="refused"), Ending(UrlOutcome.NETWORK_ERROR)
+    before.note_answer(FetchResult(error="refused"))
+    before.note_ending(Ending(UrlOutcome.NETWORK_ERROR))
     one.pacing.note_end(before)
     assert one.frontier.given_up == set(), "an error of the former host is none of the mirror"
     one.visit(first, UrlOutcome.NETWORK_ERROR, error="refused")

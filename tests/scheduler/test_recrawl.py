@@ -116,7 +116,8 @@ def test_a_start_url_of_an_adaptive_cycle_is_queued_in_its_first_part_only(store
 
 def visit_of(path: str, record: UrlRecord, outcome: UrlOutcome, links: bytes = b"") -> Visit:
     visit = Visit(QueueEntry(key(path), url(path), "h.test", record.depth, 1), record)
-    visit.links, visit.ending = links, Ending(outcome)
+    visit.note_links(links)
+    visit.note_ending(Ending(outcome))
     return visit
 
 

@@ -134,8 +134,8 @@ class EntryGate:
         self._retries[entry.key] = visit
         if entry.seq:
             self._frontier.add_entry(entry)
-        else:
-            self.add_sitemap(entry)
+        elif not self.add_sitemap(entry):
+            del self._retries[entry.key]
 
     def retry_of(self, key: int) -> Visit | None:
         """Return the visit with a key that waits for another attempt, None if there is none."""
