@@ -174,7 +174,12 @@ def test_free_disk_is_counted_in_percent_of_the_whole(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int, over: bool
 ) -> None:
     usage = SimpleNamespace(free=free * 2**20, total=100 * 2**20)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+
+    def usage_of(folder: Path) -> SimpleNamespace:
+        folder.stat()  # as the system does, it knows nothing of a folder that is not there
+        return usage
+
+    monkeypatch.setattr(shutil, "disk_usage", usage_of)
     options = LimitsSection.model_validate({"disk_free": 10, "disk_free_slack": 0})
     state: Any = SimpleNamespace(runs=tuple)  # nothing else is asked of it: documents are not limited
     found = limits_over(options, state, tmp_path / "not" / "there")
