@@ -132,6 +132,21 @@ def test_an_unchanged_page_counts_as_leading_to_its_stored_links(store: SqliteSt
     assert one.paths() == ["/b", "/c"]
 
 
+def test_a_page_that_is_not_indexed_and_not_modified_counts_as_leading_to_its_links(
+    store: SqliteStore,
+) -> None:
+    one = Activated(context_over(store))
+    record = store.records.get_record(key("/a"))
+    assert record is not None
+    known = replace(record, links=array("q", [key("/b")]).tobytes())
+    visit = visit_of("/a", known, UrlOutcome.NOT_INDEXED)
+    one.activator.visit_ended(visit)
+    assert one.paths() == []
+    visit.note_answer(visit.fetch._replace(status=304))
+    one.activator.visit_ended(visit)
+    assert one.paths() == ["/b"]
+
+
 def test_the_links_of_a_page_that_a_sitemap_vouches_for_follow_after_the_refill(store: SqliteStore) -> None:
     one = Activated(context_over(store))
     record = store.records.get_record(key("/a"))
