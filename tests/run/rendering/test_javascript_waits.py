@@ -130,3 +130,38 @@ def test_lists_that_grow_when_they_are_scrolled(
     workspace.crawl()
     items = sum(path.startswith("/item") for path in workspace.indexed())
     assert least <= items <= most
+
+
+PARTS = """
+for (let number = 0; number < 5; number++) fetch('/part' + number).then(answer => answer.text()).then(text =>
+  document.body.insertAdjacentHTML('beforeend', `<p>${text} <a href=/of${number}>x</a>`));
+"""
+
+
+@pytest.mark.parametrize("options", [{"delay": 0.6}, {"delay": None}], ids=["fast_50", "of the pages"])
+def test_waiting_for_the_turn_of_a_site_is_no_quiet_time_of_a_page(
+    site: Site, url: str, workspace: Workspace, options: dict[str, Any]
+) -> None:
+    site.file("/", f"<p>early</p><script>{PARTS}</script>".encode(), "text/html")
+    for number in range(5):
+        site.file(f"/part{number}", f"part{'abcde'[number]}".encode(), "text/plain")
+        site.page(f"/of{number}", text=f"page of {number} and its own words")
+    javascript = {"use": True, "keep_html": True, "max_wait": 0.8, **options}
+    workspace.define(f"{url}/", javascript=javascript, politeness={"delay": 0.6})
+    workspace.crawl()
+    for letter in "abcde":
+        assert workspace.search(f"part{letter}") == ["/"], letter
+    assert workspace.indexed() == ["/", *(f"/of{number}" for number in range(5))]
+
+
+def test_a_page_that_asks_again_and_again_under_a_delay_is_read(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    script = "const ask = () => fetch('/poll?' + Math.random()).then(ask); ask(); " + WRITE
+    site.file("/", f"<p>early</p><script>{script}</script>".encode(), "text/html")
+    site.dynamic("/poll*", lambda request: Reply(200, (), b"x"))
+    site.page("/target", text="target")
+    javascript = {"use": True, "keep_html": True, "max_wait": 0.5, "timeout": 8.0, "delay": 0.3}
+    workspace.define(f"{url}/", javascript=javascript)
+    assert "javascript failed" not in workspace.crawl().run["rejected_by"]
+    assert workspace.search("late") == ["/"]

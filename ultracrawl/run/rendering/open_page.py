@@ -56,6 +56,8 @@ class PartRequest:
     """The body of a POST request; None for GET."""
     cookies: str = field(default="", repr=False)
     """Cookies that scripts have set, as in the header `Cookie`."""
+    note_turn: Callable[[bool], None] = field(default=lambda _: None, repr=False)
+    """Called with True when it begins to wait for the turn of its site, and with False when that is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,9 @@ class OpenPage:
         self._has_navigated = False
         self._loaded = False
         self._waiting = 0
-        self._latest = 0.0
+        self._held = 0
+        """Parts that wait for the turn of their site: the crawler keeps them from the page."""
+        self._latest = self._end = 0.0
         self._targets: dict[str, None] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -192,6 +196,7 @@ class OpenPage:
     async def _complete(self) -> bool:
         """Wait until a loaded page is complete; return whether the element came that it is to wait for."""
         options, awaited = self._options, True
+        self._end = time.monotonic() + options.timeout / 2
         await asyncio.sleep(options.wait)
         if options.wait_for is not None:
             awaited = await self._waited(self._wait_for_element(options.wait_for))
@@ -200,13 +205,26 @@ class OpenPage:
         return awaited
 
     async def _waited(self, waiting: Awaitable[None]) -> bool:
-        """Wait for at most `javascript.max_wait`, as some pages are never quiet; return whether that was enough."""
+        """Wait for at most `javascript.max_wait`, as some pages are never quiet; return whether that was enough.
+
+        Time in which parts of the page wait for the turn of their site does not count, up to half of the time of the
+        whole page: one that asks again and again is read, too.
+        """
+        left, task = self._options.max_wait, asyncio.ensure_future(waiting)
         try:
-            async with asyncio.timeout(self._options.max_wait):
-                await waiting
-        except TimeoutError:
-            return False
-        return True
+            while left > 0 and time.monotonic() < self._end and not task.done():
+                began = time.monotonic()
+                await asyncio.wait({task}, timeout=min(left, _TICK))
+                left -= 0.0 if self._held else time.monotonic() - began
+            if task.done():
+                task.result()
+                return True
+        finally:
+            task.cancel()
+        return False
+
+    def _note_turn(self, waits: bool) -> None:
+        self._held += 1 if waits else -1
 
     async def _wait_for_element(self, selector: str) -> None:
         while not await self._evaluate(f"{FIND}({json.dumps(selector)})"):
@@ -287,7 +305,14 @@ class OpenPage:
         elif request.resource_type in _FETCHED_TYPES and (request.method == "GET" or self._may_post(request)):
             data = (request.post_data_buffer or b"") if request.method == "POST" else None
             part = await self._fetch(
-                PartRequest(request.url, request.resource_type, request.frame.url, request.headers, data)
+                PartRequest(
+                    request.url,
+                    request.resource_type,
+                    request.frame.url,
+                    request.headers,
+                    data,
+                    note_turn=self._note_turn,
+                )
             )
         if part is None:
             await route.abort("blockedbyclient")

@@ -169,7 +169,11 @@ class PartFetcher:
         if anonymous and self._shows_certificate(url):
             return None
         async with self._requests:
-            await self._take_turn(site_of(url))
+            part.note_turn(True)
+            try:
+                await self._take_turn(site_of(url))
+            finally:
+                part.note_turn(False)
             try:
                 return await self._send(self._request(url, part, anonymous=anonymous))
             except (DownloadFailedError, IgnoreRequest, LoginFailedError, OSError) as error:
