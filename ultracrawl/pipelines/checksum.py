@@ -42,7 +42,7 @@ class ChecksumPipeline(DocumentPipeline):
             raise
         if readers and set(readers) != set(self._context.source.acl):
             visit.note_readers(own=True)
-        value = self._checksum(item)
+        value = checksum(_document_bytes(item)) if visit.page.live else self._checksum(item)
         # An equal body does not imply an equal document here, so the next visit must parse the page. (The validators of
         # a listed source change with the readers.)
         must_be_parsed = (

@@ -112,6 +112,8 @@ class PageResult(NamedTuple):
     """Whether no snippet of the text may be shown."""
     expires: bool = False
     """Whether its permissions depend on the date, so that the next visit must be unconditional."""
+    live: bool = False
+    """Whether its scripts asked for data: it is read at each visit, and its document decides whether it has changed."""
     rendered: Cause = NO_CAUSE
     """Why it was opened in the browser, if the source leaves that open."""
     unrendered: Cause = NO_CAUSE

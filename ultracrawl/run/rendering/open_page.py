@@ -38,6 +38,8 @@ _FETCHED_TYPES = frozenset({"script", "xhr", "fetch", "document"})
 """Resource types that affect the text of a page; images, fonts and styles do not."""
 MAX_LOADING_PAUSE = 2.0
 """Seconds without a request and without `load` before a page is given up."""
+_DATA_TYPES = frozenset({"fetch", "xhr"})
+"""Types of requests by which scripts ask for data."""
 _TICK = 0.05
 MAX_TARGETS = 1000
 """Navigations that are noted per page."""
@@ -81,6 +83,8 @@ class Rendered:
     """Whether the element came that `javascript.wait_for` names."""
     kept: bool = False
     """Whether it is indexed in place of the page as sent."""
+    asks_for_data: bool = False
+    """Whether its scripts asked for data, so that it may change while the page as sent does not."""
 
 
 Fetch = Callable[[PartRequest], Awaitable[PartAnswer | None]]
@@ -113,6 +117,7 @@ class OpenPage:
         self._has_navigated = False
         self._loaded = False
         self._waiting = 0
+        self._asks_for_data = False
         self._held = 0
         """Parts that wait for the turn of their site: the crawler keeps them from the page."""
         self._latest = self._end = 0.0
@@ -149,7 +154,8 @@ class OpenPage:
         if origin_of(url) != origin_of(self._url):
             raise RuntimeError("the browser: the page was replaced by one that it has made itself")
         moved = _document_of(url) != _document_of(self._url)
-        return Rendered(html, tuple(self._targets), url if moved else "", awaited)
+        moved_to = url if moved else ""
+        return Rendered(html, tuple(self._targets), moved_to, awaited, asks_for_data=self._asks_for_data)
 
     async def _load(self) -> bool:
         """Load the page and wait until it is complete; return whether the element came that it is to wait for."""
@@ -303,6 +309,7 @@ class OpenPage:
         if request.is_navigation_request() and self._is_whole_window(request):
             part = self._answer_navigation(request)
         elif request.resource_type in _FETCHED_TYPES and (request.method == "GET" or self._may_post(request)):
+            self._asks_for_data |= request.resource_type in _DATA_TYPES
             data = (request.post_data_buffer or b"") if request.method == "POST" else None
             part = await self._fetch(
                 PartRequest(

@@ -117,6 +117,9 @@ class PageRenderer(Feature):
             except (RuntimeError, OSError) as error:
                 why = str(error)
             else:
+                if rendered.asks_for_data:
+                    visit.page = visit.page._replace(live=True)
+                    visit.drop_validators()
                 if not rendered.awaited:
                     self._context.counters.add_new_remark(_NOT_AWAITED.format(self._section.wait_for))
                 if len(rendered.html) <= self._context.source.limits.max_size:
