@@ -53,7 +53,7 @@ COMPONENTS: dict[str, tuple[str, ...]] = {
     "texts of links": ("ultracrawl/run/indexing/anchors", "ultracrawl/stores/sqlite/link"),
     "links": (
         *(f"ultracrawl/rules/{room}" for room in ("urls", "boundary", "candidates", "robots", "acceptance")),
-        "ultracrawl/scheduler/candidates",
+        *(f"ultracrawl/scheduler/{room}" for room in ("candidate_filter", "ingest", "link_urls", "recrawl")),
     ),
     "scheduler": ("ultracrawl/scheduler", "ultracrawl/rules/frontier", "ultracrawl/rules/recrawl"),
     "Scrapy, Twisted, asyncio": ("scrapy", "twisted", "asyncio"),

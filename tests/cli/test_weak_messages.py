@@ -111,7 +111,6 @@ SOURCE_MISTAKES = {
     "exclude: '*.pdf'": ("exclude", "{suffix: .pdf}"),
     "only: ['/docs/*']": ("only", "`/docs/`"),
     "sitemaps: true": ("sitemaps", "sitemaps: {use: true}"),
-    "javascript: true": ("javascript", "javascript: {use: true}"),
     "refresh: {interval: daily}": ("refresh.interval", "`24 h`"),
     "settings: {download_delay: 3}": ("settings.download_delay", "`DOWNLOAD_DELAY`"),
     "settings: {DOWNLOAD_DELY: 3}": ("settings.DOWNLOAD_DELY", "politeness: {delay: 3}"),
