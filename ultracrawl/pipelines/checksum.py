@@ -11,7 +11,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.model.cause import truncation_cause
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.pipelines.fields import CHECKSUM, ItemFields, content_bytes, fill_field, readers_of, text_of
-from ultracrawl.rules.recrawl.change import checksum, classify
+from ultracrawl.rules.recrawl.change import checksum, classify, live_checksum
 from ultracrawl.run import Visit
 from ultracrawl.run.ending import Ending
 
@@ -42,13 +42,16 @@ class ChecksumPipeline(DocumentPipeline):
             raise
         if readers and set(readers) != set(self._context.source.acl):
             visit.note_readers(own=True)
-        value = checksum(_document_bytes(item)) if visit.page.live else self._checksum(item)
+        value = self._checksum(item)
         # An equal body does not imply an equal document here, so the next visit must parse the page. (The validators of
         # a listed source change with the readers.)
         must_be_parsed = (
             visit.page.expires or visit.page.unrendered or (readers and not self._context.rules.listed)
         )
-        if readers or must_be_parsed:
+        if visit.page.live:
+            document = checksum(_document_bytes(item) + json.dumps(readers).encode())
+            value = live_checksum(visit.checksum, document)
+        elif readers or must_be_parsed:
             value = checksum(value + json.dumps(readers).encode() if readers else value)
         if must_be_parsed:
             visit.drop_validators()

@@ -154,7 +154,7 @@ class ResponseHandler:
         page = await self._parse_async(visit, response)
         if page is not None and self._filtered is not None:
             rendered = await renderer.rendered(visit, response, page)
-            return self._filtered.documents(visit, response, rendered=rendered)
+            return () if visit.done else self._filtered.documents(visit, response, rendered=rendered)
         if page is not None:
             page = await renderer.page(visit, response, page)
         return () if page is None or visit.done else self._pages.handle(visit, response, page)

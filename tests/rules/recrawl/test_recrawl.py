@@ -3,7 +3,14 @@ import hashlib
 import pytest
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers, outcome_of_status
+from ultracrawl.rules.recrawl.change import (
+    checksum,
+    classify,
+    conditional_headers,
+    has_same_page,
+    live_checksum,
+    outcome_of_status,
+)
 
 OLD, NEW = checksum(b"old"), checksum(b"new")
 LM = "Wed, 01 May 2024 10:00:00 GMT"
@@ -121,3 +128,14 @@ def test_ultra_search_22_no_error_but_404_and_410_takes_a_document_away():
 def test_the_outcome_of_200_is_decided_by_the_content():
     with pytest.raises(ValueError, match="content"):
         outcome_of_status(200)
+
+
+def test_the_checksum_of_a_document_with_data_names_its_page_too() -> None:
+    page, other = checksum(b"page"), checksum(b"other page")
+    one, two = (live_checksum(page, checksum(data)) for data in (b"one", b"two"))
+    assert one != two
+    assert len(one) == len(page)
+    for known in (page, one, two):
+        record = UrlRecord("http://h/", "s", checksum=known)
+        assert (has_same_page(record, page), has_same_page(record, other)) == (True, False)
+    assert classify(UrlRecord("http://h/", "s", checksum=one), page) is UrlOutcome.MODIFIED

@@ -36,6 +36,16 @@ def serve(site: Site, *words: str, etag: bool) -> None:
         site.page(f"/item/{word}", text=f"about {word}")
 
 
+def shells(site: Site, word: str = "bird") -> None:
+    """Serve two pages of the same bytes, whose scripts ask for data of their own with a word."""
+    site.page("/", text="home", links=["/one", "/two"])
+    script = b"fetch('/data' + location.pathname).then(a => a.text()).then(t => document.body.append(t))"
+    for name in ("one", "two"):
+        site.file(f"/{name}", b"<title>Shell</title><p><script>" + script + b"</script>", "text/html")
+        text = f"{word} {name} and its own words"
+        site.dynamic(f"/data/{name}", lambda request, text=text: Reply(200, (), text.encode()))
+
+
 @pytest.mark.parametrize("etag", [True, False], ids=["with a validator", "without"])
 @pytest.mark.parametrize(
     "options", [{"use": True}, {"use": True, "keep_html": True}, {"use": "auto"}], ids=str
@@ -78,3 +88,48 @@ def test_a_page_whose_scripts_ask_for_nothing_is_opened_again_only_if_it_has_cha
     assert workspace.search("late") == ["/"]
     workspace.crawl()
     assert site.count("/own.js") == 1
+
+
+FAULTS = {
+    "the data server fails": Reply(503, (), b"later"),
+    "the data server is busy": Reply(429, (), b"later"),
+    "it hangs up": Reply(raw=True),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_applications_whose_data_cannot_be_had_keep_what_is_indexed(
+    site: Site, url: str, workspace: Workspace, fault: Reply
+) -> None:
+    shells(site)
+    workspace.define(f"{url}/", javascript={"use": True}, limits={"timeout": 1, "retries": 0})
+    workspace.crawl()
+    before = sorted(workspace.search("bird"))
+    assert before == ["/one", "/two"]
+    for name in ("one", "two"):
+        site.dynamic(f"/data/{name}", lambda request: fault)
+    workspace.crawl(code=None)
+    assert sorted(workspace.search("bird")) == before
+    shells(site, "fish")
+    workspace.crawl()
+    assert (workspace.search("bird"), sorted(workspace.search("fish"))) == ([], ["/one", "/two"])
+
+
+def test_applications_keep_what_is_indexed_while_there_is_no_browser(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    shells(site)
+    workspace.define(f"{url}/", javascript={"use": True})
+    workspace.crawl()
+    broken = workspace.directory / "broken"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    workspace.define(f"{url}/", javascript={"use": True, "browser": str(broken)})
+    for _ in range(2):
+        outcomes = workspace.crawl(code=None).run["outcomes"]
+        assert not {"MODIFIED", "DUPLICATE", "GONE"} & outcomes.keys()
+        assert sorted(workspace.search("bird")) == ["/one", "/two"]
+    shells(site, "fish")
+    workspace.define(f"{url}/", javascript={"use": True})
+    workspace.crawl()
+    assert (workspace.search("bird"), sorted(workspace.search("fish"))) == ([], ["/one", "/two"])

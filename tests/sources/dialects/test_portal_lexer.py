@@ -104,6 +104,8 @@ DAMAGE = {
     "unclosed quote of a directive": ('Data fn=a\nData fn=b src="x', 2, "not closed", True),
     "blank around =": ("Data fn=a src =x", 1, "blanks around", False),
     "quote inside a value": ('Data fn=a src=x"y', 1, "quote inside", True),
+    "a comment behind an equals sign": ("Data fn=a src= # x", 1, "a comment behind", True),
+    "a comment behind a blank and one": ("Data fn=a src = # x", 1, "has no value", True),
     "no name": ("Data fn=a =x", 1, "is not name=value", True),
     "block not closed": ("<Filter name=a>\nData fn=a", 1, "not closed", True),
     "blocks do not nest": ("<Filter name=a>\n<Filter name=b>\n</Filter>", 2, "not closed before", True),

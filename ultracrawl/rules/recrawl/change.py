@@ -8,10 +8,26 @@ from hashlib import sha256
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.status import REDIRECTS
 
+_HALF = 16
+"""Bytes of half a checksum."""
+
 
 def checksum(body: bytes) -> bytes:
     """Return the SHA-256 of a body, 32 bytes."""
     return sha256(body).digest()
+
+
+def live_checksum(page: bytes, document: bytes) -> bytes:
+    """Return the checksum of a document that has data beside its page, of the checksums of both.
+
+    A half of it is that of the page as sent.
+    """
+    return page[:_HALF] + document[:_HALF]
+
+
+def has_same_page(record: UrlRecord, page: bytes) -> bool:
+    """Return whether a document was made of a page as sent with this checksum, with or without data beside it."""
+    return record.checksum[:_HALF] == page[:_HALF]
 
 
 def is_known(record: UrlRecord | None) -> bool:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ultracrawl.rules.robots.policy import origin_of
+from ultracrawl.rules.robots.policy import TOO_MANY_REQUESTS, origin_of
 from ultracrawl.run.rendering.injected_scripts import (
     FIND,
     LONGEST_TIMER,
@@ -60,6 +60,8 @@ class PartRequest:
     """Cookies that scripts have set, as in the header `Cookie`."""
     note_turn: Callable[[bool], None] = field(default=lambda _: None, repr=False)
     """Called with True when it begins to wait for the turn of its site, and with False when that is over."""
+    note_failure: Callable[[], None] = field(default=lambda: None, repr=False)
+    """Called if there is no response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Rendered:
     """Whether it is indexed in place of the page as sent."""
     asks_for_data: bool = False
     """Whether its scripts asked for data, so that it may change while the page as sent does not."""
+    lacks_parts: bool = False
+    """Whether a script or data could not be had for now: there was no response, or the server is at fault or busy."""
 
 
 Fetch = Callable[[PartRequest], Awaitable[PartAnswer | None]]
@@ -117,7 +121,7 @@ class OpenPage:
         self._has_navigated = False
         self._loaded = False
         self._waiting = 0
-        self._asks_for_data = False
+        self._asks_for_data = self._lacks_parts = False
         self._held = 0
         """Parts that wait for the turn of their site: the crawler keeps them from the page."""
         self._latest = self._end = 0.0
@@ -154,8 +158,14 @@ class OpenPage:
         if origin_of(url) != origin_of(self._url):
             raise RuntimeError("the browser: the page was replaced by one that it has made itself")
         moved = _document_of(url) != _document_of(self._url)
-        moved_to = url if moved else ""
-        return Rendered(html, tuple(self._targets), moved_to, awaited, asks_for_data=self._asks_for_data)
+        return Rendered(
+            html,
+            tuple(self._targets),
+            url if moved else "",
+            awaited,
+            asks_for_data=self._asks_for_data,
+            lacks_parts=self._lacks_parts,
+        )
 
     async def _load(self) -> bool:
         """Load the page and wait until it is complete; return whether the element came that it is to wait for."""
@@ -228,6 +238,9 @@ class OpenPage:
         finally:
             task.cancel()
         return False
+
+    def _note_failure(self) -> None:
+        self._lacks_parts = True
 
     def _note_turn(self, waits: bool) -> None:
         self._held += 1 if waits else -1
@@ -319,8 +332,11 @@ class OpenPage:
                     request.headers,
                     data,
                     note_turn=self._note_turn,
+                    note_failure=self._note_failure,
                 )
             )
+            if part is not None and (part.status >= 500 or part.status == TOO_MANY_REQUESTS):
+                self._note_failure()
         if part is None:
             await route.abort("blockedbyclient")
         else:

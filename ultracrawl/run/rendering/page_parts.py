@@ -178,6 +178,7 @@ class PartFetcher:
                 return await self._send(self._request(url, part, anonymous=anonymous))
             except (DownloadFailedError, IgnoreRequest, LoginFailedError, OSError) as error:
                 logger.info("The page resource %s was not fetched: %s", url, error)
+                part.note_failure()
                 return None
 
     async def _allowed(self, url: str, *, anonymous: bool) -> bool:

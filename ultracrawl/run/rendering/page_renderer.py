@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.html.rendered import merge_rendered
 from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.errors import MissingExtraError, MissingProgramError, WorkError
-from ultracrawl.model import Cause, CauseCode, Page
+from ultracrawl.model import Cause, CauseCode, Page, UrlOutcome
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
+from ultracrawl.rules.recrawl.change import has_same_page
+from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.rendering.browser import Browser, browser_program
 from ultracrawl.run.rendering.open_page import Rendered
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MAX_LACKING_RUNS = 3
+"""Runs in a row after which a page that lacks parts is indexed as it is: they are gone for good."""
 MAX_ATTEMPTS = 2
 """Attempts to open a page if the browser fails or the page takes too long."""
 _NOT_AWAITED = "some pages were read without the element of `javascript.wait_for` ({}), which did not come"
@@ -100,7 +104,8 @@ class PageRenderer(Feature):
         """Return a page after its scripts in the browser.
 
         None if `javascript.use` is `auto` and the page as sent lacks nothing. None if the browser fails or the result
-        is too large, too: the original page is used, and the next run opens it again whatever its validators say.
+        is too large, too: the next run opens it again whatever its validators say. The original page is used then,
+        unless what is indexed was made of the same page (`_keep_indexed`): then the visit is ended.
         """
         if self._section.use == "auto":
             lacks = what_lacks(page)
@@ -120,6 +125,10 @@ class PageRenderer(Feature):
                 if rendered.asks_for_data:
                     visit.page = visit.page._replace(live=True)
                     visit.drop_validators()
+                if rendered.lacks_parts:
+                    self._note_unrendered(visit, "a script or data that it asks for could not be had")
+                    if visit.record.failed_runs < MAX_LACKING_RUNS and self._keep_indexed(visit):
+                        return None
                 if not rendered.awaited:
                     self._context.counters.add_new_remark(_NOT_AWAITED.format(self._section.wait_for))
                 if len(rendered.html) <= self._context.source.limits.max_size:
@@ -127,6 +136,19 @@ class PageRenderer(Feature):
                     return replace(rendered, kept=has_few_words(page) if kept is None else kept)
                 why = "the rendered page is larger than limits.max_size"
                 break
+        self._note_unrendered(visit, why)
+        self._keep_indexed(visit)
+        return None
+
+    def _keep_indexed(self, visit: Visit) -> bool:
+        """End a visit whose page as sent is that of the indexed document; a fault never replaces what was rendered."""
+        if not visit.record.retained or not has_same_page(visit.record, visit.checksum):
+            return False
+        ending = Ending(UrlOutcome.UNMODIFIED, cause=visit.page.unrendered)
+        self._context.endings.end_visit(visit, ending)
+        return True
+
+    def _note_unrendered(self, visit: Visit, why: str) -> None:
         cause = Cause(CauseCode.UNRENDERED, detail=why)
         visit.page = visit.page._replace(unrendered=cause)
         if self._missing:
@@ -134,7 +156,6 @@ class PageRenderer(Feature):
         else:
             logger.warning("%s: %s", visit.url, cause)
         self._context.counters.count_excluded_later("javascript failed")
-        return None
 
     async def _open_page(self, url: str, response: Response) -> Rendered:
         assert self._browser is not None

@@ -94,9 +94,12 @@ class Robot:
 
     async def _after_run(self, crawl: RunningCrawl) -> bool:
         """Run the completion command, wait for the next run, and return whether there is one."""
+        report = crawl.context.report
+        if self._order is Command.RELOAD:
+            self._load(in_run=not crawl.context.mark.finished)  # else the next crawl is a run of its own
+            return True
         if self._order is not None:
             return self._carry_out(self._order)
-        report = crawl.context.report
         if report.interrupted or crawl.is_last:
             return False
         if crawl.restarts:
@@ -119,10 +122,10 @@ class Robot:
 
     def _carry_out(self, order: Command | None) -> bool:
         """Carry out an order that ended a run or a rest; returns whether the robot crawls on."""
-        if order not in (Command.RESTART, Command.RELOAD):
+        if order is not Command.RESTART:
             return False
-        self._load(in_run=order is Command.RELOAD)
-        return order is Command.RELOAD or self._again()
+        self._load(in_run=False)
+        return self._again()
 
     def _load(self, *, in_run: bool) -> None:
         """Take the definition as it is now, for the rest of the run (`in_run`) or the next one.

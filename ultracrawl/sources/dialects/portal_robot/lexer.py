@@ -23,9 +23,9 @@ _QUOTE = re.compile(r'\\[\\"]|"')
 _PLAIN = re.compile(r'[^"\\]+')
 _BEFORE_STAR = re.compile(r"\\+(?=\*)")
 _BARE = re.compile(r"[^\s]*")
-_SPACED_VALUE = re.compile(r"\s*=\s*(?=[^\s=])")
+_SPACED_VALUE = re.compile(r"\s*=\s*(?=[^\s=#])")
 """An equals sign behind a blank, with a value behind it."""
-_LATE_VALUE = re.compile(r"\s+(?=[^\s=]+(?:\s|\Z))")
+_LATE_VALUE = re.compile(r"\s+(?=[^\s=#]+(?:\s|\Z))")
 """The blank between an equals sign and a value that is no pair itself."""
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
 _LOST_BACKSLASH = re.compile(r'\\(?!\\*\*)(?=[\\"]|\Z)')
