@@ -15,11 +15,13 @@ from ultracrawl.stores import QueueEntry, Store
 
 logger = logging.getLogger(__name__)
 
+OUTSIDE_BOUNDARY = "30027 URL outside the boundary"
+_DUMMY_BASE = "http://localhost/"
+"""Base for absolute URLs, which joining leaves unchanged."""
 REJECTED = -1
 """Stored in place of the depth of an excluded URL."""
 GENERATION_SIZE = 200_000
 """Keys of one generation, about 20 MB."""
-
 MAX_CACHED_KEYS = 20_000
 """Limit of URLs whose keys are cached, about 4 MB."""
 
@@ -66,11 +68,6 @@ class SeenUrls:
         """Forget a key."""
         self._young.pop(key, None)
         self._old.pop(key, None)
-
-
-_DUMMY_BASE = "http://localhost/"
-"""Base for absolute URLs, which joining leaves unchanged."""
-OUTSIDE_BOUNDARY = "30027 URL outside the boundary"
 
 
 class CandidateListeners(NamedTuple):

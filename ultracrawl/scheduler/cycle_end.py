@@ -19,6 +19,8 @@ from ultracrawl.sources import DataSource
 from ultracrawl.sources.definition import WEB
 from ultracrawl.stores import QueueEntry
 
+logger = logging.getLogger(__name__)
+
 
 def may_yield_documents(source: DataSource) -> bool:
     """Return whether the spider of a source may yield documents of its own: only user code does."""
@@ -64,9 +66,6 @@ class GivenUrls(Feature):
             self._context.store.queue.requeue_url(entry)
             self._place(entry)
         return len(missed)
-
-
-logger = logging.getLogger(__name__)
 
 
 class CycleEnd:

@@ -21,8 +21,10 @@ from ultracrawl.stores import KnownUrl, QueueEntry
 
 if TYPE_CHECKING:
     from ultracrawl.model import UrlRecord
-    from ultracrawl.run import CrawlContext
 
+logger = logging.getLogger(__name__)
+
+OTHER_SITE = "sitemap entry of another site"
 
 Requeue = Callable[[int, "UrlRecord", int], None]
 """Queues a URL (key, record, depth) that was visited in this run for another fetch."""
@@ -74,11 +76,6 @@ class OffFocusHops:
         state.records.amend_record(key, unread)
         if record.last_fetched >= self._context.mark.started:
             self._requeue(key, unread, record.depth)
-
-
-logger = logging.getLogger(__name__)
-
-OTHER_SITE = "sitemap entry of another site"
 
 
 class LinkIngest(Feature):

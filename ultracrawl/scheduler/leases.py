@@ -17,8 +17,23 @@ from ultracrawl.rules.frontier.site import Site
 from ultracrawl.run import CrawlContext
 from ultracrawl.stores import QueueEntry, SiteClock, SiteStore
 
+logger = logging.getLogger(__name__)
+
 HELD_BACK = "held back"
 """Stored as the reason for the delay of a site that asked for a pause, or has a URL to be retried; for display."""
+LEASE_SECONDS = 20.0
+"""Seconds after its last renewal for which a crawl keeps its sites."""
+EXPIRY_MARGIN = 2.0
+"""Seconds before its leases expire from which a crawl sends no request, unless it renews them first."""
+RENEW_INTERVAL = 5.0
+TURN_SECONDS = 5.0
+"""Seconds of a lease after which a requested site passes to the next crawl that waits for it."""
+DRAIN_TIMEOUT = 30.0
+"""Seconds for which requests in flight keep a site whose turn is over."""
+POLL_INTERVAL = 0.5
+"""Seconds between checks of the sites that other crawls, and this one, wait for."""
+MAX_SITES_PER_POLL = 200
+"""Limit of sites that one check asks for again; the others follow with the next check."""
 
 
 @dataclass(slots=True)
@@ -128,19 +143,20 @@ class ClockExchange:
 
     def _restore_site(self, site: str, known: SiteClock) -> None:
         now, wall, pace = self._monotonic(), self._wall(), self._frontier.pace
-        clocks = self._frontier
         # The wall clock may have jumped: no site waits longer than its delays justify.
         longest = max(
-            pace.longest_delay(Clock(own_delay=clocks.own_delay(site), backoff_delay=known.slowed)),
+            pace.longest_delay(Clock(own_delay=self._frontier.own_delay(site), backoff_delay=known.slowed)),
             known.delay,
         )
         if known.on_hold:
             longest = max(longest, pace.longest_retry_after)
         wait = max(min(known.next_at - wall, longest), 0.0)
         started = now + min(known.requested - wall, wait) if known.requested else NEVER
-        clocks.restore_site(site, now if known.on_hold else now + wait, known.errors, known.slowed, started)
+        self._frontier.restore_site(
+            site, now if known.on_hold else now + wait, known.errors, known.slowed, started
+        )
         if known.on_hold and wait:
-            clocks.hold_site(site, now + wait)
+            self._frontier.hold_site(site, now + wait)
 
     def clocks_of(
         self, names: Iterable[str], forgotten: Mapping[str, Site[QueueEntry]] | None = None
@@ -178,19 +194,6 @@ class ClockExchange:
             errors=clock.errors,
             slowed=clock.backoff_delay,
         )
-
-
-logger = logging.getLogger(__name__)
-
-LEASE_SECONDS = 20.0
-"""Seconds after its last renewal for which a crawl keeps its sites."""
-EXPIRY_MARGIN = 2.0
-"""Seconds before its leases expire from which a crawl sends no request, unless it renews them first."""
-RENEW_INTERVAL = 5.0
-TURN_SECONDS = 5.0
-"""Seconds of a lease after which a requested site passes to the next crawl that waits for it."""
-DRAIN_TIMEOUT = 30.0
-"""Seconds for which requests in flight keep a site whose turn is over."""
 
 
 class LeaseRenewal:
@@ -279,12 +282,6 @@ class LeaseTurns:
     def _is_drained(self, name: str, seconds: float) -> bool:
         site = self._frontier.site(name)
         return site is None or not (site.in_flight or site.extra_request) or seconds >= DRAIN_TIMEOUT
-
-
-POLL_INTERVAL = 0.5
-"""Seconds between checks of the sites that other crawls, and this one, wait for."""
-MAX_SITES_PER_POLL = 200
-"""Limit of sites that one check asks for again; the others follow with the next check."""
 
 
 class SiteLeases:

@@ -13,10 +13,17 @@ from ultracrawl.rules.urls.joined import JoinedLinks
 
 logger = logging.getLogger(__name__)
 
+Excluded = Callable[[str, str, str, str], None]
+"""Called for a link that is excluded, with URL, rule, page, and number and text of the message."""
+
 MAX_REMEMBERED = 50_000
 """Limit of refused links that are remembered, so that each is counted and logged once; then the memory is cleared."""
+MAX_UNUSABLE = 20_000
+"""Links without a URL that are remembered, so that each is counted once."""
 
 REFUSED = "link refused by the rewriter"
+TOO_LONG = "30054 excessively long URL"
+MALFORMED = "30030 malformed URL"
 
 
 class LinkRewriting:
@@ -30,7 +37,7 @@ class LinkRewriting:
         policy: UrlPolicy,
         rewriter: UrlRewriter,
         count_excluded: Callable[[str], None],
-        excluded: Sequence[Callable[[str, str, str, str], None]] = (),
+        excluded: Sequence[Excluded] = (),
     ) -> None:
         self._canonical = policy.canonical
         self._form = policy.without_rewriting
@@ -66,15 +73,6 @@ class LinkRewriting:
             on_excluded(url, rule, base, REFUSED)
         level = logging.WARNING if rule.endswith(RewriteOutcome.ERROR) else logging.INFO
         logger.log(level, "%s: %s: %s", rule, url, reason)
-
-
-MAX_UNUSABLE = 20_000
-"""Links without a URL that are remembered, so that each is counted once."""
-TOO_LONG = "30054 excessively long URL"
-MALFORMED = "30030 malformed URL"
-
-Excluded = Callable[[str, str, str, str], None]
-"""Called for a link that is excluded, with URL, rule, page, and number and text of the message."""
 
 
 class LinkUrls:

@@ -1,4 +1,4 @@
-"""Feeds download results into the frontier and persists the politeness state of sites."""
+"""The delays of sites: their addresses, what answers and robots.txt change, and what is stored of them."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ from ultracrawl.stores import QueueEntry, StoredSite
 
 if TYPE_CHECKING:
     from ultracrawl.rules.robots.rules import RobotsRules
+
+logger = logging.getLogger(__name__)
+
+LISTED_CONCURRENCY = 64
+"""Concurrent documents of a source whose lister delivers the content itself."""
 
 
 class AddressResolver:
@@ -68,12 +73,6 @@ def lowest_address(addresses: Iterable[str]) -> str:
     """Return the lowest address, IPv4 before IPv6; the empty string if there is none."""
     known = [ip_address(address) for address in addresses]
     return str(min(known, key=lambda address: (address.version, int(address)))) if known else ""
-
-
-logger = logging.getLogger(__name__)
-
-LISTED_CONCURRENCY = 64
-"""Concurrent documents of a source whose lister delivers the content itself."""
 
 
 def make_frontier(context: CrawlContext, concurrency: int) -> Frontier[QueueEntry]:

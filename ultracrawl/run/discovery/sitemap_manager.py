@@ -20,8 +20,14 @@ from ultracrawl.stores import QueueEntry, StoredSitemap
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
 
+logger = logging.getLogger(__name__)
+
 DEFAULT_PATH = "/sitemap.xml"
 BAD_URL = "sitemap without a URL that can be fetched"
+MAX_LEVEL = 3
+"""Limit of nested sitemap indexes above a sitemap."""
+OTHER_HOST = "sitemap of another host"
+TOO_DEEP = f"sitemaps nested deeper than {MAX_LEVEL}"
 
 
 class SitemapManager(Feature):
@@ -222,14 +228,6 @@ class SitemapManager(Feature):
     def abandon(self, key: int) -> None:
         """Release the pages that wait for a sitemap that will not be fetched."""
         self._waiting.stop_waiting(self._jobs[key])
-
-
-logger = logging.getLogger(__name__)
-
-MAX_LEVEL = 3
-"""Limit of nested sitemap indexes above a sitemap."""
-OTHER_HOST = "sitemap of another host"
-TOO_DEEP = f"sitemaps nested deeper than {MAX_LEVEL}"
 
 
 class SitemapEndings(Feature):

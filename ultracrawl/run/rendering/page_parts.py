@@ -27,6 +27,22 @@ if TYPE_CHECKING:
     from ultracrawl.rules.robots.rules import RobotsRules
     from ultracrawl.run.context import CrawlContext
 
+logger = logging.getLogger(__name__)
+
+MAX_CACHED_BYTES = 32 << 20
+"""Bytes of scripts that are cached, because the pages of a site share them."""
+MAX_CONCURRENT_PARTS = 8
+"""Parts that are fetched concurrently, for all pages together."""
+_MAX_REDIRECTS = 5
+"""Redirects that are followed per part."""
+_DROPPED_HEADERS = frozenset(
+    {"set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection"}
+)
+_PASSED_HEADERS = ("accept", "accept-language", "x-requested-with", "origin")
+_READABLE_TYPES = frozenset({"fetch", "xhr"})
+"""Resource types whose content scripts can read; a script of another origin is run but not readable."""
+_FRAME = "document"
+
 
 class RobotsSource(Protocol):
     """The rules of robots.txt for URLs."""
@@ -39,11 +55,6 @@ class RobotsSource(Protocol):
 
     def fetch_without_credentials(self, url: str) -> asyncio.Future[RobotsRules]:
         """Return the task that fetches the rules for a URL that a script of another origin requests."""
-
-
-_READABLE_TYPES = frozenset({"fetch", "xhr"})
-"""Resource types whose content scripts can read; a script of another origin is run but not readable."""
-_FRAME = "document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +88,6 @@ class RequestOrigin:
             return self.kind != _FRAME
         allowed = values_of(response)("Access-Control-Allow-Origin")
         return any(value == "*" or (self.origin and origin_of(value) == self.origin) for value in allowed)
-
-
-logger = logging.getLogger(__name__)
-
-MAX_CACHED_BYTES = 32 << 20
-"""Bytes of scripts that are cached, because the pages of a site share them."""
-MAX_CONCURRENT_PARTS = 8
-"""Parts that are fetched concurrently, for all pages together."""
-_MAX_REDIRECTS = 5
-"""Redirects that are followed per part."""
-_DROPPED_HEADERS = frozenset(
-    {"set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection"}
-)
-_PASSED_HEADERS = ("accept", "accept-language", "x-requested-with", "origin")
 
 
 class PartFetcher:

@@ -14,7 +14,7 @@ from ultracrawl.sources import Data, DefinitionHead, Loaded, OptionPath, SourceT
 from ultracrawl.sources.definition import to_source_name
 from ultracrawl.sources.dialects.docsearch.document import DocumentError, parse_document
 from ultracrawl.sources.dialects.docsearch.notes import Notes
-from ultracrawl.sources.dialects.docsearch.selectors import Selector, SelectorSet, is_css, read_selectors
+from ultracrawl.sources.dialects.docsearch.selectors import Selector, SelectorSet, is_selector, read_selectors
 from ultracrawl.sources.dialects.docsearch.start_urls import (
     DEFAULT_SELECTORS,
     StartUrl,
@@ -228,9 +228,7 @@ class _Compiler:
         required = [] if self._data.get("only_content_level") else chosen.levels(least)
         options: dict[str, Data] = {
             "include": _joined([*chosen.levels(), *chosen.text]),
-            "exclude": ", ".join(
-                self._notes.texts(self._data.get("selectors_exclude"), ("selectors_exclude",))
-            ),
+            "exclude": self._excluded,
             "main": "off",
             "levels": [one.text for one in chosen.levels()],
             "strip": "".join(dict.fromkeys("".join(sorted(strips)))),
@@ -253,7 +251,7 @@ class _Compiler:
     def _read_excluded(self) -> str:
         path: OptionPath = ("selectors_exclude",)
         texts = enumerate(self._notes.texts(self._data.get("selectors_exclude"), path))
-        return ", ".join(text for number, text in texts if is_css(text, (*path, number), self._notes))
+        return ", ".join(text for number, text in texts if is_selector(text, (*path, number), self._notes))
 
     @property
     def _strip(self) -> str:

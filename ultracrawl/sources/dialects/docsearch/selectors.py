@@ -87,21 +87,13 @@ def read_selectors(written: Data, notes: Notes) -> dict[str, SelectorSet]:
     }
 
 
-def is_css(text: str, path: OptionPath, notes: Notes) -> bool:
-    """Return whether a text is a CSS selector; if not, it is a finding."""
+def is_selector(text: str, path: OptionPath, notes: Notes, *, is_xpath: bool = False) -> bool:
+    """Return whether a text is a CSS selector, or an XPath expression; if not, it is a finding."""
+    pick, example = (xpath_pick, "//nav//a[@class='active']") if is_xpath else (css_pick, ".docs h1")
     try:
-        css_pick("", text)
+        pick("", text)
     except SelectorError as error:
-        notes.mistake(path, str(error), "write for example `.docs h1`")
-        return False
-    return True
-
-
-def _is_xpath(text: str, path: OptionPath, notes: Notes) -> bool:
-    try:
-        xpath_pick("", text)
-    except SelectorError as error:
-        notes.mistake(path, str(error), "write for example `//nav//a[@class='active']`")
+        notes.mistake(path, str(error), f"write for example `{example}`")
         return False
     return True
 
@@ -146,7 +138,7 @@ def _read(value: Data, path: OptionPath, notes: Notes, *, is_part: bool) -> Sele
             problem = "this XPath cannot be compared with the order of a page"
             notes.mistake(path, problem, "write a CSS selector")
             return None
-    if text and not (_is_xpath(text, path, notes) if is_xpath else is_css(text, path, notes)):
+    if text and not is_selector(text, path, notes, is_xpath=is_xpath):
         return None
     default, strip = options.get("default_value"), options.get("strip_chars")
     return Selector(
