@@ -5,14 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from ultracrawl.sources import load_project
-
-
-def load(tmp_path: Path, text: str):
-    file = tmp_path / "ultracrawl.yaml"
-    file.write_text("sources:\n  s:\n    start_urls: [https://a.example/]\n" + text)
-    return load_project(file)
+from support.one_source import load_one
 
 
 @pytest.mark.parametrize(
@@ -33,7 +26,7 @@ def load(tmp_path: Path, text: str):
     ],
 )
 def test_mistakes_have_their_line(tmp_path: Path, name: str, written: str) -> None:
-    (finding,) = load(tmp_path, f"    javascript:\n      parts: 5\n      {name}: {written}\n").findings
+    (finding,) = load_one(tmp_path, f"    javascript:\n      parts: 5\n      {name}: {written}\n").findings
     assert f"javascript.{name}" in str(finding)
     assert "ultracrawl.yaml:6" in str(finding)
 
@@ -42,11 +35,11 @@ def test_mistakes_have_their_line(tmp_path: Path, name: str, written: str) -> No
     ("written", "use"), [("auto", "auto"), ("true", True), ("{use: auto}", "auto"), ("", False)]
 )
 def test_use_has_a_short_form(tmp_path: Path, written: str, use: bool | str) -> None:
-    loaded = load(tmp_path, f"    javascript: {written}\n")
+    loaded = load_one(tmp_path, f"    javascript: {written}\n")
     assert loaded.findings == ()
     assert loaded.project.sources["s"].javascript.use == use
 
 
 def test_a_short_form_that_is_wrong_has_its_line(tmp_path: Path) -> None:
-    (finding,) = load(tmp_path, "    javascript: sometimes\n").findings
+    (finding,) = load_one(tmp_path, "    javascript: sometimes\n").findings
     assert "ultracrawl.yaml:4" in str(finding)

@@ -5,15 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.one_source import load_one
 
 from ultracrawl.rules.recrawl.cycle import RefreshMode
-from ultracrawl.sources import load_project
-
-
-def load(tmp_path: Path, text: str):
-    file = tmp_path / "ultracrawl.yaml"
-    file.write_text("sources:\n  s:\n    start_urls: [https://a.example/]\n" + text)
-    return load_project(file)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +23,7 @@ def load(tmp_path: Path, text: str):
     ],
 )
 def test_lengths_of_time(tmp_path: Path, written: str, seconds: float | None) -> None:
-    loaded = load(tmp_path, f"    refresh: {{interval: {written}}}\n")
+    loaded = load_one(tmp_path, f"    refresh: {{interval: {written}}}\n")
     assert loaded.findings == ()
     assert loaded.project.sources["s"].refresh.interval == seconds
 
@@ -46,13 +40,13 @@ def test_lengths_of_time(tmp_path: Path, written: str, seconds: float | None) ->
     ],
 )
 def test_mistakes_are_findings(tmp_path: Path, line: str, told: str) -> None:
-    (finding,) = load(tmp_path, f"    {line}\n").findings
+    (finding,) = load_one(tmp_path, f"    {line}\n").findings
     assert told in str(finding)
     assert "ultracrawl.yaml:4" in str(finding)
 
 
 def test_the_defaults_ask_for_every_known_url(tmp_path: Path) -> None:
-    source = load(tmp_path, "").project.sources["s"]
+    source = load_one(tmp_path, "").project.sources["s"]
     assert source.refresh.mode is RefreshMode.KNOWN
     assert (source.refresh.interval, source.refresh.when_idle) == (None, False)
     assert (source.orphans.after, source.orphans.delete) == (5, False), "fast_63, fast_64"
