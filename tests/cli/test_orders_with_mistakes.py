@@ -94,7 +94,9 @@ def test_a_crawl_is_steered_while_its_file_is_no_yaml(
     started.append(workspace.start("crawl"))
     until(lambda: site.count("/"), started[0])
     (workspace.directory / "ultracrawl.yaml").write_text("sources: {one: [\n")
-    assert workspace.command("status").code == 2
+    assert workspace.command("lint").code == 2, "it is a mistake"
+    (row,) = workspace.command("status", "--json").json["sources"]
+    assert (row["source"], row["state"], len(row["mistakes"])) == ("one", "running", 1)
     unknown = workspace.command("stop", "two")
     assert (unknown.code, "ultracrawl.yaml" in unknown.err) == (2, True)
     assert workspace.command("pause", "one", "--no-wait").code == 0

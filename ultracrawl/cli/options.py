@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
@@ -18,7 +18,7 @@ from ultracrawl.cli.groups import REMOTE_VERBS
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.model import Finding
+from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.settings.projects import find_project, find_state_project
 from ultracrawl.sources.dialects import format_titles
 
@@ -84,19 +84,26 @@ def config_option(function: F) -> F:
     )(function)
 
 
-def project_option(function: Callable[..., None], *, plain: bool = False) -> Callable[..., None]:
-    """Add `-c/--config`; the verb gets the project as `project`."""
+def project_option(
+    function: Callable[..., None], opened: Callable[[str | None], Project] | None = None
+) -> Callable[..., None]:
+    """Add `-c/--config`; the verb gets the project, `opened` by `open_project` or otherwise, as `project`."""
 
     @wraps(function)
     def with_project(*, config: str | None = None, **others: Any) -> None:
-        function(project=open_project(config, plain=plain), **others)
+        function(project=(opened or open_project)(config), **others)
 
     return config_option(with_project)
 
 
 def searchable_project_option(function: Callable[..., None]) -> Callable[..., None]:
     """Add `-c/--config`; the project may be one of spiders without a definition, which has only an index."""
-    return project_option(function, plain=True)
+    return project_option(function, partial(open_project, plain=True))
+
+
+def readable_project_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Add `-c/--config`; the project has what its state has, whatever mistakes the definitions have."""
+    return project_option(function, open_readable_project)
 
 
 def json_option(function: F) -> F:
@@ -143,10 +150,31 @@ def open_project(config: str | None, *, plain: bool = False) -> Project:
 
 
 def open_state_project(config: str | None) -> Project:
-    """Return the project for an order (see `find_state_project`). Raises `UserError`."""
-    project = find_state_project(config)
+    """Return the project for an order, with all sources that its state has (see `find_state_project`).
+
+    Raises `UserError`.
+    """
+    from ultracrawl.stores.project_stores import with_stored_sources  # noqa: PLC0415 - slow, not every verb needs it
+
+    project = with_stored_sources(find_state_project(config))
     note_project(project)
     return project
+
+
+def open_readable_project(config: str | None) -> Project:
+    """Return the project as `open_project` does, with the sources of its state that mistakes in definitions hide.
+
+    Raises `UserError` if there is none.
+    """
+    from ultracrawl.stores.project_stores import with_stored_sources  # noqa: PLC0415 - as above
+
+    try:
+        return with_stored_sources(open_project(config))
+    except DefinitionError:
+        project = open_state_project(config)
+        if not project.known_sources:
+            raise
+        return project
 
 
 def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.project import InvalidSource
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
 from ultracrawl.stores import SiteStore, Store
 from ultracrawl.stores.boost_store import BoostStore
@@ -69,6 +70,23 @@ def stored_sources(project: Project) -> list[str]:
     """Return the sources that were ever crawled, defined or not; none if the storage engine cannot list them."""
     engine = named_stores(project)
     return [] if engine is None else engine.stored_sources(project.state.path)
+
+
+def with_stored_sources(project: Project) -> Project:
+    """Return the project with the sources of its state that mistakes in its definitions hide, as invalid ones.
+
+    Nothing is known of them but their names and these mistakes, which is all that orders need.
+    """
+    invalid = project.invalid_sources
+    mistakes = project.mistakes or tuple(
+        finding for source in invalid.values() if not project.sources for finding in source.findings
+    )
+    if not mistakes:
+        return project
+    known = project.known_sources
+    hidden = (name for name in stored_sources(project) if name not in known)
+    found = {name: InvalidSource(DataSource(name=name), mistakes) for name in hidden}
+    return project.model_copy(update={"invalid_sources": {**found, **invalid}})
 
 
 def is_left_over(engine: str, folder: Path, source: str, definitions: str) -> bool:

@@ -18,7 +18,7 @@ from ultracrawl.cli.options import (
     known_sources,
     print_all,
     print_json,
-    project_option,
+    readable_project_option,
     server_option,
 )
 from ultracrawl.cli.terminal import print_line
@@ -33,7 +33,7 @@ from ultracrawl.stores.project_stores import open_sites, state_to_read
 
 @click.command("status")
 @server_option("status")
-@project_option
+@readable_project_option
 @click.argument("site", type=SOURCE_NAME, required=False, metavar="[SOURCE|SITE]")
 @json_option
 def command(project: Project, site: str | None, as_json: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -68,7 +69,8 @@ def steered_robot(config: str | None, name: str | None) -> tuple[Project, str]:
     """Return the project and the name of a robot for orders, whatever mistakes its files have. Raises `UserError`."""
     project = open_state_project(config)
     known = project.known_sources
-    robots = [one for one, source in known.items() if source.filters.file] or list(project.invalid_sources)
+    robots = [one for one, source in known.items() if source.filters.file]
+    robots = robots or list(filter(partial(is_steerable, project), known)) or list(project.invalid_sources)
     wanted = [name] if name else robots
     if len(wanted) == 1 and (wanted[0] in robots or is_steerable(project, wanted[0])):
         return project, wanted[0]

@@ -1,0 +1,161 @@
+"""Each order reaches a crawl on every way to run it, with its definition broken meanwhile."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from support.fast import fast_xml
+from support.project import LOOPBACK, ROOT, Workspace, kill_group
+from support.robot import RobotFiles
+from support.site import Site
+from support.until import until
+
+pytestmark = pytest.mark.servers  # processes that are steered
+
+PAGES = 900
+IN_YAML = {"politeness": {"delay": 0.1, "concurrency": 1}, "boundary": LOOPBACK, "sitemaps": {"use": False}}
+
+
+class Way(NamedTuple):
+    """A way to run the source `one`."""
+
+    define: Callable[[Workspace, str], Path]
+    """Writes the definition; returns the file that is broken later."""
+    words: tuple[str, ...]
+    program: tuple[str, ...] = ("ultracrawl",)
+    stays: bool = False
+    """Whether its process stays when the crawl is stopped."""
+    source: str = "one"
+    config: tuple[str, ...] = ()
+
+
+def in_yaml(*others: str, **head: Any) -> Callable[[Workspace, str], Path]:
+    def define(workspace: Workspace, url: str) -> Path:
+        sources = {
+            name: {
+                "start_urls": [f"{url}/{name}"],
+                **IN_YAML,
+                **({} if head else {"refresh": {"when_idle": True}}),
+            }
+            for name in ("one", *others)
+        }
+        workspace.write({"sources": sources, **head})
+        (workspace.directory / "scrapy.cfg").write_text("[settings]\ndefault = ultracrawl.settings\n")
+        return workspace.directory / "ultracrawl.yaml"
+
+    return define
+
+
+def in_robot_conf(workspace: Workspace, url: str) -> Path:
+    robot = RobotFiles(workspace)
+    robot.site(f"{url}/one")
+    robot.properties(onCompletion="idle", server_delay=0.1, max_concurrent=1)
+    return robot.config / "robot.conf"
+
+
+def in_xml(workspace: Workspace, url: str) -> Path:
+    (workspace.directory / "networks.txt").write_text("127.0.0.0/8\n")
+    file = workspace.directory / "collections.xml"
+    file.write_text(fast_xml({"start_uris": (f"{url}/one",), "delay": 0.1}, name="one"))
+    return file
+
+
+BROKEN = {
+    ".yaml": "sources: {one: [\n",
+    ".conf": "<Process csid=",
+    ".xml": "<CrawlerConfig><DomainSpecification",
+}
+NIGHTLY = {"schedules": {"nightly": {"sources": ["one"], "every": 60}}}
+BOTH = {"schedules": {"nightly": {"sources": ["one", "two"], "every": 60}}}
+PYTHON_API = ("-c", "import ultracrawl; ultracrawl.crawl()")
+WAYS = {
+    "crawl": Way(in_yaml(), ("crawl",)),
+    "crawl of two at a time": Way(in_yaml("two"), ("crawl", "--jobs", "2"), stays=True),
+    "crawl of two in turn": Way(in_yaml("two"), ("crawl", "--jobs", "1"), stays=True),
+    "continuously": Way(in_yaml(), ("crawl", "--continuous")),
+    "two continuously": Way(in_yaml("two"), ("crawl", "--continuous", "--jobs", "2"), stays=True),
+    "launched schedule": Way(in_yaml(**NIGHTLY), ("schedule", "launch", "nightly")),
+    "launched schedule of two": Way(in_yaml("two", **BOTH), ("schedule", "launch", "nightly"), stays=True),
+    "serve": Way(in_yaml(), ("serve", "--port", "0"), stays=True),
+    "scrapy crawl": Way(in_yaml(), ("crawl", "one"), ("scrapy",)),
+    "Python": Way(in_yaml(), (), PYTHON_API),
+    "Python with two": Way(in_yaml("two"), (), PYTHON_API, stays=True),
+    "robot": Way(
+        in_robot_conf, ("robot", "start", "-c", "config/robot.conf"), source="robot", config=("-c", "config/robot.conf")
+    ),
+    "collection": Way(
+        in_xml, ("admin", "refresh", "one", "-c", "collections.xml"), config=("-c", "collections.xml")
+    ),
+}  # fmt: skip
+
+
+class Steered:
+    """A crawl that runs, and the orders that are given to it."""
+
+    def __init__(self, way: Way, workspace: Workspace, process: subprocess.Popen[bytes]) -> None:
+        self.way = way
+        self.workspace = workspace
+        self.process = process
+
+    def order(self, *words: str) -> str:
+        """Give an order, which must be obeyed; returns what was printed."""
+        ended = self.workspace.command(*words, *self.way.config)
+        assert ended.code == 0, ended.err + ended.out
+        return ended.out
+
+    def status(self) -> dict[str, Any]:
+        rows = self.workspace.command("status", "--json", *self.way.config).json["sources"]
+        (row,) = (row for row in rows if row["source"] == self.way.source)
+        assert isinstance(row, dict)
+        return row
+
+
+@pytest.fixture(params=WAYS.values(), ids=WAYS)
+def steered(request: pytest.FixtureRequest, workspace: Workspace, site: Site, url: str) -> Iterator[Steered]:
+    for name in ("one", "two"):
+        site.page(f"/{name}", title="Home", links=[f"/{name}/{number}" for number in range(PAGES)], text="x")
+        for number in range(PAGES):
+            site.page(f"/{name}/{number}", title=f"Page {number}", text="words")
+    way: Way = request.param
+    broken = way.define(workspace, url)
+    module = () if way.program[0] == "-c" else ("-m",)
+    process = subprocess.Popen(
+        [sys.executable, *module, *way.program, *way.words],
+        cwd=workspace.directory,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        until(lambda: sum(path.startswith("/one/") for path in site.paths()) >= 3, process)  # type: ignore[arg-type]
+        broken.write_text(BROKEN[broken.suffix])
+        yield Steered(way, workspace, process)
+    finally:
+        kill_group(process)  # type: ignore[arg-type]
+
+
+def test_a_crawl_obeys_orders_while_its_definition_is_broken(steered: Steered, site: Site) -> None:
+    name = steered.way.source
+    assert steered.status()["state"] == "running"
+    assert steered.order("pause", name) == f"{name}: paused\n"
+    assert steered.status()["state"] == "paused"
+    before = sum(path.startswith("/one/") for path in site.paths())
+    time.sleep(0.5)  # five times its delay
+    assert sum(path.startswith("/one/") for path in site.paths()) == before
+    assert steered.order("resume", name) == f"{name}: resumed\n"
+    until(lambda: sum(path.startswith("/one/") for path in site.paths()) > before)
+    assert steered.order("stop", name) == f"{name}: stopped; the next crawl resumes it\n"
+    assert steered.status()["state"] == "unfinished"
+    if steered.way.stays:
+        assert steered.process.poll() is None
+    else:
+        steered.process.communicate(timeout=40)
