@@ -13,6 +13,7 @@ from support.agent_system import AgentSystem, agent_source
 from support.listed import crawl, found, outcomes
 from support.network import NetworkSite
 from support.project import Workspace
+from support.sentences import sentence
 from support.shelf import Shelf
 
 PARTS = 300
@@ -177,7 +178,7 @@ def test_options_that_say_how_duplicates_are_remembered_count_for_listed_documen
 def test_comparing_nearly_equal_rows_without_comparing_them_is_reported(workspace: Workspace) -> None:
     define(workspace, {**parts(workspace, []), "duplicates": {"near": True}})
     told = workspace.command("lint")
-    assert "`near` has no effect while `detect` is off" in told.out + told.err
+    assert sentence("duplicates.near_without_detect") in told.out + told.err
 
 
 # ---- duplicates that are detected no longer
@@ -192,7 +193,7 @@ def test_copies_become_documents_and_the_report_says_so(workspace: Workspace) ->
     run = crawl(workspace)
     assert (outcomes(run), run["indexed"]) == ({"MODIFIED": PARTS}, PARTS)
     (told,) = run["remarks"]
-    assert told.startswith("all documents of this source are read and made anew")
+    assert told.startswith(sentence("listing.all_made_anew"))
     assert len(found(workspace, "stock")) == PARTS
     run = crawl(workspace)
     assert (outcomes(run), run["fetched"], run["remarks"]) == ({"NOT_MODIFIED": PARTS}, 0, [])

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from support.listed import crawl, found, outcomes
 from support.project import Workspace
+from support.sentences import sentence
 from support.shelf import Shelf
 
 
@@ -154,8 +155,8 @@ def test_a_listing_in_part_deletes_nothing(workspace: Workspace, kind: Shelf, en
     kind.put(entries[0], **end)
     run = crawl(workspace, code=1)
     (problem,) = run["problems"]
-    assert problem.startswith("the listing of the source is partial: ")
-    assert problem.endswith("; no document counts as deleted")
+    assert problem.startswith(sentence("listing.partial"))
+    assert problem.endswith(sentence("listing.nothing_counts_as_deleted"))
     assert (run["deleted"], len(found(workspace, "common"))) == (0, 4)
 
 
@@ -163,7 +164,7 @@ def test_an_error_of_a_lister_fails_the_run_with_its_text(workspace: Workspace, 
     define(workspace)
     kind.put(*fill(kind, *"abcd"), error="no shelf")
     ended = workspace.command("crawl", "s", "--json")
-    assert (ended.code, ended.run["problems"]) == (1, ["the source cannot be listed: RuntimeError: no shelf"])
+    assert (ended.code, ended.run["problems"]) == (1, [sentence("listing.failed")])
     kind.put(*fill(kind, *"abcd"))
     kind.calls  # noqa: B018 - forgets them
     crawl(workspace)
@@ -249,7 +250,7 @@ def test_changes_that_cannot_be_had_fail_no_run_of_a_source_that_has_documents(
     if is_folder:
         (kind.folder / "b").mkdir()
     kind.put(changed)
-    assert crawl(workspace, code=1)["problems"][0].startswith("no page could be read")
+    assert crawl(workspace, code=1)["problems"][0].startswith(sentence("reading.no_page_readable"))
     kind.put(*fill(kind, "a"), changed, token="monday")
     crawl(workspace)
     kind.put(changed | {"validators": "2"}, token="tuesday", changes_only=True)

@@ -12,6 +12,7 @@ import yaml
 from scrapy_ways.runs import Desk
 from support.agent_system import AgentSystem
 from support.project import Workspace
+from support.sentences import sentence
 
 WRONG: dict[str, dict[str, Any]] = {
     "class": {"type": "agent", "class": "nowhere.Agent"},
@@ -95,7 +96,7 @@ def test_a_mistake_in_one_of_several_is_reported_and_the_others_are_crawled(work
     ended = workspace.command("crawl")
     assert ended.code == 1
     (line,) = ended.err.splitlines()
-    assert line.startswith("wrong: not crawled: source 'wrong': agent 'nowhere.Agent' cannot be loaded")
+    assert line.startswith(sentence("agents.cannot_be_loaded"))
     assert ended.out.startswith("right: run 1")
 
 

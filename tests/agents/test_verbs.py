@@ -14,6 +14,7 @@ import yaml
 from scrapy_ways.runs import Desk
 from support.agent_system import AgentSystem
 from support.project import Ended, Workspace
+from support.sentences import sentence
 
 NAMES = ("heron", "egret", "stork")
 SHARED = {"storage": {"keep": True}, "groups": ["birds"], "deletion": {"percent": 0, "always": 0}}
@@ -87,9 +88,9 @@ def test_verbs_know_what_is_listed(workspace: Workspace, kind: str) -> None:
         return sorted(hit["url"] for hit in run("search", "common", "--json", *words).json["hits"])
 
     put(folder, NAMES)
-    assert "NO   listing    type: the source lists its documents itself" in run("explain", url("heron")).out
-    assert "begins with 0 URLs and what is listed then" in run("plan", "s").out
-    assert "begins a cycle, with what is listed then" in run("queue", "s").out
+    assert sentence("explain.listed_by_the_source") in run("explain", url("heron")).out
+    assert sentence("plan.begins_with_the_listing") in run("plan", "s").out
+    assert sentence("plan.begins_a_cycle") in run("queue", "s").out
     assert run("crawl", "s", "--json").run["outcomes"] == {"NEW": 3}
     assert found("--group", "birds") == sorted(map(url, NAMES))
 

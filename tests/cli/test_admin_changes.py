@@ -8,6 +8,7 @@ import pytest
 from support.fast import fast_options, fast_xml
 from support.named import named
 from support.project import Ended, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 START = {"start_uris": ("http://a.example/",)}
@@ -61,7 +62,7 @@ def test_an_export_of_elsewhere_needs_its_passwords(handbook: Workspace) -> None
     write(handbook, "new.xml", exported.replace('"handbook"', '"copy"'))
     before = (handbook.directory / "all.xml").read_bytes()
     told = admin(handbook, "add", "new.xml", code=2).err
-    assert told.count("has a password that is masked") == 4
+    assert told.count(sentence("secrets.masked_password")) == 4
     assert "new.xml:" in told
     assert (handbook.directory / "all.xml").read_bytes() == before
 

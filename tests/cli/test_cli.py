@@ -7,6 +7,7 @@ import json
 
 import pytest
 from support.project import LOOPBACK, Workspace
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -277,7 +278,7 @@ def test_a_source_that_is_being_crawled_is_locked(site: Site, url: str, workspac
     second = workspace.command("crawl")
     assert second.code == 2
     (line,) = second.err.splitlines()
-    assert "is being crawled by another process" in line
+    assert sentence("crawl.by_another_process") in line
     running.communicate()
     assert running.returncode == 0
 
@@ -316,7 +317,7 @@ def test_verbs_show_the_first_hints_and_lint_all(workspace: Workspace) -> None:
     )
     shown = workspace.command("status", "-c", "c.xml").err.splitlines()
     assert [line.partition(" - ")[2][:9] for line in shown[:3]] == ["a/nosuch0", "a/nosuch1", "a/nosuch2"]
-    assert shown[3:] == ["... and 2 more hints; `ultracrawl lint` shows them"]
+    assert shown[3:] == [sentence("lint.more_hints")]
     linted = workspace.command("lint", "c.xml")
     assert all(f"nosuch{number}" in linted.out + linted.err for number in range(5))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 
 
@@ -43,7 +44,7 @@ def test_robots_txt_and_the_answer_as_they_were_last(site: Site, url: str, works
 
 def test_what_is_not_known_yet_is_said(workspace: Workspace) -> None:
     found = stages(workspace, "http://elsewhere.example/")
-    assert found["robots"]["reason"] == "not read yet; it is read before the first fetch"
+    assert found["robots"]["reason"] == sentence("explain.robots_not_read_yet")
     assert "address" not in found, "no host is looked up unasked"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.project import ROOT
+from support.sentences import sentence
 
 PROGRAM = """
 import atexit, sys, weakref
@@ -60,7 +61,7 @@ def test_output_that_cannot_be_written_is_one_line(words: list[str]) -> None:
             [sys.executable, "-m", "ultracrawl", *words],
             cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
-    assert (ended.returncode, ended.stderr) == (1, "ultracrawl: the output: No space left on device\n")
+    assert (ended.returncode, ended.stderr) == (1, sentence("output.disk_full"))
 
 
 def test_a_profiler_has_its_say() -> None:

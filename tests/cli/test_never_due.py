@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.named import named
 from support.project import Workspace
+from support.sentences import sentence
 
 SOURCE = {"start_urls": ["http://127.0.0.1:1/"]}
 SOURCES: dict[str, Mapping[str, Any]] = {
@@ -51,7 +52,7 @@ def test_status_says_when_a_source_is_due_or_why_it_is_not(workspace: Workspace)
     assert rows["plain"]["next_run"] is not None
     assert named(rows["resting"]["never_due"]) == ["enabled: false"]
     assert [row["never_due"] for name, row in rows.items() if name != "resting"] == [None] * 4
-    assert "by the default interval, if `serve` runs then" in workspace.command("status").out
+    assert sentence("schedules.due_by_default_interval") in workspace.command("status").out
     assert workspace.command("schedule", "stop", "night").code == 0
     told = workspace.command("status").out
     assert "not due: its schedule night is stopped" in told

@@ -10,6 +10,7 @@ import pytest
 from support.fast import fast_xml
 from support.project import LOOPBACK, Workspace, kill_group
 from support.robot import RobotFiles
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -111,7 +112,7 @@ def test_a_crawl_is_steered_while_its_file_is_no_yaml(
     stopping = workspace.start("stop", "one")
     until(lambda: phase() is Phase.STOPPING, started[0])
     answer.set()
-    assert stopping.communicate(timeout=40)[0] == "one: stopped; the next crawl resumes it\n"
+    assert stopping.communicate(timeout=40)[0] == sentence("stop.one_resumed_by_next_crawl")
     assert code_of(started[0]) == 1
     assert [one for one in recorded(workspace) if one != "stop"] == ["pause", "resume"]
 

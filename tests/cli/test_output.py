@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.project import ROOT
+from support.sentences import sentence
 
 import ultracrawl.cli.main  # noqa: F401 - so that it is loaded
 
@@ -26,7 +27,7 @@ def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
     gone.mkdir()
     ended = shell(f"rmdir {gone}; {COMMAND} lint", gone)
     assert ended.returncode == 1
-    assert ended.stderr.startswith("ultracrawl: the working directory: No such file or directory")
+    assert ended.stderr.startswith(sentence("output.no_working_directory"))
     assert ended.stderr.count("\n") == 1
 
 
@@ -37,4 +38,4 @@ def test_an_argument_that_is_no_text_is_one_line(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(main.click, "echo", lambda line, **_: told.append(line))
     monkeypatch.setattr(sys, "argv", ["ultracrawl", "status", "http://a.example/\udcff"])
     assert main._run() == 2
-    assert told == [r"ultracrawl: 'http://a.example/\udcff' is not UTF-8 (surrogates not allowed)"]
+    assert told == [sentence("output.not_utf8")]

@@ -8,6 +8,7 @@ import pytest
 from support.named import named
 from support.project import Workspace
 from support.robot import RobotFiles
+from support.sentences import sentence
 from support.site import Site
 
 
@@ -218,7 +219,7 @@ def test_a_new_robot_has_filters_rules_and_no_site(tmp_path: Path) -> None:
     assert facts["csid"]["value"] == "x-catalog://localhost:80/docs"
     assert (facts["email"]["value"], facts["email"]["given"]) == ("me@example.com", "line 5")
     assert facts["connect-timeout"]["given"] == "default"
-    assert facts["site www.siroe.com"]["value"] == "server, 1 hosts, 1 starting points, 12 rules"
+    assert facts["site www.siroe.com"]["value"] == sentence("robot.new_robot")
     assert facts["filter enumeration-default"]["given"] == "enumeration"
 
 

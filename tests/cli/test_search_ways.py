@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from support.sentences import sentence
 
 from ultracrawl.cli.main import cli
 from ultracrawl.index import Deletion, Filter, IndexDocument, Operator, SearchResult, as_html
@@ -166,7 +167,7 @@ def test_an_index_without_documents_is_distinguished_from_one_without_hits(
     new.write_text("sources: {birds: {start_urls: ['http://h/']}}")
     ended = CliRunner().invoke(cli, ["search", "heron", "-c", str(new)])
     assert (ended.exit_code, ended.output.strip()) == (
-        0, "Nothing found: the index has no documents yet. `ultracrawl crawl` fills it."
+        0, sentence("search.index_is_empty")
     )  # fmt: skip
     ended = CliRunner().invoke(cli, ["search", "xylophone", "-c", str(definition)])
     assert ended.output.startswith("Nothing found for 'xylophone'.")
@@ -226,9 +227,7 @@ def test_what_is_being_typed_is_completed(definition: Path) -> None:
 
 def test_a_better_spelling_stands_beside_a_loose_reading(definition: Path) -> None:
     assert asked(definition, "egret strok")["suggestion"] == "egret stork"
-    assert run(definition, "egret strok").output.startswith(
-        "Not every document has most of the words; those with more of them come first. Did you mean 'egret stork'?"
-    )
+    assert run(definition, "egret strok").output.startswith(sentence("search.looser_and_did_you_mean"))
 
 
 def test_documents_in_the_named_language_score_higher(definition: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 import pytest
 from cli.test_missing_extras import without
 from support.project import LOOPBACK, ROOT, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 AGAIN = """
@@ -63,7 +64,7 @@ def test_a_source_that_was_opened_half_way_is_not_locked(damaged: Workspace) -> 
     definition.write_text(definition.read_text() + "index: {engine: tantivy}\n")
     *reports, last = run_again(damaged, without(damaged, "tantivy")["PYTHONPATH"])
     assert [line.split(" needs")[0] for line in reports] == [
-        "bad False 0 the index engine tantivy",
-        "good False 0 the index engine tantivy",
+        sentence("index.bad_cannot_be_opened"),
+        sentence("index.good_cannot_be_opened"),
     ]
     assert last == "not locked"

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from support import files
+from support.sentences import sentence
 
 from ultracrawl.content.service.frames import LENGTH, encode_job
 from ultracrawl.content.service.job import Converted, Job, NotConverted, ProcessLimits
@@ -196,7 +197,7 @@ def test_an_answer_without_end_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> 
     answer = process.convert(PDF)
     assert isinstance(answer, NotConverted)
     assert answer.status == StatusCode.CONVERTER_MISSING
-    assert answer.reason.endswith("the result is too large")
+    assert answer.reason.endswith(sentence("conversion.result_too_large"))
     assert not process.usable
 
 

@@ -20,6 +20,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from support.context import made_context
 from support.requirement import require
+from support.sentences import sentence
 from twisted.internet.defer import Deferred, succeed
 
 from ultracrawl.errors import UserError
@@ -223,9 +224,7 @@ def test_the_report_says_once_that_names_alone_are_checked(monkeypatch: pytest.M
     for _ in range(2):
         HostNameGuard.for_crawl(Any, context, Unknown())  # type: ignore[arg-type]  # no crawler is asked
     (remark,) = set(context.run.closing_remarks)
-    assert remark.startswith(
-        "the address guard checks host names only, because Unknown opens its connections itself"
-    )
+    assert remark.startswith(sentence("guard.names_only_for_unknown"))
 
 
 # ---- the handler around it

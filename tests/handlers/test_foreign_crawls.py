@@ -12,6 +12,7 @@ from handlers.ways import PATHS, path_of
 from support.certificates import Authority
 from support.listener import Listener
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 from support.tls_site import secured
 
@@ -169,12 +170,10 @@ def test_a_handler_that_nobody_can_guard(site: Site, url: str, workspace: Worksp
         workspace.define(f"{url}/", boundary=boundary, **options)
         ended = workspace.command("crawl")
         assert (ended.code, ended.out, ended.err.count("\n"), site.requests) == (2, "", 1, [])
-        assert "the address guard cannot check the connections of own.Handler" in ended.err
+        assert sentence("guard.cannot_check_handler") in ended.err
         workspace.define(f"{url}/", boundary={**boundary, "guard": "names"}, **options)
         ended = workspace.command("crawl")
-        assert (
-            "Note: the address guard checks host names only, because Handler opens" in ended.out + ended.err
-        )
+        assert sentence("guard.names_only_note") in ended.out + ended.err
     assert inner.came == []
     assert workspace.search("needle") == ["/"]
 

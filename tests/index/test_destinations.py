@@ -18,6 +18,7 @@ import pytest
 from support.free_port import free_port
 from support.memory_index import MemoryIndex
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import Request, Server
 from support.until import until
 
@@ -232,7 +233,7 @@ def test_a_full_disk_leaves_no_torn_line(tmp_path: Path) -> None:
         ),
     )
     ran = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
-    assert ran.stdout == f"{path} cannot be written: File too large\n"
+    assert ran.stdout == f"{path} {sentence('files.too_large')}\n"
     assert [row["url"] for row in lines_in(path)] == ["/a"]
 
 
@@ -348,9 +349,7 @@ def test_no_proxy_of_the_environment_is_used(
 def test_a_secret_with_a_line_break_is_a_mistake_and_not_shown(url: str) -> None:
     with pytest.raises(UserError) as raised:
         push(url, headers={"X-Key": "geheim\r\nX-Other: 1"})
-    assert str(raised.value) == (
-        "destination portal: the value of the header X-Key is not one line of plain ASCII text"
-    )
+    assert str(raised.value) == (sentence("destinations.header_not_ascii"))
 
 
 # ---- segments, and the process in which they are delivered

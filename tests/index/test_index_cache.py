@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
@@ -132,7 +133,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     assert lines[-1] == "[0, 1, 99]"
     assert len(lines) == 9
     assert lines[0].startswith("2 document cache ")
-    assert "cannot be written: File too large" in lines[0]
+    assert sentence("files.too_large") in lines[0]
 
 
 def test_what_is_sound_in_a_damaged_segment_stays(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import psutil
 import pytest
 from support.inline_indexer import InlineIndexer
 from support.memory_index import MemoryIndex
+from support.sentences import sentence
 from support.until import until
 
 from ultracrawl.errors import IndexStoreError
@@ -293,7 +294,7 @@ def test_a_worker_that_cannot_be_started_after_another_crawl_was_faster_fails_it
     monkeypatch.setattr(StartedWorker, "receive", lambda _: b"")
     monkeypatch.setattr(StartedWorker, "exit_reason", lambda _: "")
     monkeypatch.setattr(subprocess, "Popen", start)
-    assert process.poll() == [Failed(path, "the index process cannot be started: no memory for it")]
+    assert process.poll() == [Failed(path, sentence("index.process_cannot_start"))]
     assert process.close() == []
 
 
@@ -421,7 +422,7 @@ def test_a_full_disk_leaves_the_index_as_it_was(config: IndexConfig) -> None:
     *errors, written = done.stdout.splitlines()
     assert written.startswith("written at")
     assert len(errors) > 3
-    assert all(error.endswith("cannot be written: File too large") for error in errors), errors
+    assert all(error.endswith(sentence("files.too_large")) for error in errors), errors
     assert index.count() == 53
     assert len({path.name for path in config.path.iterdir()} - before) == 2
     index.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from index.conftest import ATTRIBUTES, DISK_ENGINES, LIBRARY, document
+from support.sentences import sentence
 
 from ultracrawl.cli.search import print_result
 from ultracrawl.index import IndexDocument, IndexEngine, SearchBudget, SearchLimit, SearchQuery, SearchResult
@@ -113,5 +114,5 @@ def test_people_read_that_there_may_be_more(capsys: pytest.CaptureFixture[str]) 
         "egg*", SearchResult(0, (), exceeded=(SearchLimit.TIME,)), 0, 1.0, DisplayNames(), empty=False
     )
     first, *_, third, _ = capsys.readouterr().out.splitlines()
-    assert first.startswith("The search was cut short, because it would read more than 100,000 terms and ")
-    assert third == "The search was cut short, because it took more than 5 s: there may be more."
+    assert first.startswith(sentence("search.cut_by_terms"))
+    assert third == sentence("search.cut_by_time")

@@ -21,6 +21,7 @@ from scrapy.exceptions import CloseSpider, DropItem
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.test import get_crawler
 from support.inline_indexer import InlineIndexer
+from support.sentences import sentence
 
 import ultracrawl.index.writing.project_outputs
 from ultracrawl.errors import IndexStoreError
@@ -197,7 +198,7 @@ def test_items_without_a_url_pass_untouched_and_are_reported_once(
     ]
     assert shop.count("without_url") == 2
     assert [record.getMessage().split(", such as")[0] for record in caplog.records].count(
-        "The pipelines of ultracrawl ignore items without a `url`"
+        sentence("pipelines.item_without_url")
     ) == 1
 
 
@@ -346,7 +347,7 @@ def test_a_damaged_index_is_made_sound_and_filled_again(
     for segment in (shop.path / "index").glob("*.seg"):
         segment.write_bytes(b"\0" * segment.stat().st_size)
     assert len(shop.crawl(heron())) == 1
-    assert "its readable documents were indexed again" in caplog.text
+    assert sentence("index.repaired_from_documents") in caplog.text
     assert shop.found("heron") == ["http://shop/1"]
 
 
@@ -369,7 +370,7 @@ def test_two_crawls_of_one_spider_do_not_mix(shop: Folder, caplog: pytest.LogCap
     with lock_file(cache_folder(project, "shop"), "shop"):
         assert shop.crawl(heron(), pipelines=[INDEX]) == []
     assert shop.refused
-    assert "shop: not crawled: the source 'shop' is being crawled by another process" in caplog.text
+    assert sentence("crawl.shop_by_another_process") in caplog.text
     assert len(shop.crawl(heron(), pipelines=[INDEX])) == 1
 
 
@@ -397,7 +398,7 @@ def test_a_source_without_the_add_on_says_that_it_is_off(
     project = adhoc_project(["http://shop.example/"], shop.path)
     (source,) = project.sources.values()
     shop.crawl_by({"name": source.name, "source": source, "project": project}, heron(), pipelines=[pipeline])
-    assert f"Disabled {pipeline}: the ultracrawl add-on is not switched on" in caplog.text
+    assert sentence("pipelines.disabled", pipeline=pipeline) in caplog.text
 
 
 def test_all_mistakes_are_reported_at_once(shop: Folder, caplog: pytest.LogCaptureFixture) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.project import LOOPBACK, ROOT, Workspace
 from support.robot import RobotFiles
+from support.sentences import sentence
 from support.site import Site
 
 STUB = Path(__file__).parent / "stub_package"
@@ -82,7 +83,7 @@ def test_each_plug_in_has_its_effect(site: Site, url: str, tmp_path: Path, insta
     ):
         line = gone.err.splitlines()[number]
         assert f"there is no {problem}" in line
-        assert "install the package that brings it" in line
+        assert sentence("plugins.install_the_package") in line
 
 
 def test_a_function_of_a_package_describes_what_a_robot_finds(
@@ -103,4 +104,4 @@ def test_a_function_of_a_package_describes_what_a_robot_finds(
     (hit,) = robot.workspace.command("search", "--json", "needle", *words, PYTHONPATH=installed).json["hits"]
     assert hit["attributes"]["Keywords"] == ["birds"]
     lacking = robot.command("crawl")
-    assert (lacking.code, "there is no function `shelve`" in lacking.err) == (2, True)
+    assert (lacking.code, sentence("plugins.no_such_function") in lacking.err) == (2, True)

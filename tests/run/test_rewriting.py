@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "rewriter"
@@ -242,7 +243,7 @@ def test_a_rewriter_named_later_gives_known_pages_their_new_urls(
     assert set(workspace.search("needle")) == {"/a", "/x"}
     use(workspace, url, f"candidate.display_url = '{url}/shown'\n{ACCESS}")
     (planned,) = workspace.command("plan", "--json").json["sources"]
-    assert planned["dropped_by"] == {"url rewriter: it gives other URLs now": 1}
+    assert planned["dropped_by"] == {sentence("rewriting.other_urls_now"): 1}
     run = workspace.crawl().run
     assert run["deleted"] == planned["deleted"] == 1
     assert set(workspace.search("needle")) == {"/a", "/shown"}
@@ -262,7 +263,7 @@ def test_explain_asks_the_rewriter(three: Site, url: str, workspace: Workspace) 
     use(workspace, url, "candidate.discard = True")
     assert workspace.command("explain", f"{url}/x", "--json").json["accept"] is False
     seed = workspace.command("explain", f"{url}/", "--json").json
-    assert "start URLs are not rewritten" in [one["reason"] for one in seed["decisions"]]
+    assert sentence("rewriting.start_urls_are_not") in [one["reason"] for one in seed["decisions"]]
 
 
 # ---- one display URL, one document

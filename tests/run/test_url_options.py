@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 
 
@@ -102,7 +103,7 @@ def test_urls_that_have_another_form_now_leave_and_come_back_in_it(
     workspace.define(f"{url}/", urls={"remove_params": "session"})
     run = workspace.crawl().run
     assert sorted(workspace.search("needle")) == ["/p", "/q"]
-    assert run["rejected_by"] == {"urls: it has another canonical form now": 1}
+    assert run["rejected_by"] == {sentence("urls.other_canonical_form"): 1}
     assert run["deleted"] == 1
     run = workspace.crawl().run
     assert run["outcomes"] == {"NOT_MODIFIED": 3}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from scrapy_ways.runs import DUMP, Desk
+from support.sentences import sentence
 from support.site import Site
 
 ADDON = 'ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}\n'
@@ -101,7 +102,7 @@ def test_a_source_hides_their_spider_of_its_name_with_a_warning(project: Desk) -
     switch_on(project)
     ended = project.scrapy("list")
     assert ended.out.split() == ["plain"]
-    assert "The spider 'plain' is hidden by the source of that name" in ended.err
+    assert sentence("scrapy.hidden_spider") in ended.err
 
 
 def test_definitions_in_their_package(project: Desk, url: str) -> None:

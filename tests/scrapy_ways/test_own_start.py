@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 from scrapy_ways.runs import Desk
+from support.sentences import sentence
 from support.site import Site
 
 HEAD = """
@@ -128,7 +129,7 @@ def test_a_document_that_the_source_may_not_have_is_reported(desk: Desk, site: S
     ended = desk.ultracrawl("crawl", "--json")
     assert ended.code == 1
     assert [line.split(":")[0] for line in ended.run["problems"]] == [
-        "a document of the spider is not indexed"
+        sentence("scrapy.document_not_indexed")
     ] * 2
     assert "elsewhere.example" in ended.run["problems"][0]
 

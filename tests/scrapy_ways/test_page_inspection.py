@@ -4,6 +4,7 @@ import pytest
 from scrapy_ways.runs import Desk
 from support.files import pdf
 from support.project import Ended
+from support.sentences import sentence
 from support.site import Site
 
 TOKEN = "Bearer not-for-everybody"
@@ -114,7 +115,7 @@ def test_parse_reads_feeds(project: Desk, site: Site, url: str) -> None:
     site.respond("/feed", headers={"Content-Type": "application/rss+xml"}, body=feed)
     ended = looked(project, site, "parse", "--spider=site", "--nocolour", f"{url}/feed", asked={"/feed"})
     assert f"[<GET {url}/a>]" in ended.out
-    assert "feed with 2 entries, 1 of them inside" in ended.err
+    assert sentence("feeds.one_of_two_inside") in ended.err
 
 
 def test_parse_says_why_there_is_no_document(project: Desk, site: Site, url: str) -> None:

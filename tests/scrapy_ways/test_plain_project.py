@@ -4,6 +4,7 @@ import signal
 
 import pytest
 from scrapy_ways.runs import Desk
+from support.sentences import sentence
 
 SPIDER = """
 import os, signal
@@ -87,4 +88,4 @@ def test_mistakes_in_settings_end_the_crawl_with_a_line_each_and_no_traceback(sh
 def test_verbs_that_crawl_ask_for_definitions(shop: Desk) -> None:
     ended = shop.ultracrawl("crawl")
     assert ended.code == 2
-    assert ended.err.startswith("error: there is no definition file") or "no definition file" in ended.err
+    assert ended.err.startswith(sentence("definitions.no_file")) or "no definition file" in ended.err

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.sentences import sentence
 
 from ultracrawl.sources import CompiledSource, compile_source, load_project, require
 from ultracrawl.sources.compilation.pace import compile_level_selector
@@ -63,7 +64,7 @@ def test_mistakes(tmp_path: Path, options: dict[str, Any], problem: str, instead
 def test_a_line_of_an_alias_file_without_aliases_is_a_mistake(tmp_path: Path) -> None:
     (tmp_path / "m.txt").write_text("main.example.com alias.example.com\nlonely.example.com\n")
     text = str(load_project(write(tmp_path, sites={"alias_files": "m.txt"})).findings[0])
-    assert "line 2 of the alias file `m.txt`" in text
+    assert sentence("definitions.alias_line") in text
 
 
 def test_fast_10_aliases_from_files_and_options(tmp_path: Path) -> None:

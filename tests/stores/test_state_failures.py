@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.errors import StateError
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome
@@ -109,7 +110,7 @@ def test_a_full_disk_is_reported_as_such(
     error.sqlite_errorcode = code
     with closing(sqlite3.connect(path)) as db, pytest.raises(StateError) as raised, translated(db):
         raise error
-    assert ("the disk is full (No space left on device); make room" in str(raised.value)) == told
+    assert (sentence("files.disk_is_full") in str(raised.value)) == told
     assert str(path) in str(raised.value)
 
 

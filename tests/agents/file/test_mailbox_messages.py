@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.project import Workspace
+from support.sentences import sentence
 
 from ultracrawl.agents.file import mailboxes
 from ultracrawl.agents.file.fetcher import FileFetcher
@@ -120,7 +121,9 @@ def test_a_mailbox_that_is_written_meanwhile_is_read_again(
     assert found[-1] == Complete()
     assert len({one.access_url for one in found[0].entries}) == 2  # type: ignore[union-attr]
     disturbances = 9
-    assert listed(tmp_path)[-1] == Partial(f"{tmp_path}/docs/box.mbox: it changed each time it was read")
+    assert listed(tmp_path)[-1] == Partial(
+        sentence("listing.mailbox_changed_each_time", path=f"{tmp_path}/docs/box.mbox")
+    )
 
 
 def test_a_mailbox_without_end_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

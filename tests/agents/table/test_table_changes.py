@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from support.sentences import sentence
 from support.tables import Base, by_key
 
 from ultracrawl.agents.port import Batch, Complete
@@ -79,7 +80,7 @@ def test_rows_of_a_log_with_unknown_marks_are_read_and_reported(
     tickets.run("INSERT INTO tickets_log VALUES ('1', NULL), ('2', 'Q'), ('3', 'F'), ('4', 'A')")
     second = tickets.listed(since, **LOG)
     assert list(by_key(second)) == ["id=1", "id=2", "id=3"]
-    assert "2 rows of the change log have a mark other than F, A and B" in caplog.text
+    assert sentence("table.unknown_marks") in caplog.text
     lister = TableLister(tickets.setup(**LOG))
     lister.confirm(second[-1].token)  # type: ignore[union-attr]
     lister.close()

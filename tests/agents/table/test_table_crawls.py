@@ -14,6 +14,7 @@ from support.listed import crawl, found, outcomes
 from support.listing_kills import shake
 from support.project import ROOT, Workspace
 from support.same_index import index_differences
+from support.sentences import sentence
 from support.tables import Base
 
 ROWS = 1500
@@ -127,7 +128,10 @@ def test_a_table_that_cannot_be_read_deletes_nothing_and_says_so(workspace: Work
     crawl(workspace)
     tickets.run("ALTER TABLE tickets RENAME TO elsewhere")
     ended = workspace.command("crawl", "tickets", "--json")
-    assert (ended.code, "correct the definition, or the database" in ended.out + ended.err) == (2, True)
+    assert (ended.code, sentence("table.correct_definition_or_database") in ended.out + ended.err) == (
+        2,
+        True,
+    )
     assert "partial" not in ended.out + ended.err
     assert found(workspace, "common") == list("12345")
     tickets.run("ALTER TABLE elsewhere RENAME TO tickets")
@@ -187,7 +191,7 @@ def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: 
     ended, looked = workspace.command("crawl", "tickets"), workspace.command("lint", "--connect")
     assert (ended.code, ended.out, looked.code) == (2, "", 2), (ended, looked)
     for one in (ended, looked):
-        assert "invalid URL column name (1007): there is no column `nr`" in one.out + one.err
+        assert sentence("table.no_such_url_column") in one.out + one.err
         assert "Traceback" not in one.err
 
 

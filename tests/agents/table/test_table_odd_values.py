@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.mariadb import mariadb_server
+from support.sentences import sentence
 from support.tables import Base
 
 from ultracrawl.agents.port import Batch, Complete, Entry, attribute_texts
@@ -156,7 +157,7 @@ def test_a_column_of_bytes_as_an_attribute_is_reported(
         lister.check_connection()
     lister.close()
     assert base.listed(**OPTIONS)[-1] == Complete()
-    assert "left out, because an attribute cannot hold bytes: x" in caplog.text
+    assert sentence("attributes.bytes_left_out") in caplog.text
 
 
 def test_texts_of_values_are_no_python() -> None:

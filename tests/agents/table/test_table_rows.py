@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy.exc import DBAPIError
 from support.named import named
+from support.sentences import sentence
 from support.tables import Base
 from support.until import until
 
@@ -320,7 +321,7 @@ def test_a_row_without_a_key_ends_the_listing(
     base.run("CREATE TABLE t (id INTEGER, b TEXT)", "INSERT INTO t VALUES (NULL, 'x')")
     for number in range(others):
         base.run("INSERT INTO t VALUES (:id, 'x')", id=number)
-    assert "a row has no value in a key column" in mistake_of(base, table="t", key="id", text="b")
+    assert sentence("table.row_without_key") in mistake_of(base, table="t", key="id", text="b")
 
 
 def test_a_table_that_is_not_there_is_a_mistake(base: Base) -> None:

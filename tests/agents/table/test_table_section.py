@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.named import named
 from support.project import Workspace
+from support.sentences import sentence
 from support.tables import Base
 
 from ultracrawl.agents.table.lister import TableLister
@@ -46,9 +47,7 @@ def test_the_example_of_a_table_loads(tmp_path: Path) -> None:
 # Checklist 31 of Ultra Search: mapping the table's text column to an attribute is refused.
 def test_ultra_search_31_a_text_column_is_no_attribute(tmp_path: Path) -> None:
     (told,) = findings(tmp_path, "attributes: {Body: Subject}")
-    assert told.startswith(
-        "ultracrawl.yaml:2 - sources.tickets - the text column `body` is mapped to an attribute"
-    )
+    assert told.startswith(sentence("table.text_column_mapped"))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +94,7 @@ def test_a_key_of_nine_columns_is_reported_as_that(tmp_path: Path) -> None:
 def test_a_password_in_clear_is_advised_against_and_a_url_without_one_is_not(tmp_path: Path) -> None:
     clear = TICKETS.replace("sqlite:///tickets.db", "postgresql://me:hunter2@db.example.com/x")
     (told,) = findings(tmp_path, text=clear)
-    assert "the secret is written in clear text" in told
+    assert sentence("secrets.in_clear_text") in told
     assert "hunter2" not in told
     assert findings(tmp_path, text=clear.replace(":hunter2", "")) == []
 

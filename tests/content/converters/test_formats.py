@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 from support import files
 from support.compound import compound, old_presentation, outlook_message
+from support.sentences import sentence
 
 from ultracrawl.content.converters.conversion import Budget, ConversionLimits, Sink
 from ultracrawl.content.converters.office.ole import read_ole
@@ -372,7 +373,7 @@ def test_what_is_missing_names_its_install_line(monkeypatch: pytest.MonkeyPatch)
         assert missing("application/msword").endswith("pip install 'ultracrawl[convert,legacy]'")
         assert missing("application/x-7z-compressed").endswith("pip install 'ultracrawl[sevenzip]'")
         assert missing("text/markdown") == ""
-        assert missing("video/mp4") == "there is no converter for video/mp4"
+        assert missing("video/mp4") == sentence("conversion.no_converter_for_video")
     finally:
         is_installed.cache_clear()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from support import files
 from support.resource import gzip_of_zeros
+from support.sentences import sentence
 
 from ultracrawl.content.converters.conversion import Budget, ConversionLimits, Sink, Source
 from ultracrawl.content.converters.convert import convert
@@ -224,7 +225,7 @@ def test_time_ends_a_pdf_between_pages() -> None:
     sink = Sink(Budget(ConversionLimits(seconds=10.0), lambda: next(clock)))
     convert(Source(body, "application/pdf"), sink)
     found = sink.conversion()
-    assert found.truncated == "only 10 of 5000 pages were read (conversion.timeout)"
+    assert found.truncated == sentence("conversion.pages_cut_by_timeout")
     assert found.text.endswith("needle 8 needle 9")
 
 
@@ -247,7 +248,7 @@ def test_encrypted_files_of_an_archive_are_there_by_name(
     answer = process(files.locked_zip({"needle.txt": "secret"}), "application/zip")
     assert isinstance(answer, Converted)
     assert answer.conversion.text == "needle.txt"
-    assert answer.conversion.truncated == "needle.txt: the document is encrypted"
+    assert answer.conversion.truncated == sentence("conversion.encrypted_member")
 
 
 def test_links_in_tar_archives_are_passed_over(process: Callable[..., Converted | NotConverted]) -> None:

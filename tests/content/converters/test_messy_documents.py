@@ -14,6 +14,7 @@ from datetime import date
 import pytest
 from support import files, samples
 from support.compound import compound, old_presentation, outlook_message
+from support.sentences import sentence
 
 from ultracrawl.content.converters.conversion import Budget, ConversionError, ConversionLimits, Sink
 from ultracrawl.content.converters.office.ole import read_ole
@@ -170,7 +171,7 @@ def test_what_comes_before_a_break_is_kept(converted: Convert) -> None:
 def test_streams_share_one_limit(converted: Convert) -> None:
     found = converted(gzip.compress(b"a " * 500) + gzip.compress(b"b " * 500), unpacked=1500)
     assert found.text.count("b") == 250
-    assert found.truncated == "it expands to more than 1500 bytes (conversion.unpacked)"
+    assert found.truncated == sentence("conversion.expands_too_far")
 
 
 def test_names_in_utf_8_that_are_not_marked_as_such(converted: Convert) -> None:

@@ -1,6 +1,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.model import Document
 from ultracrawl.rules.attributes.mapping import AttributeMap
@@ -107,7 +108,7 @@ def test_a_value_that_does_not_fit_is_dropped_with_its_name():
         ("lastmodifieddate", "LastModifiedDate"),
         ("price", "Price"),
     ]
-    assert str(found.dropped[1]) == "price: 'cheap' is no number for Price"
+    assert str(found.dropped[1]) == sentence("attributes.no_number")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.sentences import sentence
 
 from ultracrawl.model import LinkKind
 from ultracrawl.rules.boundary.boundary import Boundary
@@ -369,7 +370,7 @@ def test_ultra_search_109_dynamic_pages_are_followed_only() -> None:
     decision = boundary.check("http://h/a?x")
     assert (decision.accept, decision.index) == (True, False)
     assert boundary.rejects("http://h/a?x") is None
-    assert boundary.follow_only("http://h/a?x") == "dynamic pages are not indexed"
+    assert boundary.follow_only("http://h/a?x") == sentence("boundary.dynamic_pages")
     assert boundary.follow_only("http://h/a") is None
     assert Boundary().check("http://h/a?x").index
 

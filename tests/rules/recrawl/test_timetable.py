@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.recrawl.timetable import (
@@ -146,8 +147,8 @@ def test_a_start_while_running_and_a_stop_while_off_are_ignored() -> None:
     world = World(times('Start time="1:00 am" days=Mon,Tue\nStop time="2:00 am" days=Wed,Thu'))
     world.live()
     assert world.acts == ["start Mon 01:00", "stop Wed 02:00"]
-    assert world.said.count("start ignored: the robot is Running") == 1
-    assert world.said.count("stop ignored: the robot is Off") == 1
+    assert world.said.count(sentence("robot.start_while_running")) == 1
+    assert world.said.count(sentence("robot.stop_while_off")) == 1
 
 
 def test_a_start_begins_a_run_of_a_robot_that_waits_in_its_process() -> None:

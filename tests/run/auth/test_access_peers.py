@@ -14,6 +14,7 @@ from support.ntlm_site import ntlm_site
 from support.project import Workspace
 from support.roundup_site import log_of as roundup_log
 from support.roundup_site import roundup_site
+from support.sentences import sentence
 from support.tls_site import secured
 from support.written import LANGUAGES, Written, section_of
 
@@ -70,7 +71,7 @@ def test_fast_177_a_wrong_password_against_apache(source: Written, tmp_path: Pat
         run = source.crawl(code=1, STAFF_PASSWORD=PASSWORD)
         shown = [one for one in server.requests() if one.user != "-" and f"/{scheme}/" in one.path]
     assert len(run["problems"]) == 1
-    assert "refused user and password 3 times" in run["problems"][0]
+    assert sentence("logins.refused_three_times") in run["problems"][0]
     assert len(shown) <= 3
     assert {source.statuses()[f"/{scheme}/{number}.html"] for number in range(8)} == {401}
 

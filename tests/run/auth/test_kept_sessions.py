@@ -9,6 +9,7 @@ import pytest
 from support.network import NetworkSite
 from support.project import LOOPBACK, Workspace
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import Request
 
 PASSWORDS = ("hörse battery&staple=1", "another pass;word")
@@ -130,4 +131,4 @@ def test_without_a_key_the_definition_is_mistaken(workspace: Workspace, club: Cl
     define(workspace, "http://127.0.0.1:1", key=False)
     ended = workspace.command("lint")
     assert ended.code == 2
-    assert "sessions are kept encrypted, and the project has no `key_file`" in ended.out + ended.err
+    assert sentence("logins.sessions_without_key_file") in ended.out + ended.err

@@ -12,6 +12,7 @@ from support.named import named
 from support.network import NetworkSite
 from support.project import Workspace
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import Request
 
 PASSWORD = "hörse battery&staple=1"
@@ -273,7 +274,7 @@ def test_fast_58_a_login_that_takes_too_long_fails(workspace: Workspace, club: C
         entry = {"page": f"{url}/form", "fields": FIELDS, "timeout": 0.3}
         workspace.define(f"{url}/", logins={"club": entry})
         run = crawl(workspace, code=1)
-    assert run["problems"][0].startswith("login club: no response to a login request (")
+    assert run["problems"][0].startswith(sentence("logins.club_no_response"))
 
 
 @pytest.mark.parametrize("method", ["post", "get"], ids=["fast_218-POST", "fast_218-GET"])
@@ -287,7 +288,7 @@ def test_a_form_is_sent_once_whatever_becomes_of_its_connection(
         entry = {"page": f"{url}/form", "fields": FIELDS}
         workspace.define(f"{url}/", logins={"club": entry})
         run = crawl(workspace, code=1)
-    assert run["problems"][0].startswith("login club: no response to a login request (")
+    assert run["problems"][0].startswith(sentence("logins.club_no_response"))
     assert len([path for path in club.paths() if path.startswith("/enter")]) == 1
 
 

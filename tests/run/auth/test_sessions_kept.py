@@ -11,6 +11,7 @@ from support.network import NetworkSite
 from support.project import LOOPBACK, Workspace
 from support.proxy import Proxy
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import Request
 from support.site import Site
 from support.tls_site import secured
@@ -166,7 +167,7 @@ def test_another_try_after_a_login_that_failed(source: Written, again: bool) -> 
         )
         run = source.crawl(code=1)
     statuses = [source.statuses()[page] for page in club.pages]
-    assert run["problems"] == ["login club: the server returned status 403"]
+    assert run["problems"] == [sentence("logins.club_status_403")]
     assert statuses.count(959) >= 1
     assert (statuses.count(200) >= 1) is again
     assert (club.attempts >= 2) is again

@@ -14,6 +14,7 @@ from contextlib import closing
 import pytest
 from support.named import named
 from support.project import ROOT, Workspace, kill_group
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -137,7 +138,7 @@ def test_a_pause_does_not_survive_a_kill(
     kill_group(running)
     assert state(workspace) == "unfinished", "a killed crawl is not paused"
     forget_the_crawl(workspace)
-    assert "the next crawl requests it" in site_status(workspace, slow)
+    assert sentence("orders.requested_by_next_crawl") in site_status(workspace, slow)
     ended = workspace.command("resume", "site")
     assert ended.code == 2
     workspace.crawl("--delay", "0")

@@ -15,6 +15,7 @@ from support.network import NetworkSite
 from support.pace import gaps, kept
 from support.project import Workspace, kill_group
 from support.resource import Reply
+from support.sentences import sentence
 from support.site import Site
 
 from ultracrawl.stores import SiteClock, SqliteSiteStore
@@ -410,7 +411,7 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
     assert (row["source"], row["site"], row["queued"], row["errors"]) == ("site", name, {}, 0)
     assert (row["delay"], row["origin"], row["robots"]) == (0.1, "robots.txt", "1 rules")
     delay_site(workspace, SiteClock(name, next_at=time.time() + 3000, why="60 s (definition)"))
-    assert f"{name} (site): none of its URLs are queued\n" in workspace.command("status", name).out
+    assert sentence("queue.none_queued", name=name) in workspace.command("status", name).out
     unknown = workspace.command("status", "nowhere.example.com")
     assert unknown.code == 2
     assert "nowhere.example.com" in unknown.err

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from support.project import Workspace, kill_group
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -34,7 +35,7 @@ def test_one_interrupt_stops_cleanly_and_the_next_crawl_goes_on(
     out, err = process.communicate(timeout=20)
     assert process.returncode == 1
     assert "Traceback" not in err
-    assert "still waiting; the next run fetches them" in out
+    assert sentence("stop.next_run_fetches_them") in out
     assert len(workspace.search("words")) >= 8, "what was fetched is indexed before the end"
     run = workspace.crawl().run
     assert run["resumed"] is True
@@ -68,6 +69,6 @@ def test_the_end_of_its_terminal_ends_a_crawl_as_a_request_to_stop_does(
     os.killpg(process.pid, signal.SIGHUP)
     out, err = process.communicate(timeout=40)
     assert (process.returncode, "Traceback" in err) == (1, False), err
-    assert "still waiting; the next run fetches them" in out
+    assert sentence("stop.next_run_fetches_them") in out
     assert workspace.crawl().run["resumed"] is True
     assert len(workspace.search("words")) == 61

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.network import NetworkSite
 from support.project import LOOPBACK, Workspace
+from support.sentences import sentence
 from support.site import Reply, Site
 
 NOWHERE = "http://127.0.0.1:1/"
@@ -66,10 +67,7 @@ def test_a_start_url_of_a_definition_that_leaves_names_the_line_to_add(
     workspace.define(f"{url}/")
     ended = workspace.command("crawl", "--json")
     assert ended.code == 1
-    assert problems(ended) == [
-        f"the start URL {url}/ leads to {elsewhere[1]}/, which is outside the boundary; to crawl it, write "
-        "`boundary: {domains: {include: [localhost]}}`"
-    ]
+    assert problems(ended) == [sentence("boundary.seed_outside", seed=f"{url}/", target=f"{elsewhere[1]}/")]
     workspace.define(f"{url}/", boundary={"domains": {"include": ["localhost"]}})
     assert workspace.crawl().run["outcomes"] == {"REDIRECTED": 1, "NEW": 2}
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from support.later import later
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 
 
@@ -37,7 +38,7 @@ def test_fast_205_a_feed_is_a_beginning_and_no_document(news: Site, url: str, wo
     assert workspace.crawl().run["problems"] == []
     assert workspace.indexed() == ["/deep1", "/deep2", "/n1", "/n2"]
     row = workspace.urls()["/feed.xml"]
-    assert (row["outcome"], row["reason"]) == ("NOT_INDEXED", "feed with 2 entries, 2 of them inside")
+    assert (row["outcome"], row["reason"]) == ("NOT_INDEXED", sentence("feeds.two_of_two_inside"))
     assert workspace.urls()["/n1"]["depth"] == 1
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.network import NetworkSite
 from support.project import DAY, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 OLD = "2020-05-01T12:00:00Z"
@@ -307,7 +308,7 @@ def test_a_sitemap_names_pages_of_its_own_site_only(
     workspace.define(f"{url}/", boundary={"domains": {"include": ["127.0.0.1", "127.0.0.2"]}})
     run = workspace.crawl().run
     assert outcomes(run) == {"NEW": 2, "NOT_INDEXED": 1}
-    assert run["rejected_by"] == {"sitemap entry of another site": 1}
+    assert run["rejected_by"] == {sentence("sitemaps.entry_of_another_site"): 1}
 
 
 def test_robots_txt_lets_a_sitemap_elsewhere_name_pages_of_its_site(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 from support.damage import cut, garbage, nul, zeros
 from support.project import LOOPBACK, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 pytestmark = pytest.mark.servers  # much time
@@ -70,7 +71,7 @@ def test_a_damaged_index_is_made_sound_by_crawls_that_find_nothing_new(
 def test_an_index_that_is_gone_is_filled_again(project: Workspace) -> None:
     shutil.rmtree(project.directory / "index")
     run = project.crawl("site").run
-    assert run["remarks"] == ["4 documents were missing in the index, and are fetched again"]
+    assert run["remarks"] == [sentence("index.missing_fetched_again")]
     assert sorted(project.search("heron")) == PATHS
 
 
@@ -89,7 +90,7 @@ def test_damage_that_only_a_search_finds_is_mended_by_the_next_crawl(
     ended = project.command("search", "heron")
     if ended.code:
         assert (ended.code, ended.err.count("\n")) == (1, 1)
-        assert "the next crawl repairs it" in ended.err
+        assert sentence("index.next_crawl_repairs") in ended.err
         assert str(project.directory / "index") in ended.err
         project.crawl("site", code=1)
     project.crawl("other", code=None)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.project import Workspace, kill_group
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -197,7 +198,7 @@ def test_documents_that_are_not_stored_are_counted_and_stay(
     workspace.crawl()
     ended = workspace.command("reindex", "--json")
     assert ended.code == 1
-    assert ended.run["problems"][0].startswith("2 documents of site are in the index and not stored")
+    assert ended.run["problems"][0].startswith(sentence("storage.two_not_stored"))
     assert workspace.indexed() == ["/", "/a", "/b"]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.fast import fast_xml
 from support.project import Ended, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 from ultracrawl.model.answer import StoredAnswer
@@ -67,7 +68,7 @@ def test_bodies_leave_the_store_once_they_were_sent(collection: Collection, remo
     assert len(collection.run("search", "--json", "a").json["hits"]) >= 1
     again = collection.run("reindex", "handbook")
     assert again.code == (1 if remove else 0)
-    assert ("are in the index and not stored" in again.out + again.err) is remove
+    assert (sentence("storage.not_stored") in again.out + again.err) is remove
 
 
 def test_fast_105_bodies_stay_until_every_destination_has_them(collection: Collection) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 
 
@@ -64,7 +65,7 @@ def test_a_run_that_did_not_end_shows_what_waits(small: Site, url: str, workspac
     source = queue(workspace)
     assert source["resumes"] is False
     assert listed(source)[0] == ("/", "start URL")
-    assert {why for _, why in listed(source)[1:]} == {"left over by the cycle before"}
+    assert {why for _, why in listed(source)[1:]} == {sentence("queue.left_by_cycle_before")}
 
 
 def test_adaptive_scores_are_shown_with_their_parts(small: Site, url: str, workspace: Workspace) -> None:
@@ -82,7 +83,7 @@ def test_adaptive_scores_are_shown_with_their_parts(small: Site, url: str, works
     )
     assert best["change_interval_seconds"] > 86_400, "its Last-Modified date is years ago"
     shown = workspace.command("queue").out
-    assert "among the best of its site" in shown
+    assert sentence("queue.among_best_of_site") in shown
     assert "score" in shown
     assert "is_landing_page 1.00" in shown
 
@@ -99,7 +100,7 @@ def test_fast_63_orphans_are_listed_with_what_becomes_of_them(
     (orphan,) = queue(workspace)["orphans"]
     assert orphan["url"].endswith("/folder/")
     assert (orphan["last_seen_cycle"], orphan["unseen_cycles"]) == (1, 1)
-    assert "fetched at the end of the cycle" in workspace.command("queue").out
+    assert sentence("queue.fetched_at_cycle_end") in workspace.command("queue").out
 
 
 def test_help_has_examples(workspace: Workspace) -> None:

@@ -12,6 +12,7 @@ from support import clock
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.project import LOOPBACK
+from support.sentences import sentence
 
 from ultracrawl.run.inspection.submission import SubmissionCode
 from ultracrawl.sources import require
@@ -62,7 +63,7 @@ def test_a_submitted_url_is_fetched_by_the_next_crawl_and_known_from_then_on(
 ) -> None:
     assert answer(workspace, f"{url}/lonely", "--source", "site") == (
         0,
-        {"url": f"{url}/lonely", "code": 0, "text": "the next crawl of site fetches it"},
+        {"url": f"{url}/lonely", "code": 0, "text": sentence("orders.next_crawl_of_site_fetches")},
     )
     assert answer(workspace, f"{url}/lonely")[1]["code"] == 4
     workspace.crawl()
@@ -74,7 +75,7 @@ def test_the_first_source_that_includes_a_url_gets_it(workspace: InProcessWorksp
     one = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
     nowhere = one | {"start_urls": ["http://127.0.0.77/"]}
     workspace.write({"sources": {"nowhere": nowhere, "first": one, "second": one}})
-    assert workspace.command("submit", f"{url}/lonely").out == "the next crawl of first fetches it\n"
+    assert workspace.command("submit", f"{url}/lonely").out == sentence("orders.next_crawl_of_first_fetches")
     assert answer(workspace, f"{url}/lonely", "--source", "second")[1]["code"] == 0
 
 

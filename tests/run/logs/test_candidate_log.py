@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.named import named
 from support.project import LOOPBACK, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 LOG = "var/log/site.candidates.jsonl"
@@ -109,8 +110,8 @@ def test_what_is_not_on_record_is_one_line(pages: Site, url: str, workspace: Wor
     define(workspace, url)
     workspace.crawl()
     assert "`log: {candidates: true}`" in problem(f"{url}/a", 1)
-    assert "did not judge this URL" in problem(f"{url}/nowhere", 2)
-    assert "a part of its log" not in problem(f"{url}/nowhere", 2)
+    assert sentence("explain.run_did_not_judge") in problem(f"{url}/nowhere", 2)
+    assert sentence("explain.part_of_log") not in problem(f"{url}/nowhere", 2)
 
 
 def test_a_log_whose_beginning_is_lost_says_so(pages: Site, url: str, workspace: Workspace) -> None:
@@ -119,7 +120,7 @@ def test_a_log_whose_beginning_is_lost_says_so(pages: Site, url: str, workspace:
     log = workspace.directory / LOG
     log.write_text("".join(log.read_text().splitlines(keepends=True)[3:]))
     ended = workspace.command("explain", f"{url}/", "--as-of-run", "1")
-    assert (ended.code, "a part of its log is lost" in ended.err) == (2, True)
+    assert (ended.code, sentence("explain.part_of_log_lost") in ended.err) == (2, True)
 
 
 def test_runs_of_several_sources_are_not_mixed_up(pages: Site, url: str, workspace: Workspace) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from scrapy import Spider
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 
 from ultracrawl.errors import IndexStoreError, WorkError
@@ -145,7 +146,7 @@ def test_warnings_of_the_program_are_in_it_until_it_is_closed(tmp_path: Path) ->
     log.flush()
     lines = [line.split("Z ", 1)[1] for line in log.path.read_text().splitlines()]
     assert lines == [
-        "INFO    run 7 of docs starts; 3 URLs are queued",
+        sentence("logs.run_starts"),
         "WARNING a warning",
         "ERROR   it failed: ValueError: bad",
     ]

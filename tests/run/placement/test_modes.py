@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from support.project import Workspace, kill_group
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 from support.verbs import mistyped
@@ -73,7 +74,7 @@ def test_examine_follows_links_and_indexes_nothing__ultra_search_116(
     assert workspace.indexed() == []
     status = state_of(workspace)
     assert (status["state"], status["pending"], status["indexed"]) == ("indexing pending", 5, 0)
-    assert "5 documents wait for `ultracrawl approve site`" in workspace.command("status").out
+    assert sentence("approval.five_wait") in workspace.command("status").out
     listed = workspace.command("approve", "site", "--list", "--json").lines
     assert [row["url"].removeprefix("http://").partition("/")[2] for row in listed] == [
         path[1:] for path in ALL
@@ -415,4 +416,4 @@ def test_a_source_that_is_being_crawled_cannot_be_approved(
     ended = workspace.command("approve", "site")
     kill_group(process)
     assert ended.code == 2
-    assert "is being crawled by another process" in ended.err
+    assert sentence("crawl.by_another_process") in ended.err

@@ -6,6 +6,7 @@ import pytest
 from support import files
 from support.project import Workspace
 from support.robot import RobotFiles
+from support.sentences import sentence
 from support.site import Site
 
 FILTERS = """<Filter name="e">
@@ -104,7 +105,7 @@ def test_portal_robot_106_only_enabled_sites_are_visited(pages: Site, url: str, 
     row = robot.urls()["/x"]
     assert (row["outcome"], row["reason"]) == (
         "REJECTED",
-        "site not allowed: no enabled site covers 127.0.0.9",
+        sentence("robot.no_site_covers_address"),
     )
 
 
@@ -131,7 +132,7 @@ def test_portal_robot_15_16_the_filters_that_robot_conf_names(url: str, robot: R
     robot.properties(enumeration_filter="e", generation_filter="h")
     ended = robot.command("crawl")
     assert ended.code == 2
-    assert "there is no filter `h`" in ended.err
+    assert sentence("robot.no_such_filter") in ended.err
 
 
 def test_portal_robot_65_82_a_second_run_finds_no_duplicates_of_itself(

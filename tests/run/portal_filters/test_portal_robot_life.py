@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from support.project import Ended, Workspace, kill_group
 from support.robot import RobotFiles
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -102,7 +103,7 @@ def test_portal_robot_133_134_idle_keeps_the_process_which_is_paused_resumed_res
     life.set(onCompletion="idle")
     assert life.status()["state"] == "Off"
     refused = life.tell("stop")
-    assert (refused.code, "the robot is Off; it accepts start or clear" in refused.err) == (2, True)
+    assert (refused.code, sentence("robot.is_off") in refused.err) == (2, True)
     life.start()
     life.becomes("Idle")
     assert life.tell("resume").code == 2, "Idle offers stop and pause"

@@ -12,6 +12,7 @@ from support import files
 from support.compound import old_presentation, outlook_message
 from support.project import ROOT, Workspace
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import Request
 from support.site import Site
 
@@ -55,7 +56,7 @@ def test_a_document_without_text_is_reported(site: Site, url: str, workspace: Wo
     rows = workspace.urls()
     assert (rows["/scan.pdf"]["cause"], rows["/scan.pdf"]["reason"]) == (
         "no-text",
-        "the document has no text",
+        sentence("reading.no_text"),
     )
     assert (rows["/text.pdf"]["cause"], rows["/empty"]["cause"]) == (None, None)
     assert "1  documents without text" in workspace.command("crawl", "--force").out
@@ -261,7 +262,7 @@ def test_each_missing_extra_names_its_install_line(site: Site, url: str, workspa
     for module, (extra, _, _) in NEEDS.items():
         row = rows[f"/{module}"]
         assert (row["outcome"], row["status_code"]) == ("FAILED", 908), row
-        assert row["reason"].endswith(f"install it with: pip install 'ultracrawl[{extra}]'"), row
+        assert row["reason"].endswith(sentence("extras.install_line", extra=extra)), row
     workspace.crawl()
     assert workspace.search("needle") == unordered(*(f"/{module}" for module in NEEDS))
 

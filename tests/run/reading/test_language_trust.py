@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from scrapy.http import HtmlResponse
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 
 from ultracrawl.model import Page
@@ -94,7 +95,7 @@ def test_lint_names_the_option_that_has_no_effect_beside_trust(workspace: Worksp
         "http://127.0.0.1/", languages={"trust": "both"}, focused={"languages": ["en"], "detect": False}
     )
     ended = workspace.command("lint")
-    assert "focused.detect - `detect` has no effect beside `languages: {trust: both}`" in ended.out
+    assert sentence("languages.detect_beside_trust") in ended.out
 
 
 @pytest.mark.servers

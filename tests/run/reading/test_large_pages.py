@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.project import ROOT, Workspace
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -128,7 +129,7 @@ def test_a_page_with_too_many_nodes_is_indexed_as_far_as_it_was_read(
     site.file("/", page, "text/html")
     workspace.define(f"{url}/", limits={"nodes_per_page": 22})
     run = workspace.crawl().run
-    assert run["cut"] == {"limits.nodes_per_page 22: the rest of the page was omitted": 1}
+    assert run["cut"] == {sentence("html.nodes_omitted"): 1}
     assert (workspace.search("first"), workspace.search("hidden"), site.count("/x")) == (["/"], [], 0)
 
 

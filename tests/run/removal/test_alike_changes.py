@@ -12,6 +12,7 @@ import pytest
 import yaml
 from support.named import named
 from support.project import Workspace, kill_group
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -176,7 +177,7 @@ def test_what_is_approved_replaces_the_former_versions(stories: Site, workspace:
     assert "30" in named(workspace.command("status").out)
     listed = workspace.command("approve-changes", "site", "--list", "--json").json
     assert (listed["done"], len(listed["documents"])) == ("held", 30)
-    assert workspace.urls()["/p0"]["reason"] == "alike many others: Just a moment…"
+    assert workspace.urls()["/p0"]["reason"] == sentence("removal.alike_many_others")
     done = workspace.command("approve-changes", "site")
     assert (done.code, named(done.out.splitlines()[0])) == (0, ["30"])
     assert len(workspace.search("moment")) == 30

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.project import LOOPBACK, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 from ultracrawl.index.project_index import open_index
@@ -92,7 +93,7 @@ def test_one_that_takes_too_long_is_ended_and_reported(project: Project, workspa
     index = project.index.model_copy(update={"optimise": limited})
     state = optimised(project.model_copy(update={"index": index}))
     assert state.status is ScheduleStatus.FAILED
-    assert "the index is as it was" in state.error
+    assert sentence("index.as_it_was") in state.error
     assert len(workspace.search("words")) == 11
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.project import LOOPBACK, Ended, Workspace, kill_group
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -77,7 +78,7 @@ def test_orders_are_remembered_while_nothing_keeps_it(scheduled: Workspace) -> N
     assert (order("disable").code, state(scheduled)["status"]) == (0, "disabled")
     assert state(scheduled)["next_run"] is None
     refused = order("stop")
-    assert (refused.code, "is disabled: `stop` is not possible now" in refused.err) == (2, True)
+    assert (refused.code, sentence("schedules.disabled") in refused.err) == (2, True)
     assert (order("enable").code, state(scheduled)["status"]) == (0, "scheduled")
     assert (order("stop").code, state(scheduled)["status"]) == (0, "stopped")
     assert (order("resume").code, state(scheduled)["status"]) == (0, "scheduled")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from run.source_data.test_first_steps import ENGINES, found, names_of, source_of
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 
 from ultracrawl.model import ScheduleStatus
@@ -89,7 +90,7 @@ def test_a_source_that_no_file_defines_is_reported_and_left_out_and_removed(
 def test_a_source_that_is_still_defined_starts_anew(pages: Site, url: str, workspace: Workspace) -> None:
     define(workspace, url, "members")
     workspace.crawl()
-    assert "the next crawl starts anew" in workspace.command("remove", "members", "--yes").out
+    assert sentence("sources.starts_anew") in workspace.command("remove", "members", "--yes").out
     assert workspace.crawl().run["outcomes"] == {"NEW": 3}
 
 
@@ -280,7 +281,7 @@ def test_a_destination_that_takes_nothing_keeps_the_source(
     folder.write_text("no folder")
     ended = workspace.command("remove", "members", "--yes")
     assert ended.code == 1
-    assert "`export` did not take the deletions" in ended.err
+    assert sentence("destinations.deletions_not_taken") in ended.err
     folder.unlink()
     assert workspace.command("remove", "members", "--yes").code == 0
     lines = (folder / "export.jsonl").read_text().splitlines()

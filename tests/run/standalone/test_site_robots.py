@@ -11,6 +11,7 @@ from run.standalone.chain import Chain, page
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
+from support.sentences import sentence
 
 from ultracrawl.rules.robots.policy import RETRY_INTERVAL, RobotsPolicy
 from ultracrawl.run.standalone.site_robots import SiteRobots, robot_name
@@ -146,7 +147,7 @@ def test_scrapys_own_robots_txt_beside_ours_is_warned_of_once(caplog: pytest.Log
     with caplog.at_level(logging.WARNING):
         chain(robots(), ROBOTSTXT_OBEY=True).crawl("http://h.example/a")
     assert [record.message for record in caplog.records if "ROBOTSTXT_OBEY" in record.message] == [
-        "ROBOTSTXT_OBEY is on, too: every robots.txt is fetched twice; set it to False"
+        sentence("settings.robots_twice")
     ]
 
 

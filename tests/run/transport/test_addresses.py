@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.network import NetworkSite
 from support.project import DAY, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 
@@ -27,7 +28,7 @@ def test_a_redirect_to_loopback_is_refused_before_any_connection(
         row for row in workspace.command("urls", "--json").lines if row["access_url"].endswith("/admin")
     ]
     assert (row["outcome"], row["status_code"]) == ("REJECTED", 951)
-    assert "is not a public address" in row["reason"]
+    assert sentence("guard.not_public") in row["reason"]
 
 
 def test_a_named_network_may_be_reached(site: Site, url: str, workspace: Workspace) -> None:

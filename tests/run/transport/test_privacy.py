@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from scrapy_ways.runs import Desk
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 
 WRITTEN = ["cache", "documents", "index", "links", "log", "state"]
@@ -74,7 +75,7 @@ def test_what_is_no_umask_is_a_mistake(url: str, workspace: Workspace) -> None:
     workspace.define(f"{url}/")
     ended = workspace.command("status", ULTRACRAWL_UMASK="rwx")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err == "ultracrawl: ULTRACRAWL_UMASK is 'rwx'; write three octal digits, as 027\n"
+    assert ended.err == sentence("settings.bad_umask")
 
 
 def test_a_new_project_is_as_other_files_of_the_account(tmp_path: Path, open_umask: None) -> None:

@@ -10,6 +10,7 @@ from support.certificates import Authority
 from support.network import NetworkSite
 from support.project import Workspace
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import Request
 from support.site import Site
 from support.tls_site import secured
@@ -257,4 +258,4 @@ def test_lint_wants_a_whole_https_site(workspace: Workspace) -> None:
         workspace.define(f"{url}", client_certificates={"c": {"url": url, "certificate": "c.pem"}})
         ended = workspace.command("lint")
         assert ended.code == 2
-        assert "a certificate belongs to a whole site" in ended.out + ended.err
+        assert sentence("logins.certificate_of_whole_site") in ended.out + ended.err

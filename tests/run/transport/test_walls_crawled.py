@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.project import Workspace
+from support.sentences import sentence
 from support.site import Site
 
 NAMES = [f"/p{number}" for number in range(6)]
@@ -51,7 +52,7 @@ def test_a_wall_is_an_error_and_no_content(
     assert "`logins`" in problem
     row = workspace.urls()["/p0"]
     assert (row["cause"], row["status_code"]) == ("wall", code)
-    assert row["reason"] == f"the server returned a wall in place of the page: {kind}"
+    assert row["reason"] == sentence("walls.in_place_of_page", kind=kind)
     assert kind in workspace.command("explain", f"{url}/p0").out
     assert workspace.indexed() == ["/"]
 

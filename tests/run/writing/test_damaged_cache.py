@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.damage import DAMAGES
 from support.project import LOOPBACK, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 
@@ -35,9 +36,7 @@ def test_a_damaged_segment_does_not_block_its_source(waiting: Site, workspace: W
     run = workspace.crawl(code=1).run
     (problem,) = run["problems"]
     assert f"{segment.name}:4 is damaged" in problem
-    assert problem.endswith(
-        f"; it is set aside as {segment.stem}.damaged, and lost documents are fetched again"
-    )
+    assert problem.endswith(sentence("index.segment_set_aside", segment=segment.stem))
     assert (folder / f"{segment.stem}.damaged").exists()
     assert run["outcomes"] == {"NOT_MODIFIED": 3, "NEW": 1}, "three of four documents were sound"
     assert sorted(workspace.search("needle")) == ["/0", "/1", "/2"]

@@ -9,6 +9,7 @@ import pytest
 from support.named import named
 from support.project import LOOPBACK, Workspace
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import Request, Server
 from support.site import Site
 
@@ -147,9 +148,7 @@ def test_a_primary_one_that_refuses_is_a_problem_of_the_run_and_loses_nothing(
 def test_a_secret_that_is_not_there_keeps_the_crawl_from_beginning(fed: Workspace, site: Site) -> None:
     ended = fed.command("crawl")
     assert (ended.code, site.paths()) == (2, [])
-    assert ended.err.splitlines()[-1].endswith(
-        "destinations.portal.headers.X-Key: the environment variable PORTAL_KEY is not set"
-    )
+    assert ended.err.splitlines()[-1].endswith(sentence("destinations.variable_not_set"))
 
 
 @pytest.mark.parametrize(

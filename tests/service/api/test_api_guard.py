@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 from support.certificates import Authority
+from support.sentences import sentence
 
 from ultracrawl.cli.main import cli
 from ultracrawl.cli.serve.token import expiry
@@ -346,7 +347,7 @@ def test_ends_and_uses_of_tokens_are_shown(folder: Path) -> None:
     text = call("list")
     assert "dated: reader" in text
     assert "expires 2999-01-31T00:00:00Z, never used" in text
-    assert "does not expire, never used" in text
+    assert sentence("tokens.never_used") in text
 
 
 @pytest.mark.parametrize(

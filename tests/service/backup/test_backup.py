@@ -14,6 +14,7 @@ import yaml
 from service.backup.conftest import move
 from support.project import ROOT, Workspace
 from support.same_index import index_differences
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 from whoosh.fields import Schema
@@ -183,7 +184,7 @@ def test_another_definition_is_reported(workspace: Workspace, elsewhere: Workspa
     archive = move(workspace, elsewhere)
     elsewhere.define(f"{url}/", depth=1)
     told = elsewhere.command("restore", str(archive), "--force")
-    assert (told.code, "has changed since the backup" in told.out) == (0, True)
+    assert (told.code, sentence("backup.changed_since") in told.out) == (0, True)
 
 
 @pytest.mark.processes
@@ -235,7 +236,7 @@ def test_nothing_is_restored_while_a_service_keeps_the_project(
     badge.claim([], [])
     refused = elsewhere.command("restore", str(archive), "--force")
     badge.close()
-    assert (refused.code, "stop it before you restore" in refused.err) == (2, True)
+    assert (refused.code, sentence("backup.stop_before_restore") in refused.err) == (2, True)
     assert elsewhere.command("restore", str(archive), "--force").code == 0
 
 

@@ -15,6 +15,7 @@ import pytest
 from service.backup.conftest import move
 from support.project import Workspace
 from support.same_index import index_differences
+from support.sentences import sentence
 
 from ultracrawl.service.backup.manifest import NAME
 
@@ -146,4 +147,4 @@ def members_of_bytes(data: bytes) -> list[tuple[tarfile.TarInfo, bytes]]:
 
 def test_a_file_that_is_not_there_is_named(elsewhere: Workspace, archive: Path) -> None:
     missing = elsewhere.command("restore", "none.tgz", "--force")
-    assert (missing.code, "there is no file none.tgz" in missing.err) == (2, True)
+    assert (missing.code, sentence("files.none") in missing.err) == (2, True)

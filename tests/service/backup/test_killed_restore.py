@@ -12,6 +12,7 @@ import pytest
 from service.backup.conftest import move
 from support.project import Workspace
 from support.same_index import index_differences
+from support.sentences import sentence
 from support.site import Site
 
 from ultracrawl.errors import UserError, WorkError
@@ -199,7 +200,7 @@ def test_a_backup_is_not_part_of_the_next_one(workspace: Workspace, url: str) ->
     for place in ("state", "index", "cache"):
         archive = workspace.directory / "var" / place / "saved.tgz"
         refused = workspace.command("backup", str(archive))
-        assert (refused.code, "would be part of the next backup" in refused.err) == (2, True), refused.err
+        assert (refused.code, sentence("backup.in_next_backup") in refused.err) == (2, True), refused.err
         assert not archive.exists()
 
 
@@ -219,7 +220,7 @@ def test_a_restore_revives_no_revoked_token(workspace: Workspace, elsewhere: Wor
     tokens_of(workspace).revoke_token("portal")
     other = tokens_of(workspace).create_token("other", Role.READER)
     told = workspace.command("restore", str(archive), "--force")
-    assert (told.code, "tokens of the backup were not restored" in told.out) == (0, True), told.err
+    assert (told.code, sentence("backup.tokens_not_restored") in told.out) == (0, True), told.err
     assert tokens_of(workspace).find_token(secret) is None
     assert tokens_of(workspace).find_token(other) is not None
     with pytest.raises(UserError):
@@ -261,4 +262,4 @@ def test_it_is_reported_that_the_tokens_of_a_backup_are_valid(
     nothing = elsewhere.command("restore", "../none.tar", "--json").json
     assert (nothing["tokens"], nothing["users"]) == ("none", "none")
     told = elsewhere.command("restore", "../one.tar", "--force")
-    assert "The API tokens are those of the backup" in told.out
+    assert sentence("backup.tokens_are_of_backup") in told.out

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from support.sentences import sentence
 
 from ultracrawl.model import Finding
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
@@ -90,8 +91,8 @@ def test_commands_that_stay_crawl_what_has_times_alone(tmp_path: Path) -> None:
 
 def test_a_service_says_at_its_start_what_is_due_by_default_and_what_never_is(tmp_path: Path) -> None:
     by_default, never = due_lines(project(tmp_path))
-    assert by_default.startswith("without a schedule or an interval: plain; crawled every 24 h")
-    assert never == "never due: resting: its schedule rests has `enabled: false`"
+    assert by_default.startswith(sentence("schedules.plain_by_interval"))
+    assert never == sentence("schedules.never_due")
     lines = due_lines(project(tmp_path, processes={"default_interval": None}))
     assert [line.split(": ")[1] for line in lines] == ["plain", "resting"]
 

@@ -16,6 +16,7 @@ import yaml
 from support.fake_scrapyd import PROJECT, FakeScrapyd
 from support.launching import Launcher, settle
 from support.project import Workspace
+from support.sentences import sentence
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, ScheduleStatus, UrlOutcome
@@ -197,7 +198,7 @@ def test_a_job_that_left_no_report_in_its_log_has_failed_and_its_schedule_goes_o
         await asked_until(lambda: supervisor.schedules()[0].last_end is not None)
         state = supervisor.schedules()[0]
         assert (state.status, state.next_run is None) == (ScheduleStatus.FAILED, False)
-        assert "has no report in the log of the job nightly.handbook." in state.error
+        assert sentence("scrapyd.no_report") in state.error
 
     supervised(tmp_path, scrapyd, scene)
 
@@ -242,7 +243,7 @@ def test_a_stop_ends_it_cleanly(tmp_path: Path, scrapyd: FakeScrapyd, phase: str
         return await crawl.finished()
 
     end = asyncio.run(play())
-    assert (end.report, end.died, end.error) == (None, False, "stopped; the next crawl resumes it")
+    assert (end.report, end.died, end.error) == (None, False, sentence("stop.resumed_by_next_crawl"))
     assert [signal for _, signal in scrapyd.signals] == ["INT"]
 
 
@@ -262,7 +263,7 @@ async def test_a_job_that_is_no_more_has_died(scene: Scene) -> None:
     scene.scrapyd.jobs.clear()
     end = await crawl.finished()
     assert (end.report, end.died, end.failed) == (None, True, True)
-    assert "no longer knows the job nightly.handbook." in end.error
+    assert sentence("scrapyd.job_unknown") in end.error
 
 
 @played
@@ -326,7 +327,7 @@ def test_status_says_that_a_source_is_crawled_elsewhere(tmp_path: Path, scrapyd:
     workspace = Workspace(tmp_path)
     rows = {row["source"]: row["profile"] for row in workspace.command("status", "--json").json["sources"]}
     assert rows == {"handbook": "north", "news": None, "local": None}
-    assert workspace.command("status").out.count("crawled on another machine (profile north)") == 1
+    assert workspace.command("status").out.count(sentence("scrapyd.on_another_machine")) == 1
 
 
 def test_a_command_that_runs_a_schedule_runs_it_there(tmp_path: Path, scrapyd: FakeScrapyd) -> None:
@@ -387,7 +388,7 @@ def test_one_that_cannot_be_reached_fails_and_is_tried_again_at_its_next_time(
         await supervisor.launch_schedule("nightly")
         await asked_until(lambda: supervisor.schedules()[0].status is ScheduleStatus.FAILED)
         state = supervisor.schedules()[0]
-        assert state.error == f"profile 'north': the Scrapyd at {scrapyd.url} responded with 502 Bad Gateway"
+        assert state.error == sentence("scrapyd.bad_gateway", url=scrapyd.url)
         assert state.next_run is not None
         assert here.names == [], "it runs there, and nowhere else"
 

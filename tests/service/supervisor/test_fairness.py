@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.project import LOOPBACK, Workspace, kill_group
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -164,5 +165,5 @@ def test_who_waits_for_a_slot_is_waiting(fleet: Fleet) -> None:
     waiting = dict.fromkeys(HEALTHY, "waiting")
     until(lambda: states() == {"s1": "running", "s2": "running"} | waiting, process)
     told = fleet.workspace.command("status").out
-    assert told.count("waits for a slot: other sources are being crawled") == len(HEALTHY)
+    assert told.count(sentence("supervisor.waits_for_a_slot")) == len(HEALTHY)
     assert "did not end" not in told

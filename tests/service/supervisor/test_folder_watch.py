@@ -16,6 +16,7 @@ import pytest
 import watchfiles
 import yaml
 from support.launching import Launcher, settle
+from support.sentences import sentence
 
 from ultracrawl.cli.look.local_checks import check_watching
 from ultracrawl.service.orders import WallClock
@@ -206,10 +207,7 @@ def test_folders_that_cannot_be_watched_are_reported_once(
     with caplog.at_level(logging.WARNING, "ultracrawl"):
         share.play(scene)
     told = [one.getMessage() for one in caplog.records if "cannot be watched" in one.getMessage()]
-    assert told == [
-        "share: its folders cannot be watched: OS file watch limit reached; "
-        "only schedules and commands start a crawl"
-    ]
+    assert told == [sentence("supervisor.folders_not_watched")]
 
 
 def test_without_the_extra_the_service_says_so_and_goes_on(

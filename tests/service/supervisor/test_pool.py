@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.launching import Crawl, Launcher, settle
+from support.sentences import sentence
 
 from ultracrawl.errors import WorkError
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress, Event, EventKind, EventStream
@@ -164,7 +165,7 @@ async def test_one_that_is_begun_again_and_waits_for_others_says_so() -> None:
     scene = Scene(jobs=1, restarts=5)
     await scene.order("a", "b")
     (waits,) = (one for one in scene.heard() if one.kind is EventKind.RUN_WAITS)
-    assert (waits.source, waits.text) == ("b", "waits for a free slot; being crawled: a")
+    assert (waits.source, waits.text) == ("b", sentence("supervisor.waits_while_a_is_crawled"))
     scene.launcher.launched[0].die()
     while scene.pool.waiting != ["a"]:
         await asyncio.sleep(0)

@@ -10,6 +10,7 @@ from multiprocessing import Pipe
 from typing import Any, cast
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.service.orders import CrawlOrder, CrawlProgress
 from ultracrawl.service.supervisor import child, processes
@@ -95,7 +96,7 @@ def test_a_process_that_says_nonsense_is_ended(
         os.write(held.pipe.fileno(), said)
         end = await crawl.finished()
         assert (end.died, held.signals) == (True, [signal.SIGKILL])
-        assert "its process sent an invalid message" in end.line
+        assert sentence("supervisor.invalid_message") in end.line
 
     monkeypatch.setattr(processes, "_MAX_MESSAGE_BYTES", 50)
     asyncio.run(play())
@@ -109,10 +110,7 @@ def test_a_process_that_does_not_end_when_it_is_asked_to_is_killed(
         await crawl.stop_crawl()
         end = await crawl.finished()
         assert (end.died, held.signals) == (True, [signal.SIGTERM, signal.SIGKILL])
-        assert (
-            end.line
-            == "its process did not end within 0 seconds of the order to stop, and was ended; the next crawl resumes it"
-        )
+        assert end.line == sentence("supervisor.did_not_end")
 
     monkeypatch.setattr(processes, "_STOP_TIMEOUT", 0.0)
     asyncio.run(play())

@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 from support.project import LOOPBACK, Workspace
+from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
@@ -110,7 +111,7 @@ def test_it_crawls_a_source_that_has_no_times_by_default(served: Served) -> None
     process = served.start()
     until(lambda: served.log.count(" 7 indexed") == 2, process)
     served.end(process)
-    assert "without a schedule or an interval: busy, quiet; crawled every 24 h" in served.log
+    assert sentence("schedules.busy_quiet_by_interval") in served.log
 
 
 def test_a_child_that_is_killed_is_begun_again_and_nothing_is_lost(served: Served) -> None:
@@ -145,7 +146,7 @@ def test_a_second_one_is_refused_in_one_line(served: Served) -> None:
     until(lambda: "running the crawls" in served.log, process)
     ended = served.workspace.command("serve", "--port", "0")
     assert ended.code == 1
-    assert f"a service is running for this project already (process {process.pid})" in ended.err
+    assert sentence("supervisor.runs_already", process=process.pid) in ended.err
     assert len(ended.err.splitlines()) == 1
     served.end(process)
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from support.launching import Launcher, settle
+from support.sentences import sentence
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, ScheduleStatus
@@ -256,7 +257,7 @@ def test_an_order_for_a_source_that_is_no_longer_defined_is_forgotten(
             service.definitions = Definitions(str(tmp_path / "ultracrawl.yaml"))
             service.launcher, service.jobs = Launcher(), 1
             async with service.running():
-                assert ("the crawl of quiet that was ordered is not resumed" in caplog.text) is told
+                assert (sentence("supervisor.quiet_not_resumed") in caplog.text) is told
 
     asyncio.run(play())
 

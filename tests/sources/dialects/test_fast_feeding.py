@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.fast import fast_xml
+from support.sentences import sentence
 
 from ultracrawl.sources import DataSource, Loaded, Project
 from ultracrawl.sources.dialects import read_definitions
@@ -96,7 +97,7 @@ def test_destinations(
 
 def test_fast_121_a_destination_without_a_collection_is_an_error(tmp_path: Path) -> None:
     loaded = load(tmp_path, {"feeding/site/paused": True})
-    assert [one.problem for one in loaded.fatal] == ["E-VALUE: the destination `site` has no collection"]
+    assert [one.problem for one in loaded.fatal] == [sentence("fast.destination_without_collection")]
 
 
 def test_fast_121_sub_collections_feed_what_the_collection_feeds(tmp_path: Path) -> None:

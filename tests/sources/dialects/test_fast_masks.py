@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.fast import attrib, fast_options, fast_xml
+from support.sentences import sentence
 
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml.collection import Scope, merge_layers
@@ -95,7 +96,7 @@ def test_no_server_is_asked_with_a_mask(tmp_path: Path, options: dict[str, Any],
     assert loaded.project is None
     (finding,) = loaded.fatal
     assert finding.line > 4
-    assert "E-VALUE: has a password that is masked" in finding.problem
+    assert sentence("fast.masked_password") in finding.problem
 
 
 def test_fast_2_8_all_logins_stay_all_of_them_when_a_file_is_written(tmp_path: Path) -> None:

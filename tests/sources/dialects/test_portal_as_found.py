@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.run.portal_filters.filtering import Filtering
 from ultracrawl.sources import DataSource, require
@@ -88,7 +89,7 @@ def test_a_guessed_character_set_is_reported(tmp_path: Path) -> None:
         ("classification.conf", False),
         ("filter.conf", False),
     ]
-    assert {one.problem for one in told} == {"is not UTF-8 text, and is read as ISO-8859-1 (Windows-1252)"}
+    assert {one.problem for one in told} == {sentence("robot.read_as_latin_1")}
 
 
 @pytest.mark.parametrize("encode", FORMS.values(), ids=FORMS)
@@ -127,7 +128,7 @@ def test_a_robot_conf_without_its_block_is_reported(tmp_path: Path) -> None:
     config = written(tmp_path, str.encode)
     (config / "robot.conf").write_text("depth=3\n")
     problems = [one.problem for one in read_definitions(config / "robot.conf").findings]
-    assert "there is no <Process ...> block" in problems
+    assert sentence("robot.no_process_block") in problems
 
 
 def test_what_an_option_does_not_take_is_said_of_its_property(tmp_path: Path) -> None:
@@ -169,4 +170,4 @@ def test_portal_robot_21_a_value_goes_on_behind_a_backslash() -> None:
 def test_a_comment_behind_a_directive_is_reported_as_one() -> None:
     read = read_filters("<Filter name=g>\nData fn=generate-md5 # the sum\n</Filter>\n")
     (finding,) = read.text.findings
-    assert (finding.line, finding.problem) == (2, "a comment behind other text")
+    assert (finding.line, finding.problem) == (2, sentence("robot.comment_behind_text"))

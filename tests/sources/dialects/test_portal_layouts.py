@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.run.portal_filters.filtering import Filtering
 from ultracrawl.sources import DataSource, require
@@ -98,15 +99,15 @@ def test_portal_robot_114_older_layouts_are_read(tmp_path: Path, files: dict[str
         (
             "http://www.siroe.com/a",
             4,
-        ): "filter rules: www.siroe.com: more than 3 link steps from its starting points",
+        ): sentence("robot.more_than_3_steps"),
         ("http://home.siroe.com:8080/a", 0): "",
         ("http://docs.siroe.com/a", 1): "",
         (
             "http://docs.siroe.com/a",
             2,
-        ): "filter rules: docs.siroe.com: more than 1 link steps from its starting points",
+        ): sentence("robot.more_than_1_step"),
         ("http://docs.siroe.com/a.zip", 0): "filter rules: docs.siroe.com: archives",
-        ("http://other.siroe.com/", 0): "site not allowed: no enabled site covers other.siroe.com",
+        ("http://other.siroe.com/", 0): sentence("robot.no_site_covers_other"),
     }
 
 
@@ -117,7 +118,7 @@ def test_without_rules_and_filters_that_use_them_starting_points_are_enough(tmp_
     assert len(only(config / "process.conf").start_urls) == 2
     (config / "process.conf").write_text(PROCESS.replace("start=", "# start="))
     problems = [finding.problem for finding in read_definitions(config / "process.conf").findings]
-    assert "cannot be read: No such file or directory" in problems
+    assert sentence("files.cannot_be_read") in problems
 
 
 def test_a_disabled_site_is_not_opened_by_a_starting_point(tmp_path: Path) -> None:
@@ -135,8 +136,8 @@ def test_a_part_leads_to_the_robot_beside_it(tmp_path: Path, name: str) -> None:
     (config / "process.conf").unlink()
     (finding,) = read_definitions(config / name).findings
     assert (finding.problem, finding.instead) == (
-        "is only a part of a portal robot's configuration",
-        "put it beside its robot.conf, and name that",
+        sentence("robot.only_a_part"),
+        sentence("robot.put_it_beside"),
     )
 
 
@@ -144,4 +145,4 @@ def test_a_block_that_there_is_not_is_said(tmp_path: Path) -> None:
     config = written(tmp_path, {**APART, "filterrules.conf": RULES})
     (config / "process.conf").write_text(PROCESS + "<Robot name=x>\n</Robot>\n")
     findings = [(one.line, one.problem) for one in read_definitions(config / "process.conf").findings]
-    assert (14, "there is no <robot> in this file; it is ignored") in findings
+    assert (14, sentence("robot.no_robot_block")) in findings

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import pytest
 from support.filters import page
+from support.sentences import sentence
 
 from ultracrawl.rules.filters.classification import Classifier
 from ultracrawl.rules.filters.resource import View
@@ -276,7 +277,7 @@ SAMPLE = """<Process csid="x-catalog://host.example:80/jack" \\
 def test_the_printed_robot_conf() -> None:
     found, read = read_properties(SAMPLE)
     assert [(one.line, one.problem, one.fatal) for one in read.findings] == [
-        (16, "a stray line; it is ignored", False)
+        (16, sentence("robot.stray_line"), False)
     ]
     assert found["csid"] == "x-catalog://host.example:80/jack"
     assert (found["depth"], found["email"], found["loglevel"]) == (-1, "user@domain", 2)
