@@ -18,10 +18,10 @@ from ultracrawl.model import NO_CAUSE
 from ultracrawl.rules.filters.function import Robot
 from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.filters.resource import Fetched, Resource, View
-from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
-from ultracrawl.sources.dialects.portal_robot.rules_file import read_rules
+from ultracrawl.sources.filter_files.filter_file import read_filters
+from ultracrawl.sources.filter_files.rules_file import read_rules
 
-DEFAULTS = files("ultracrawl.sources.dialects.portal_robot") / "defaults"
+DEFAULTS = files("ultracrawl.dialects.portal_robot") / "defaults"
 BODY = b"<title>T</title><meta name=author content=A><h1>H</h1><p>text <a href=/b>b</a>"
 
 

@@ -15,6 +15,7 @@ from support import cheaper, clock
 from support.requirement import note_markers
 
 if TYPE_CHECKING:
+    from support.project import Workspace
     from support.site import Site
 
 clock.install_both()  # before anything of ours is imported that keeps hold of them
@@ -54,6 +55,25 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def processes(request: pytest.FixtureRequest) -> bool:
     """Whether the commands of the test have processes of their own, and its site a server."""
     return any(map(request.node.get_closest_marker, ("processes", "servers", "soak")))
+
+
+@pytest.fixture
+def site(processes: bool) -> Site:
+    """A site, which answers in this process without sockets unless the test is about processes."""
+    from support.network import NetworkSite
+    from support.site import Site
+
+    return Site() if processes else NetworkSite()
+
+
+@pytest.fixture
+def workspace(processes: bool, tmp_path: Path) -> Workspace:
+    """A project whose commands run in this process unless the test is about processes."""
+    from support.in_process import InProcessWorkspace
+    from support.project import Workspace
+
+    clock.take_back_leaps()
+    return Workspace(tmp_path) if processes else InProcessWorkspace(tmp_path)
 
 
 @pytest.fixture

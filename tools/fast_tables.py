@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from ultracrawl.sources.dialects.fast_xml.options import OPTIONS, OptionSpec, Value
+from ultracrawl.dialects.fast_xml.options import OPTIONS, OptionSpec, Value
 
 _MARKED = re.compile(r"(<!-- (counts|options) -->\n).*?(<!-- end -->)", re.DOTALL)
 _SUPPORT = ("honoured", "no effect here", "not yet")

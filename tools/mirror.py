@@ -52,7 +52,7 @@ WIDE: Mapping[str, int] = {
 DYNAMIC: Mapping[str, str] = {
     "ultracrawl.cli.groups": "verbs of a group are loaded when they are typed, by their names in its table",
     "ultracrawl.content.converters.convert": "converters are named by their registry, plug-ins among them",
-    "ultracrawl.sources.dialects.portal_robot.custom_functions": "filter functions are named in files of users",
+    "ultracrawl.sources.filter_files.custom_functions": "filter functions are named in files of users",
     "ultracrawl.system.compiled_core": "the compiled core is a distribution of its own",
     "ultracrawl.system.plugins": "entry points",
 }

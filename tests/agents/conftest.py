@@ -6,17 +6,10 @@ from pathlib import Path
 
 import pytest
 from scrapy_ways.runs import Desk
-from support import clock, shelf
+from support import shelf
 from support.agent_system import AgentSystem
-from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.project import Workspace
-
-
-@pytest.fixture
-def workspace(processes: bool, tmp_path: Path) -> Workspace:
-    clock.take_back_leaps()
-    return Workspace(tmp_path) if processes else InProcessWorkspace(tmp_path)
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ UNUSED = {
     "ultracrawl.service.run": [
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid", "sqlalchemy",
         "itemadapter", "pydantic.v1", "ultracrawl.agents.agent", "ultracrawl.service.orders",
-        "ultracrawl.content.converters.pdf", "ultracrawl.sources.dialects.fast_xml",
-        "ultracrawl.run.portal_filters.filtering",
+        "ultracrawl.content.converters.pdf", "ultracrawl.dialects.fast_xml",
+        "ultracrawl.run.filters.filtering",
         "ultracrawl.rules.filters.function", "ultracrawl.index.memory",
         "twisted.internet.reactor", "ultracrawl.service.schedules",
     ],
@@ -34,7 +34,7 @@ UNUSED = {
         "ultracrawl.run", "ultracrawl.stores", "ultracrawl.content.reader", "ultracrawl.content.text",
         "ultracrawl.index.writing",
         "ultracrawl.sources.compilation.source", "ultracrawl.sources.writing", "ultracrawl.sources.schema",
-        "ultracrawl.sources.dialects.fast_xml",
+        "ultracrawl.dialects.fast_xml",
     ],
     "ultracrawl.index.whoosh": ["asyncio", "cached_property", "pydantic", "ultracrawl.sources"],
     "ultracrawl.pipelines, ultracrawl.middlewares": [

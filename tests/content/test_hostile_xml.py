@@ -12,8 +12,8 @@ from ultracrawl.content.converters.conversion import Budget, ConversionLimits, S
 from ultracrawl.content.converters.convert import convert
 from ultracrawl.content.feeds.feed import parse_feed
 from ultracrawl.content.feeds.sitemap import parse_sitemap
+from ultracrawl.dialects.fast_xml.document import DocumentError, Element, parse_document
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
-from ultracrawl.sources.dialects.fast_xml.document import DocumentError, Element, parse_document
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 OPEN_DOCUMENT = "application/vnd.oasis.opendocument.text"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.sources.dialects.fast_xml.options import OPTIONS
+from ultracrawl.dialects.fast_xml.options import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 PAGES = {

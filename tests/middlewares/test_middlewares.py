@@ -27,8 +27,8 @@ from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.run.context import CrawlContext
 from ultracrawl.run.download_errors.kinds import Failure
 from ultracrawl.run.ending import Ending
+from ultracrawl.run.filters.filtering import FilterViews
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.portal_filters.filtering import FilterViews
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.results import NO_HEAD, SiteReservations
 from ultracrawl.run.visit import META_KEY, Visit

@@ -20,8 +20,8 @@ from ultracrawl.model import DefinitionError
 from ultracrawl.rules.filters.functions import BUILT_IN
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.dialects.portal_robot.custom_functions import installed_functions
-from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
+from ultracrawl.sources.filter_files.custom_functions import installed_functions
+from ultracrawl.sources.filter_files.filter_file import read_filters
 from ultracrawl.sources.mistakes import format_names
 from ultracrawl.system import plugins
 from ultracrawl.system.plugins import CONVERTERS, ENGINES, REWRITERS, SOURCE_KINDS, PluginError

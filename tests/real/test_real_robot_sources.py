@@ -13,7 +13,7 @@ from support.project import Ended, Workspace
 from support.requirement import require
 from support.samples import POLICY
 
-DEFAULTS = files("ultracrawl.sources.dialects.portal_robot") / "defaults"
+DEFAULTS = files("ultracrawl.dialects.portal_robot") / "defaults"
 MANUAL = POLICY / "policy.html"
 CATEGORIES = """Classify source=path     by=contains string="/ch-" category="Debian:Policy:Chapters"
 Classify source=protocol by=is       string=ftp    category="Files"

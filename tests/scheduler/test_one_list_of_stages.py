@@ -22,10 +22,10 @@ from ultracrawl.rules.boundary.redirects import Redirect
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY, CandidateRules
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.discovery.new_urls import closing_rule, trap_guard
+from ultracrawl.run.filters.source_filters import filtering_of, with_filters
 from ultracrawl.run.inspection.candidates import past_verdicts, verdicts_on_record
 from ultracrawl.run.inspection.explanation import explain
 from ultracrawl.run.logs.candidate_logs import CandidateLog, candidates_path, read_candidates
-from ultracrawl.run.portal_filters.source_filters import filtering_of, with_filters
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners, LinkPage
 from ultracrawl.scheduler.link_urls import LinkUrls

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from ultracrawl.sources.dialects.fast_xml.options import OPTIONS
+from ultracrawl.dialects.fast_xml.options import OPTIONS
 
 Value = bool | int | float | str | tuple[str, ...] | list[str] | None
 

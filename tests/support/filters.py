@@ -12,7 +12,7 @@ from ultracrawl.rules.filters.functions import BUILT_IN
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.program import FilterCompiler, FilterLine, FilterProgram
 from ultracrawl.rules.filters.resource import Fetched, Resource, View
-from ultracrawl.sources.dialects.portal_robot.lexer import read_text
+from ultracrawl.sources.filter_files.lexer import read_text
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 WORDS = [phase.value for phase in Phase]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from support.project import Ended, Workspace
 
-DEFAULTS = files("ultracrawl.sources.dialects.portal_robot") / "defaults"
+DEFAULTS = files("ultracrawl.dialects.portal_robot") / "defaults"
 
 
 class RobotFiles:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ultracrawl.cli.plugin_verbs import PLUGIN_VERB, PluginVerb
 from ultracrawl.errors import UserError
 
 if TYPE_CHECKING:
     from ultracrawl.sources import Project
 
 _CHANGING = frozenset({
-    "admin refresh", "admin remove", "admin reprocess", "admin resume", "admin suspend", "approve",
-    "approve-changes", "approve-deletions", "backup", "feeding pause", "feeding resume", "index optimise",
-    "index rebuild", "load-metadata", "pause", "remove", "rename", "restore", "resume", "robot clear",
-    "robot import-rds", "robot pause", "robot reload", "robot restart", "robot resume", "robot stop",
+    "approve", "approve-changes", "approve-deletions", "backup", "feeding pause", "feeding resume",
+    "index optimise", "index rebuild", "load-metadata", "pause", "remove", "rename", "restore", "resume",
     "schedule disable", "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop", "submit",
     "token create", "token revoke", "user add", "user password", "user remove",
 })  # fmt: skip
 """Verbs that are recorded when they end."""
-_LONG = frozenset({"crawl", "reindex", "robot start", "robot schedule run", "serve"})
+_LONG = frozenset({"crawl", "reindex", "serve"})
 """Verbs that are recorded when they begin, because nobody knows when they end."""
 _TARGETS = ("source", "sources", "site", "name", "names", "file")
 """Parameters whose values are names; all others, such as URLs and queries, are not recorded."""
@@ -39,7 +38,7 @@ def note_project(project: Project) -> None:
     context = click.get_current_context(silent=True)
     if context is not None and _PROJECT not in context.meta:
         context.meta[_PROJECT] = project, context
-        if _verb_of(context) in _LONG:  # sentence: the words of a verb
+        if _verb_of(context).is_long:
             _record(project, context, "begun")
 
 
@@ -65,23 +64,32 @@ def recorded(context: click.Context) -> Iterator[None]:
         raise
     finally:
         project, verb = context.meta.get(_PROJECT, (None, context))
-        is_change = _verb_of(verb) in _CHANGING  # sentence: the words of a verb
-        if project is not None and is_change and not any(map(verb.params.get, _READING)):
+        if project is not None and _verb_of(verb).changes and not any(map(verb.params.get, _READING)):
             _record(project, verb, result)
 
 
-def _verb_of(context: click.Context) -> str:
-    """Return the words of the verb, without those of verbs that it runs itself."""
+class _Verb(NamedTuple):
+    """The words of a verb that is recorded, and when it is."""
+
+    words: str = ""
+    changes: bool = False
+    is_long: bool = False
+
+
+def _verb_of(context: click.Context) -> _Verb:
+    """Return the verb if it is recorded, without the words of verbs that it runs itself."""
     names: list[str] = []
     at: click.Context | None = context
     while at is not None and at.parent is not None:
         names.insert(0, at.info_name or "")
         at = at.parent
+    plugin: PluginVerb | None = context.meta.get(PLUGIN_VERB)
+    changing, long = (_CHANGING, _LONG) if plugin is None else (plugin.changing, plugin.long)
     for number in range(1, len(names) + 1):
-        verb = " ".join(names[:number])
-        if verb in _CHANGING | _LONG:  # sentence: the words of a verb
-            return verb
-    return ""
+        words = " ".join(names[:number])
+        if words in changing | long:
+            return _Verb(words, words in changing, words in long)
+    return _Verb()
 
 
 def _record(project: Project, context: click.Context, result: str) -> None:
@@ -97,4 +105,4 @@ def _record(project: Project, context: click.Context, result: str) -> None:
         details["options"] = options
     if given.get("role"):
         details["role"] = given["role"]
-    record_action(project, Actor.of_process(), _verb_of(context), targets, result, **details)
+    record_action(project, Actor.of_process(), _verb_of(context).words, targets, result, **details)

@@ -42,7 +42,7 @@ class LazyGroup(VerbGroup):
     """A group with lazily imported verbs, so that `--help` and small verbs start quickly."""
 
     lazy_commands: Mapping[str, tuple[str, str]] = {}
-    """Module below `ultracrawl.cli`, and name of the command there, by verb."""
+    """Module, and name of the command there, by verb."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all verbs."""
@@ -52,7 +52,11 @@ class LazyGroup(VerbGroup):
         """Return the command of a verb."""
         if cmd_name not in self.lazy_commands:
             return super().get_command(ctx, cmd_name)
-        module, name = self.lazy_commands[cmd_name]
-        command = getattr(importlib.import_module(f"ultracrawl.cli.{module}"), name)
-        assert isinstance(command, click.Command)
-        return command
+        return import_command(*self.lazy_commands[cmd_name])
+
+
+def import_command(module: str, name: str) -> click.Command:
+    """Return the command of a module."""
+    command = getattr(importlib.import_module(module), name)
+    assert isinstance(command, click.Command)
+    return command

@@ -15,8 +15,9 @@ from click.exceptions import NoArgsIsHelpError
 
 from ultracrawl import __version__
 from ultracrawl.cli.audit import recorded
-from ultracrawl.cli.groups import REMOTE_VERBS, LazyGroup
+from ultracrawl.cli.groups import REMOTE_VERBS, LazyGroup, import_command
 from ultracrawl.cli.mistakes import Mistake, of_usage
+from ultracrawl.cli.plugin_verbs import PLUGIN_VERB, find_plugin_verb, plugin_verbs
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import raise_gc_thresholds
@@ -32,7 +33,6 @@ class Verb(NamedTuple):
 
 
 VERBS = {
-    "admin": Verb("fast.admin", "Change and steer FAST crawl collections in an XML file."),
     "approve": Verb("manage.approve", "Approve waiting documents; remove URLs."),
     "approve-changes": Verb("manage.held_back", "Let in changes that a crawl held back.", "approve_changes"),
     "approve-deletions": Verb(
@@ -41,7 +41,7 @@ VERBS = {
     "backup": Verb("manage.backup", "Save states, documents and indexes to a file.", "backup"),
     "check-answers": Verb("look.check_answers", "Check that pages are among the first hits of queries."),
     "changelog": Verb("manage.changelog", "Print the SQL of a log of changes of a table."),
-    "convert": Verb("fast.convert", "Print definitions as YAML."),
+    "convert": Verb("manage.convert", "Print definitions as YAML."),
     "crawl": Verb("crawl.crawl", "Crawl sources and bring the index up to date."),
     "explain": Verb("look.explain", "Show which rule includes or excludes a URL."),
     "export": Verb("manage.export", "Write stored documents to a WARC file."),
@@ -62,14 +62,12 @@ VERBS = {
     "remove": Verb("manage.remove", "Remove a source with all that is stored of it.", "remove"),
     "rename": Verb("manage.remove", "Give a source another name, and fetch nothing again.", "rename"),
     "resume": Verb("crawl.steering", "Resume paused crawls.", "resume"),
-    "robot": Verb("robot.verb", "Control a portal robot; edit its sites and rules."),
     "schedule": Verb("serve.schedule", "Show schedules, launch and stop them."),
     "schema": Verb("look.schema", "Print the JSON schema of the definition file."),
     "screened": Verb("look.screened", "List links that were excluded, and by which rule."),
     "search": Verb("search", "Search the index."),
     "secret": Verb("manage.secret", "Encrypt passwords for definitions."),
     "serve": Verb("serve.serve", "Run the service: crawls when they are due, and an API."),
-    "simulate": Verb("robot.simulate", "Show what the filters of a robot do with URLs."),
     "status": Verb("look.status", "Show what each source holds, and how its last run went."),
     "stop": Verb("crawl.steering", "End running crawls cleanly.", "stop"),
     "submit": Verb("manage.submit", "Have the next crawl fetch a URL."),
@@ -86,9 +84,9 @@ GROUPS = {
     "Define": "lint schema init secret load-metadata changelog",
     "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore",
     "Serve": "serve schedule user token notices",
-    "Other crawlers' files": "convert admin robot simulate",
+    "Other crawlers' files": "convert",
 }
-"""The verbs in the order of `ultracrawl --help`, under what a person wants."""
+"""The verbs in the order of `ultracrawl --help`, under what a person wants; those of plug-ins stand behind them."""
 
 OTHER_WORDS = {
     "check": "lint", "config": "lint", "delete": "remove", "fetch": "crawl", "find": "search", "index-site": "crawl",
@@ -105,9 +103,22 @@ class Verbs(LazyGroup):
     """The verbs of `ultracrawl`; those that change something are recorded."""
 
     lazy_commands: Mapping[str, tuple[str, str]] = {
-        name: (verb.module, verb.name) for name, verb in VERBS.items()
+        name: (f"ultracrawl.cli.{verb.module}", verb.name) for name, verb in VERBS.items()
     }
     other_words = OTHER_WORDS
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all verbs, those of plug-ins included."""
+        return sorted({*super().list_commands(ctx), *(name for name, _ in plugin_verbs())})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a verb; a plug-in cannot replace one of ours. Raises `PluginError`."""
+        if (command := super().get_command(ctx, cmd_name)) is not None:
+            return command
+        if (plugin := find_plugin_verb(cmd_name)) is None:
+            return None
+        ctx.meta[PLUGIN_VERB] = plugin
+        return import_command(*plugin.command.split(":"))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb."""
@@ -122,9 +133,14 @@ class Verbs(LazyGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs in groups, without importing them."""
-        for title, names in GROUPS.items():
+        sections = {
+            title: {name: VERBS[name].line for name in names.split()} for title, names in GROUPS.items()
+        }
+        for name, verb in plugin_verbs():
+            sections.setdefault(verb.section, {}).setdefault(name, verb.line)
+        for title, lines in sections.items():
             with formatter.section(title):
-                formatter.write_dl([(f"{name:<{_NAME_WIDTH}}", VERBS[name].line) for name in names.split()])
+                formatter.write_dl([(f"{name:<{_NAME_WIDTH}}", line) for name, line in lines.items()])
 
     def meant(self, ctx: click.Context, words: list[str]) -> str:
         """Return what to type in place of words that begin with no verb; of a URL its crawl."""

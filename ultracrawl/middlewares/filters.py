@@ -58,7 +58,7 @@ class FilterMiddleware:
         context = context_of(crawler)
         if not context.source.filters.file:
             raise NotConfigured
-        from ultracrawl.run.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
+        from ultracrawl.run.filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
         expiry, hosts = parts_of(crawler)[ExpirySweeper], parts_of(crawler)[HostAddresses]
         return cls(context, parts_of(crawler)[Filtering], expiry.judge_visit, hosts.begin_look_up)

@@ -29,12 +29,12 @@ from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.crawl_run import FAILED
 from ultracrawl.run.cycle.end import RunEnd
 from ultracrawl.run.cycle.running import RunningCrawl
+from ultracrawl.run.filters.verdict import FilterVerdict
 from ultracrawl.run.hooks import TICK_SECONDS, Feature
 from ultracrawl.run.indexing.filling import Filling
 from ultracrawl.run.logs import job_report
 from ultracrawl.run.logs.crawl_logs import CrawlLogs
 from ultracrawl.run.placement.duplicates import Duplicates
-from ultracrawl.run.portal_filters.verdict import FilterVerdict
 from ultracrawl.run.source_data.takeover import TakeOver, take_over
 from ultracrawl.settings.adhoc import is_adhoc
 from ultracrawl.settings.ineffective import REMARKS_SETTING

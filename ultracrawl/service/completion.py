@@ -11,8 +11,8 @@ from collections.abc import Callable
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.run import RunningCrawl
+from ultracrawl.run.filters.programs import Programs
 from ultracrawl.run.logs.log_files import TimedLog, log_path
-from ultracrawl.run.portal_filters.programs import Programs
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.completion import CompletedRun
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ultracrawl.model import UrlRecord
     from ultracrawl.rules.filters.views import FilterViews
     from ultracrawl.run import CrawlContext, Visit
-    from ultracrawl.run.portal_filters.filtering import FilterResult
+    from ultracrawl.run.filters.filtering import FilterResult
     from ultracrawl.run.rendering.open_page import Rendered
 
 TITLE_FIELD = "title"
@@ -41,7 +41,7 @@ class FilteredPageHandler:
     """Runs the filters over a response: the enumeration filter selects links, the generation filter makes documents."""
 
     def __init__(self, crawler: Crawler) -> None:
-        from ultracrawl.run.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
+        from ultracrawl.run.filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
         parts = parts_of(crawler)
         self._context = context_of(crawler)

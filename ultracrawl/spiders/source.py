@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from ultracrawl.run.portal_filters.filtering import Filtering
+    from ultracrawl.run.filters.filtering import Filtering
 
 
 logger = logging.getLogger(__name__)

@@ -216,5 +216,7 @@ FILTER_FUNCTIONS = PluginGroup("filter_functions", "filter functions")
 """Modules with functions decorated by `rules.filters.filter_function`, or mappings of names to such functions."""
 DESTINATIONS = PluginGroup("destinations", "type of destination")
 """Functions that open a destination of documents (`index.destinations.OpenDestination`)."""
+VERBS = PluginGroup("verbs", "verb")
+"""Verbs of the command line (`cli.plugin_verbs.PluginVerb`)."""
 AGENTS = PluginGroup("agents", "crawler agent", has_built_in=False)
 """Subclasses of `agents.CrawlerAgent`."""

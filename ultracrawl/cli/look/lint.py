@@ -14,8 +14,8 @@ from ultracrawl.cli.options import FormatsCommand, config_option, json_option, p
 from ultracrawl.cli.terminal import escape_controls, wrapped
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.run.filters.filtering import Filtering
 from ultracrawl.run.listing.setup import check_listed
-from ultracrawl.run.portal_filters.filtering import Filtering
 from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.settings.adhoc import with_adhoc_sources
 from ultracrawl.settings.locations import with_data_folder, with_location

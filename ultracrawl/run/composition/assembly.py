@@ -17,6 +17,7 @@ from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.crawl_run import CrawlRun
 from ultracrawl.run.cycle.begin import begin_run, follow_definition
 from ultracrawl.run.discovery.start_chain import StartChain
+from ultracrawl.run.filters.source_filters import filtering_of, with_filters
 from ultracrawl.run.hooks import Feature, Hooks
 from ultracrawl.run.indexing.filling import Filling
 from ultracrawl.run.indexing.reconciliation import IndexReconciler
@@ -26,7 +27,6 @@ from ultracrawl.run.placement.display_urls import DisplayUrls
 from ultracrawl.run.placement.documents import Documents
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.placement.pending import PendingDocuments
-from ultracrawl.run.portal_filters.source_filters import filtering_of, with_filters
 from ultracrawl.run.recorder import Recorder
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.run.run_counters import RunCounters

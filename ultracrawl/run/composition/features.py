@@ -41,6 +41,8 @@ from ultracrawl.run.discovery.robots_cache import RobotsCache
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
 from ultracrawl.run.discovery.start_chain import StartChain
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
+from ultracrawl.run.filters.copies import ContentCopies
+from ultracrawl.run.filters.verdict import FilterVerdict
 from ultracrawl.run.indexing.anchors import AnchorTexts
 from ultracrawl.run.indexing.depths import LinkDepths
 from ultracrawl.run.indexing.filling import Filling
@@ -59,8 +61,6 @@ from ultracrawl.run.observer import EndingLog, FoundLinks, VisitObserver
 from ultracrawl.run.placement.changes import AlikeChanges
 from ultracrawl.run.placement.display_urls import DisplayUrls
 from ultracrawl.run.placement.duplicates import Duplicates
-from ultracrawl.run.portal_filters.copies import ContentCopies
-from ultracrawl.run.portal_filters.verdict import FilterVerdict
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.reading.language_detection import DocumentLanguages, languages_of
 from ultracrawl.run.reading.language_focus import LanguageFocus, focus_of

@@ -12,6 +12,8 @@ from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.discovery.robots_cache import RobotsCache
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
+from ultracrawl.run.filters.copies import ContentCopies
+from ultracrawl.run.filters.verdict import FilterVerdict
 from ultracrawl.run.indexing.reconciliation import IndexReconciler
 from ultracrawl.run.listing.fetching import EntryFetching
 from ultracrawl.run.listing.listing import SourceListing, lister_credential
@@ -19,8 +21,6 @@ from ultracrawl.run.listing.setup import setup_of
 from ultracrawl.run.logs.crawl_logs import CrawlLogs
 from ultracrawl.run.logs.event_logs import HeaderLog
 from ultracrawl.run.logs.robot_log import RobotLog
-from ultracrawl.run.portal_filters.copies import ContentCopies
-from ultracrawl.run.portal_filters.verdict import FilterVerdict
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.rendering.page_parts import PartFetcher
 from ultracrawl.run.rendering.page_renderer import PageRenderer

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from ultracrawl.run.context import CrawlContext
-    from ultracrawl.run.portal_filters.filtering import Filtering
+    from ultracrawl.run.filters.filtering import Filtering
 
 P = TypeVar("P")
 

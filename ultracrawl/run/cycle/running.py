@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.control.activity import Activity
     from ultracrawl.run.control.orders import CrawlControl
-    from ultracrawl.run.portal_filters.verdict import FilterVerdict
+    from ultracrawl.run.filters.verdict import FilterVerdict
     from ultracrawl.stores.control_channel import Command
 
 

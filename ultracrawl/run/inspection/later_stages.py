@@ -12,7 +12,7 @@ from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.run.auth.stages import access_stages
-from ultracrawl.run.portal_filters.filtering import Filtering
+from ultracrawl.run.filters.filtering import Filtering
 from ultracrawl.run.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import StoredRobots

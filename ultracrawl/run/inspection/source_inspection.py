@@ -6,9 +6,9 @@ import time
 from contextlib import closing
 
 from ultracrawl.run.control.limits import limits_over
+from ultracrawl.run.filters.source_filters import filtering_of, url_judge, with_filters
 from ultracrawl.run.inspection.forecast import Forecast, forecast
 from ultracrawl.run.inspection.queue_view import QueueView, QueueViewer, first_urls
-from ultracrawl.run.portal_filters.source_filters import filtering_of, url_judge, with_filters
 from ultracrawl.run.rewriters import opened_rewriter
 from ultracrawl.run.transport.host_addresses import HostAddresses
 from ultracrawl.sources import DataSource, Project, compile_source

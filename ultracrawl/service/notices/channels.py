@@ -12,7 +12,7 @@ from typing import Protocol
 from ultracrawl.errors import MissingExtraError, UserError, WorkError
 from ultracrawl.index.destinations.http_post import Poster, PostError
 from ultracrawl.rules.boundary.addresses import AddressPolicy
-from ultracrawl.run.portal_filters.programs import Programs
+from ultracrawl.run.filters.programs import Programs
 from ultracrawl.service.notices.notice import Notice
 from ultracrawl.sources import Project
 from ultracrawl.sources.secrets import SecretReader

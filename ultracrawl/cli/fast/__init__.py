@@ -1,1 +1,0 @@
-"""Verbs for FAST crawl collections."""
