@@ -86,6 +86,45 @@ def test_each_plug_in_has_its_effect(site: Site, url: str, tmp_path: Path, insta
         assert sentence("plugins.install_the_package") in line
 
 
+def test_a_dialect_a_stage_a_log_and_a_verb_of_one_package_work_together(
+    site: Site, url: str, tmp_path: Path, installed: str
+) -> None:
+    site.page("/", links=["/old/a", "/new"], text="start")
+    site.page("/old/a", text="kept by nobody")
+    site.page("/new", text="kept")
+    workspace = Workspace(tmp_path)
+
+    def define(**options: object) -> None:
+        source = {"start_urls": [f"{url}/"], "boundary": {**LOOPBACK, **options}}
+        workspace.write({"sources": {"site": {**source, "features": {"visit-log": {"file": "visits.csv"}}}}})
+
+    define()
+    workspace.crawl(PYTHONPATH=installed)
+    define(stages={"closed-folders": {"folders": ["old"]}})
+    explained = workspace.command("explain", f"{url}/old/a", "--json", PYTHONPATH=installed).json
+    (step,) = [one for one in explained["decisions"] if one["stage"] == "closed folders"]
+    assert (step["accept"], step["rule"]) == (False, "closed folder old")
+    assert workspace.crawl(PYTHONPATH=installed).run["outcomes"] == {"UNMODIFIED": 2}
+    found = workspace.command("search", "--json", "kept", PYTHONPATH=installed).json["hits"]
+    assert [hit["url"] for hit in found] == [f"{url}/new"]
+    site.reset()
+    assert workspace.crawl(PYTHONPATH=installed).run["outcomes"] == {"NOT_MODIFIED": 2}
+    assert site.page_paths() == {"/", "/new"}
+    rows = [line.rpartition(",") for line in (tmp_path / "visits.csv").read_text().splitlines()]
+    assert [outcome for path, _, outcome in rows if path == f"{url}/new"] == [
+        "NEW",
+        "UNMODIFIED",
+        "NOT_MODIFIED",
+    ]
+    assert "  count " in workspace.command("--help", PYTHONPATH=installed).out
+    (tmp_path / "mine.txt").write_text("# bookmarks\nhttps://a.example/\n")
+    counted = workspace.command("count", "mine.txt", PYTHONPATH=installed)
+    assert (counted.code, counted.out) == (0, "1\n")
+    gone = workspace.command("crawl")
+    assert (gone.code, len(gone.err.splitlines())) == (2, 2), "the stage and the feature are not installed"
+    assert workspace.command("count", "mine.txt").code == 2
+
+
 def test_a_function_of_a_package_describes_what_a_robot_finds(
     site: Site, url: str, tmp_path: Path, installed: str
 ) -> None:

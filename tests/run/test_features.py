@@ -35,43 +35,41 @@ FIRST = Row(First, lambda _: First(), "first")
 SECOND = Row(Second, lambda parts: Second(parts[First]), "needs the first")
 
 
-def made_parts() -> Parts:
-    return Parts(made_context(), cast("Any", None), None)
+def made_parts(*rows: Row[Any]) -> Parts:
+    return Parts(made_context(), cast("Any", None), rows, None)
 
 
 def test_a_feature_gets_what_stands_above_it() -> None:
-    parts = made_parts()
-    parts.build((FIRST, SECOND), Moment.CREATED)
+    parts = made_parts(FIRST, SECOND)
+    parts.build(Moment.CREATED)
     assert parts[Second].first is parts[First]
 
 
 def test_a_row_whose_need_stands_below_it_is_refused() -> None:
     with pytest.raises(NotConfigured, match="First"):
-        made_parts().build((SECOND, FIRST), Moment.CREATED)
+        made_parts(SECOND, FIRST).build(Moment.CREATED)
 
 
 def test_a_feature_that_the_source_does_not_use_does_not_exist() -> None:
-    parts = made_parts()
-    parts.build((FIRST._replace(used=lambda _: False),), Moment.CREATED)
+    parts = made_parts(FIRST._replace(used=lambda _: False))
+    parts.build(Moment.CREATED)
     assert parts.get(First) is None
     with pytest.raises(NotConfigured, match="First"):
         parts[First]
 
 
 def test_hooks_are_called_in_the_order_of_the_rows_whenever_they_are_built() -> None:
-    rows = (SECOND._replace(moment=Moment.BEGUN), FIRST)
-    parts, hooks = made_parts(), Hooks()
+    parts, hooks = made_parts(SECOND._replace(moment=Moment.BEGUN), FIRST), Hooks()
     for moment in Moment:
-        parts.build(rows, moment)
-        hooks.bind(parts.in_order(rows))
+        parts.build(moment)
+        hooks.bind(parts.in_order())
     assert hooks[Feature.tick] == (parts[Second].tick, parts[First].tick)
 
 
 def test_when_pages_are_looked_at_only_some_features_are_called() -> None:
-    rows = (FIRST, SECOND._replace(inspected=True))
-    parts = made_parts()
-    parts.build(rows, Moment.CREATED)
-    assert list(parts.in_order(rows, inspected=True)) == [parts[Second]]
+    parts = made_parts(FIRST, SECOND._replace(inspected=True))
+    parts.build(Moment.CREATED)
+    assert list(parts.in_order(inspected=True)) == [parts[Second]]
 
 
 def test_every_row_has_one_class_and_a_reason() -> None:

@@ -1,7 +1,7 @@
 """What is wrong with what somebody types: a code for each mistake, with the sentence that is printed.
 
 The verbs write no such sentence themselves, so that all of them can be read and reworded side by side; tests compare
-codes and values. Exceptions are the verbs for files of other crawlers (`cli.robot`, `cli.fast`). What is wrong in a
+codes and values. Exceptions are the verbs for files of other crawlers (`dialects`). What is wrong in a
 definition or a query is said where it is read.
 """
 

@@ -6,7 +6,7 @@
 * `Visit`: one URL from the frontier to its outcome.
 
 Scrapy components get at them with `context_of(crawler)` and `parts_of(crawler)[FeatureClass]`. Each feature has its
-own package: `auth`, `discovery`, `indexing`, `inspection`, `listing`, `logs`, `placement`, `portal_filters`, `reading`,
+own package: `auth`, `discovery`, `filters`, `indexing`, `inspection`, `listing`, `logs`, `placement`, `reading`,
 `relations`, `removal`, `rendering`, `control`. All of them may use `transport` and `download_errors`.
 
 The names below are imported on first use, because commands need only some of them and should not import Scrapy.

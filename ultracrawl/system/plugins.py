@@ -216,6 +216,10 @@ FILTER_FUNCTIONS = PluginGroup("filter_functions", "filter functions")
 """Modules with functions decorated by `rules.filters.filter_function`, or mappings of names to such functions."""
 DESTINATIONS = PluginGroup("destinations", "type of destination")
 """Functions that open a destination of documents (`index.destinations.OpenDestination`)."""
+STAGES = PluginGroup("stages", "stage", has_built_in=False)
+"""Functions that make stages of the candidate list (`sources.compilation.plugin_stages.MakeStage`)."""
+FEATURES = PluginGroup("features", "feature", has_built_in=False)
+"""Subclasses of `run.hooks.Feature` (`run.composition.plugin_features`)."""
 VERBS = PluginGroup("verbs", "verb")
 """Verbs of the command line (`cli.plugin_verbs.PluginVerb`)."""
 AGENTS = PluginGroup("agents", "crawler agent", has_built_in=False)

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from dialects.fast_xml import test_fast_compiled as compiled
 from dialects.fast_xml import test_fast_crawled as crawled
 from fast_tables import page
-from dialects.fast_xml import test_fast_compiled as compiled
 
 from ultracrawl.dialects.fast_xml.notices import Code
 from ultracrawl.dialects.fast_xml.options import OPTIONS, OptionSpec

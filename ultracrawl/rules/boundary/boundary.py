@@ -35,11 +35,14 @@ class Boundary(StageRules):
         policy: UrlPolicy = DEFAULT_POLICY,
         addresses: Addresses = no_addresses,
         areas: Iterable[AreaRules] = (),
+        own: Iterable[Stage] = (),
     ) -> None:
+        """Initialise; `own` are the stages of the source itself, which are asked last."""
         rules = rules or BoundaryRules()
         super().__init__(rules, policy, addresses, areas)
         self._origins: dict[str, Origin] = {}
-        self.stages: tuple[Stage, ...] = build_stages(self, self._origin_of)
+        self._own = tuple(own)
+        self.stages: tuple[Stage, ...] = (*build_stages(self, self._origin_of), *self._own)
         """The stages in their order, each with its decision; `rejects` is the fast form without decisions."""
 
     def admit(self, host: str, port: int) -> None:
@@ -81,9 +84,9 @@ class Boundary(StageRules):
             return rule
         if self.areas and (rule := self.area_refusal(origin, url)) is not None:
             return rule
-        return (
-            self.link_refusal(origin, kind, parent) if self.has_link_rules and parent and not seed else None
-        )
+        if self.has_link_rules and parent and not seed and (rule := self.link_refusal(origin, kind, parent)):
+            return rule
+        return self._own_refusal(Candidate(url, depth, kind, parent, seed)) if self._own else None
 
     def check(
         self, url: str, depth: int = 0, *, kind: LinkKind = LinkKind.A, parent: str = "", seed: bool = False
@@ -156,6 +159,10 @@ class Boundary(StageRules):
     def depends_on_route(self, rule: str) -> bool:
         """Return whether a refusal depends on depth or referrer of the URL, so that it must not be cached."""
         return rule in _LINK_RULES or rule == self.depth_rule
+
+    def _own_refusal(self, candidate: Candidate) -> str | None:
+        decisions = (stage.judge(candidate) for stage in self._own)
+        return next((d.rule for d in decisions if d is not None and not d.accept), None)
 
     def _origin_of(self, url: str) -> Origin:
         name = url[: len(url) - len(path_of(url))]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
-from ultracrawl.run.composition.features import FEATURES
 from ultracrawl.run.composition.parts import Moment, Parts
+from ultracrawl.run.composition.plugin_features import features_of
 from ultracrawl.run.context import CrawlContext
 from ultracrawl.run.control.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.run.control.limits import RunLimits
@@ -60,10 +60,10 @@ def make_parts(
     force, replay = settings.getbool("ULTRACRAWL_FORCE"), settings.getbool("ULTRACRAWL_REINDEX")
     run = CrawlRun(close_soon, force=force, replay=replay, inspection=inspection)
     context = CrawlContext(project, source, rules, time.time, run, Hooks())
-    parts = Parts(context, crawler, filtering)
+    parts = Parts(context, crawler, features_of(source), filtering)
     for made_before in filter(None, (hosts, filtering)):
         parts.add_part(made_before)
-    parts.build(FEATURES, Moment.CREATED)
+    parts.build(Moment.CREATED)
     bind_hooks(parts)
     return parts
 
@@ -71,7 +71,7 @@ def make_parts(
 def bind_hooks(parts: Parts) -> None:
     """Bind the hooks of the features that exist, in the order of the declared list."""
     context = parts.context
-    context.hooks.bind(parts.in_order(FEATURES, inspected=context.run.inspection))
+    context.hooks.bind(parts.in_order(inspected=context.run.inspection))
 
 
 def open_stores(parts: Parts, stack: AsyncExitStack, project: Project, *, renew: bool) -> None:
@@ -87,7 +87,7 @@ def open_stores(parts: Parts, stack: AsyncExitStack, project: Project, *, renew:
 def open_run(parts: Parts) -> None:
     """Begin or resume the run."""
     context, run = parts.context, parts.context.run
-    parts.build(FEATURES, Moment.STORED)
+    parts.build(Moment.STORED)
     parts[StartChain].open()
     chooser, reconciler = parts[AdaptiveChooser], parts[IndexReconciler]
     run.mark, resumed = begin_run(context, chooser, everything=run.force or bool(reconciler.lost))
@@ -114,7 +114,7 @@ def open_documents(parts: Parts, stack: AsyncExitStack) -> IndexWriter:
     context.ports.endings = Recorder(context.store, context.counters, context.clock, context.hooks)
     if parts.filtering is not None:
         parts.filtering.start()
-    parts.build(FEATURES, Moment.BEGUN)
+    parts.build(Moment.BEGUN)
     pending = PendingDocuments(context.store, writer)
     parts.add_part(pending)
     context.ports.documents = Documents(

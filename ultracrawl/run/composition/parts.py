@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -31,23 +31,26 @@ class Moment(Enum):
 class Parts:
     """The features of one crawl by their class. Their order is that of the rows, whenever they were built."""
 
-    def __init__(self, context: CrawlContext, crawler: Crawler, filtering: Filtering | None) -> None:
+    def __init__(
+        self, context: CrawlContext, crawler: Crawler, rows: Sequence[Row[Any]], filtering: Filtering | None
+    ) -> None:
         self.context = context
         self.crawler = crawler
         self.filtering = filtering
         """The filters of the source, if it has any; their class is slow to import."""
+        self._rows = rows
         self._made: dict[type[object], object] = {}
 
     def add_part(self, part: object) -> None:
         """Add a part that is no row, because the context itself is made with it."""
         self._made[type(part)] = part
 
-    def build(self, rows: Iterable[Row[Any]], moment: Moment) -> None:
+    def build(self, moment: Moment) -> None:
         """Build the features of a moment that this source uses, in the order of their rows.
 
         Raises `NotConfigured` if one needs a feature that is not built yet, or that this source does not use.
         """
-        for row in rows:
+        for row in self._rows:
             if row.moment is moment and row.used(self):
                 part = row.make(self)
                 if part is not None:
@@ -68,13 +71,13 @@ class Parts:
         """Return the feature of a class; None if the source does not use it."""
         return self._made.get(kind)  # type: ignore[return-value]  # each class has its own instance
 
-    def in_order(self, rows: Iterable[Row[Any]], *, inspected: bool = False) -> Iterator[object]:
+    def in_order(self, *, inspected: bool = False) -> Iterator[object]:
         """Yield what was put, then the features of the rows in their order.
 
         With `inspected` only those that are also used when single pages are looked at.
         """
-        listed = [row for row in rows if row.inspected or not inspected]
-        kinds = {row.feature for row in rows}
+        listed = [row for row in self._rows if row.inspected or not inspected]
+        kinds = {row.feature for row in self._rows}
         yield from (part for kind, part in self._made.items() if kind not in kinds)
         yield from (self._made[row.feature] for row in listed if row.feature in self._made)
 

@@ -22,6 +22,7 @@ from ultracrawl.rules.boundary.rules import (
     UriRule,
 )
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
+from ultracrawl.sources.compilation.plugin_stages import plugin_stages
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.sources.patterns import Pattern
@@ -54,7 +55,7 @@ def compile_url_policy(source: DataSource) -> UrlPolicy:
 
 
 def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) -> Boundary:
-    """Return the boundary of a source. Raises `RuleError`."""
+    """Return the boundary of a source. Raises `RuleError`, or `UserError` for a stage of a plug-in."""
     section = source.boundary
     other_hosts = section.other_hosts
     rules = BoundaryRules(
@@ -75,6 +76,7 @@ def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) ->
         policy=compile_url_policy(source).without_rewriting,
         addresses=addresses,
         areas=starmap(_area, section.elsewhere.items()),
+        own=plugin_stages(section.stages, f"source {source.name!r}"),
     )
 
 

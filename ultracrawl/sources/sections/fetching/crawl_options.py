@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
 from ultracrawl import __version__
 from ultracrawl.rules.recrawl.failure_policy import DEFAULT_HTTP, FailureRule, FailureRuleError
@@ -23,7 +23,8 @@ from ultracrawl.sources.sections.scope.links import LinksSection
 from ultracrawl.sources.sections.scope.sites import HostName, SitesSection
 from ultracrawl.sources.sections.scope.urls import UrlsSection
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Depth, HeaderText, Seconds, Size
+from ultracrawl.sources.values import Depth, HeaderText, PluginName, Seconds, Size
+from ultracrawl.system.plugins import FEATURES
 
 User = Annotated[
     str,
@@ -296,6 +297,10 @@ class CrawlOptions(Section):
         default=ModificationSection.by_default(), examples=[{"percent": 5}]
     )
     """How many documents may become alike each other in one run."""
+    features: Mapping[Annotated[str, PluginName(FEATURES)], Mapping[str, JsonValue]] = Field(
+        default={}, examples=[{"visit-log": {"file": "var/visits.csv"}}]
+    )
+    """Parts of the crawl that plug-ins bring, as logs of their own, by name, with their options."""
     filters: FiltersSection = Field(
         default=FiltersSection.by_default(), examples=[{"file": "config/filter.conf"}]
     )

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_validator
 
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.patterns import HostPattern, UriPattern
 from ultracrawl.sources.reading.rule_files import flat, rule_entries
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Extension, Network, as_list, one_or_list
+from ultracrawl.sources.values import Extension, Network, PluginName, as_list, one_or_list
+from ultracrawl.system.plugins import STAGES
 
 _SUFFIX = re.compile(r"\*+(\.?[\w.-]+)")
 _HOST = re.compile(r"[^\s/*:]+|\[[0-9a-f:.]+\]|\*")
@@ -169,6 +170,10 @@ class BoundarySection(Section):
         default={}, examples=[{"news": {"uris": [{"prefix": "https://a.example/news/"}]}}]
     )
     """What other sources crawl instead of this one, by source name."""
+    stages: Mapping[Annotated[str, PluginName(STAGES)], Mapping[str, JsonValue]] = Field(
+        default={}, examples=[{"by-department": {"closed": ["archive"]}}]
+    )
+    """Rules of plug-ins about URLs, by name, with their options. A URL that one of them refuses is outside."""
     schemes: Schemes = Field(default=("http", "https"), min_length=1, examples=[["https"]])
     """URL schemes to crawl: `http`, `https`, `ftp`."""
     exclude_extensions: Extensions = Field(default=(), examples=[[".png", ".zip"]])
