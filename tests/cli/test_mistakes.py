@@ -13,8 +13,6 @@ from support.project import ROOT
 from ultracrawl.cli.mistakes import CommandLineError, Mistake
 
 PACKAGE = ROOT / "ultracrawl" / "cli"
-OTHER_CRAWLERS = {"fast", "robot"}
-"""Rooms of verbs whose sentences belong to the files of other crawlers."""
 
 
 def modules() -> Iterator[tuple[Path, ast.Module]]:
@@ -55,7 +53,6 @@ def test_no_verb_has_a_sentence_of_its_own() -> None:
     own = [
         f"{path}:{node.lineno}"
         for path, tree in modules()
-        if path.parts[0] not in OTHER_CRAWLERS
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "UserError"
         if any(

@@ -61,6 +61,8 @@ class Mistake(Enum):
 
     # sources and their runs
     NO_DEFINITION = "there is no definition file to check; name one, or write ultracrawl.yaml here"
+    NOTHING_TO_CONVERT = "there is no definition file to convert; name one"
+    TWO_FILES = "name one file, as FILE or with -c"
     RUN_OF_SEVERAL = "each source counts its own runs; name one by --source"
     NEVER_CRAWLED = "the source {name!r} was never crawled; write first `ultracrawl crawl {name}`"
     EVERYTHING_MEANT = "{option} would mean everything; name URLs, or write --prefix or --regexp"

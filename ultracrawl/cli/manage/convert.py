@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import FormatsCommand, config_option
-from ultracrawl.errors import UserError
 from ultracrawl.sources import definition_text, render_findings, require
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
 from ultracrawl.system.files import convert_write_errors
@@ -35,12 +35,12 @@ def command(file: str | None, config: str | None, output: str | None) -> None:
       ultracrawl convert collection.xml -o ultracrawl.yaml
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if output is not None and Path(output).exists():
-        raise UserError(f"{output} exists already; give the name of a new file")
+        raise Mistake.FILE_EXISTS.error(file=output)
     if file and config:
-        raise UserError("name one file, as FILE or with -c")
+        raise Mistake.TWO_FILES.error()
     file = locate_definitions(file or config)
     if file is None:
-        raise UserError("there is no definition file to convert; name one")
+        raise Mistake.NOTHING_TO_CONVERT.error()
     loaded = read_definitions(file)
     project = require(loaded)
     if loaded.findings:
