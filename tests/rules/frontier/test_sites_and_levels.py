@@ -195,6 +195,39 @@ def test_fast_148_151_153_pop_schemes(scheme: PopScheme, order: str, sites: int)
     assert " ".join(f"{'AB'[entry.level - 1]}{entry.number}" for entry in popped) == order
 
 
+def chosen(selector: LevelSelector, ready: str) -> str:
+    """Return the levels chosen one after the other; each word lists the levels that have a URL then."""
+    return "".join(
+        str(selector.choose(levels.__contains__) or "-") for levels in map(_numbers, ready.split())
+    )
+
+
+def _numbers(word: str) -> list[int]:
+    return [int(digit) for digit in word if digit != "-"]
+
+
+@pytest.mark.parametrize(
+    ("shares", "ready", "levels"),
+    [
+        ((3, 1), "- 12 - 12 - - 12 - 12 12", "-1-1--1-21"),
+        ((2, 1), "12 1 12 1 12 1 12 1", "11211121"),
+        ((1, 1), "1 1 12 12 12", "11221"),
+    ],
+    ids=["nothing to fetch between", "level 2 is never ready in its turn", "a level that was empty"],
+)
+def test_fast_153_a_turn_is_over_when_its_urls_are_taken(
+    shares: tuple[int, ...], ready: str, levels: str
+) -> None:
+    assert chosen(LevelSelector(2, PopScheme.WRR, shares), ready) == levels
+
+
+def test_fast_153_a_site_that_is_passed_over_costs_its_level_no_turn() -> None:
+    selector = LevelSelector(2, PopScheme.WRR, (2, 1))
+    assert selector.choose({1, 2}.__contains__) == 1
+    selector.refund(1)
+    assert chosen(selector, "12 12 12 12") == "1121"
+
+
 def test_a_site_that_waits_for_its_delay_does_not_block_lower_levels() -> None:
     frontier: Frontier[Entry] = made_frontier(
         delay=10.0, selector=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level

@@ -304,8 +304,8 @@ def level_paths(site: Site, url: str, workspace: Workspace, **priority: object) 
     ("priority", "order"),
     [
         ({"put_scheme": "include", "pop_scheme": "pri"}, "aaaabbbbxcxcxcxc"),
-        ({"put_scheme": "include", "pop_scheme": "wrr"}, "abxaabcaxbcbxcxc"),
-        ({"put_scheme": "include", "pop_scheme": "rr"}, "bxabcabxabxacxcxc"),
+        ({"put_scheme": "include", "pop_scheme": "wrr"}, "abxaabcabxbcxcxc"),
+        ({"put_scheme": "include", "pop_scheme": "rr"}, "bxabcabxabcaxcxc"),
         ({"put_scheme": "default", "pop_scheme": "pri"}, "xcbaxcbaxcbaxcba"),
     ],
     ids=["fast_151-pri", "fast_153-wrr", "fast_151-rr", "fast_149_152-default"],
@@ -313,14 +313,56 @@ def level_paths(site: Site, url: str, workspace: Workspace, **priority: object) 
 def test_fast_148_levels(
     site: Site, url: str, workspace: Workspace, priority: dict[str, str], order: str
 ) -> None:
-    asked = "".join(level_paths(site, url, workspace, **priority))
-    if priority["put_scheme"] == "include" and priority["pop_scheme"] != "pri":
-        first = asked[:8]
-        share = {name: first.count(name) for name in "ab"}
-        assert share["b"] in (2, 3)
-        assert share["a"] == (4 if priority["pop_scheme"] == "wrr" else share["b"]) or share["a"] in (2, 3)
-    else:
-        assert asked == order
+    """The start URL is on level 1 and counts for its share."""
+    assert "".join(level_paths(site, url, workspace, **priority)) == order
+
+
+SHARES = {"wrr": 18, "rr": 12, "pri": 24}
+"""URLs of level 1 among 24, when it has three shares of four."""
+
+
+@pytest.mark.parametrize("scheme", SHARES)
+@pytest.mark.parametrize("delay", [0, 0.2])
+@pytest.mark.parametrize("sites", [1, 2])
+@pytest.mark.parametrize("resumed", [False, True], ids=["one run", "resumed"])
+def test_fast_151_153_shares_hold_at_the_server(
+    several: list[tuple[Site, str]],
+    workspace: Workspace,
+    resumed: bool,
+    sites: int,
+    delay: float,
+    scheme: str,
+) -> None:
+    used = several[:sites]
+    for site, _ in used:
+        site.page("/", links=[f"/{name}/{number}" for number in range(30) for name in "lh"])
+        for number in range(30):
+            for name in "hl":
+                site.page(f"/{name}/{number}")
+    workspace.define(
+        used[0][1],
+        start_urls=[f"{url}/" for _, url in used],
+        politeness={"delay": delay, "concurrency": 1},
+        sitemaps={"use": False},
+        robots={"obey": False},
+        priority={
+            "levels": 2,
+            "default": 2,
+            "pop_scheme": scheme,
+            "put_scheme": "include",
+            "level": {1: {"share": 3, "uris": [f"{url}/h/" for _, url in used]}},
+        },
+        limits={"bytes": 2300 * sites} if resumed else {},
+    )
+    workspace.crawl()
+    if resumed:
+        assert sum(len(site.requests) for site, _ in used) < 20
+        for _ in range(4):
+            workspace.crawl()
+    asked = sorted((request.time, request.path) for site, _ in used for request in site.requests)
+    paths = [path[1] for _, path in asked if path != "/"]
+    assert len(paths) >= 24
+    assert abs(paths[:24].count("h") - SHARES[scheme]) <= sites
 
 
 @pytest.mark.parametrize(("start", "first"), [(1, "/start"), (2, "/rule")])

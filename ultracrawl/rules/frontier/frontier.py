@@ -175,7 +175,7 @@ class Frontier(Generic[E]):
         while (chosen := self._order.choose_site(now)) is not None:
             if self._reserve.admits(chosen[0]):
                 return self._hand_out(*chosen, now)
-            self._order.reschedule_site(chosen[0])
+            self._order.pass_over(*chosen)
         return None
 
     def next_at(self) -> float | None:

@@ -82,6 +82,11 @@ class Order(Generic[E]):
             site.address.turns.schedule(site, site.clock.next_at)
             self.schedule_address(site.address)
 
+    def pass_over(self, site: Site[E], bit: int) -> None:
+        """Undo the choice of a site: nothing is taken from it now."""
+        self._selector.refund(bit.bit_length())
+        self.reschedule_site(site)
+
     def reschedule_site(self, site: Site[E]) -> None:
         """Schedule a site again after its time has changed; its older heap item becomes invalid."""
         site.ready = False
