@@ -112,6 +112,8 @@ class RunReport:
     """Documents among MODIFIED that had not changed; `--force` or a changed definition had them indexed again."""
     deleted: int = 0
     bytes: int = 0
+    parts: int = 0
+    """Requests of pages that were opened in the browser."""
     sitemaps: int = 0
     """Sitemaps read or found unchanged."""
     not_asked: int = 0
@@ -231,4 +233,5 @@ class RunReport:
             "interrupted": self.interrupted,
             "problems": list(self.problems),
             "remarks": list(self.remarks),
+            **({"javascript": {"parts": self.parts}} if self.parts else {}),
         }

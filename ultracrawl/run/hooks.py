@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ultracrawl.model import Page, UrlOutcome, UrlRecord
     from ultracrawl.model.candidate import Candidate
     from ultracrawl.model.page import Link
+    from ultracrawl.run.results import FetchedPart
     from ultracrawl.run.visit import Visit
 
 
@@ -55,6 +56,9 @@ class Feature:
 
     def response_received(self, visit: Visit) -> None:
         """Handle a response whose status, size and validators are set on the visit; nothing is decided yet."""
+
+    def part_received(self, visit: Visit, part: FetchedPart) -> None:
+        """Handle the response to a request of a page that is open in the browser, or the failure of that request."""
 
     def redirected(self, visit: Visit, target: str, shown: str) -> None:
         """Handle a redirect that is followed to the canonical URL `target`; `shown` is its display URL if different."""

@@ -52,6 +52,21 @@ def read_head(headers: Headers) -> Head:
 NO_HEAD = Head({}, PageHeaders(), "", "", ())
 
 
+class FetchedPart(NamedTuple):
+    """The response to a request of a page in the browser; redirects and failures are parts of their own."""
+
+    url: str
+    status: int
+    """0 if there was no response."""
+    media_type: str = ""
+    size: int = 0
+    """Bytes of the body."""
+    latency: float = 0.0
+    """Seconds until the response began."""
+    error: str = ""
+    """The name of the failure that error rules match; empty if there was a response."""
+
+
 class SiteReservations(NamedTuple):
     """What the files of a site reserve: robots.txt (Content-Signal) and, for the URL of a visit, tdmrep.json."""
 

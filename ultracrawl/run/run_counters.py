@@ -34,7 +34,7 @@ class RunCounters:
         self.seconds = 0.0
         self.scheduled = self.fetched = self.indexed = self.indexed_earlier = self.deleted = self.bytes = 0
         self.sitemaps = self.not_asked = self.orphans = self.excluded_later = self.lost = 0
-        self.indexed_again = 0
+        self.indexed_again = self.parts = 0
         self.dropped_values = 0
         self.without_text = 0
         self.outcomes = Counter[UrlOutcome]()
@@ -77,6 +77,10 @@ class RunCounters:
         """Count the body of a response; returns the total number of bytes."""
         self.bytes += size
         return self.bytes
+
+    def count_part(self) -> None:
+        """Count a request of a page in the browser."""
+        self.parts += 1
 
     def count_ending(self, record: UrlRecord, *, lost: bool = False) -> None:
         """Count the outcome in a record; `lost`: nothing could be read this time, but something could before."""

@@ -154,10 +154,16 @@ class ResponseHandler:
         page = await self._parse_async(visit, response)
         if page is not None and self._filtered is not None:
             rendered = await renderer.rendered(visit, response, page)
-            return () if visit.done else self._filtered.documents(visit, response, rendered=rendered)
+            return (
+                () if self._is_over(visit) else self._filtered.documents(visit, response, rendered=rendered)
+            )
         if page is not None:
             page = await renderer.page(visit, response, page)
-        return () if page is None or visit.done else self._pages.handle(visit, response, page)
+        return () if page is None or self._is_over(visit) else self._pages.handle(visit, response, page)
+
+    def _is_over(self, visit: Visit) -> bool:
+        """Return whether a visit has ended, or is queued again."""
+        return visit.done or self._context.visits.get(visit.entry.key) is not visit
 
     def _parse(self, visit: Visit, response: Response) -> Page | None:
         """Parse the page as the server sent it; if it has no converter, end the visit and return None."""

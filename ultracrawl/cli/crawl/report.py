@@ -50,6 +50,8 @@ def print_report(report: RunReport, *, verbose: bool = False) -> None:
         click.echo(
             f"  Sitemaps: {report.sitemaps:,} read; {report.not_asked:,} pages skipped, unchanged by their dates"
         )
+    if report.parts:
+        click.echo(f"  {report.parts:>9,}  requests of pages in the browser, which are no URLs")
     if report.orphans:
         click.echo(f"  {report.orphans:>9,}  of them orphans: no page links to them any more")
     if report.ended_by:

@@ -18,6 +18,7 @@ from ultracrawl.run.visit import Visit
 
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
+    from ultracrawl.run.results import FetchedPart
     from ultracrawl.sources import LimitsSection
     from ultracrawl.stores import RunMark, Store
 
@@ -94,7 +95,15 @@ class RunLimits(Feature):
 
     def response_received(self, visit: Visit) -> None:
         """Count the bytes of a response."""
-        received = self._context.counters.count_bytes(visit.fetch.size)
+        self._count(visit.fetch.size)
+
+    def part_received(self, visit: Visit, part: FetchedPart) -> None:
+        """Count the bytes of a part of a page."""
+        self._context.counters.count_part()
+        self._count(part.size)
+
+    def _count(self, size: int) -> None:
+        received = self._context.counters.count_bytes(size)
         if self._bytes and received >= self._bytes:
             self.end_run(f"limits.bytes {self._bytes}")
 

@@ -12,6 +12,7 @@ from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.frontier.site_registry import SlotChange
 from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, ScoreParts, Scorer
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
+from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.logs.log_files import MAX_TEXT_LENGTH, ColumnLog, printable
 from ultracrawl.run.transport.outgoing import LoginRequest
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Headers, Response
 
+    from ultracrawl.run.results import FetchedPart
     from ultracrawl.run.transport.outgoing import Send
     from ultracrawl.run.visit import Visit
 
@@ -58,7 +60,8 @@ _PARTS = tuple(field.name for field in fields(ScoreParts))
 class FetchLog(Feature):
     """One line per download: status or error class, media type, bytes, seconds, crawl depth, URI, result.
 
-    Each failed attempt that is retried has its own line with the result `retry`.
+    Each failed attempt that is retried has its own line with the result `retry`, and each request of a page in the
+    browser one with the result `part`.
     """
 
     def __init__(self, log: ColumnLog) -> None:
@@ -73,6 +76,18 @@ class FetchLog(Feature):
     def visit_retried(self, visit: Visit, error: str) -> None:
         """Log a download that will be retried; `error` is the name that error rules match."""
         self._add(visit, "retry", error)
+
+    def part_received(self, visit: Visit, part: FetchedPart) -> None:
+        """Log the download of a part of a page."""
+        self._log.add(
+            str(part.status) if part.status else part.error,
+            part.media_type or "-",
+            part.size,
+            f"{part.latency:.4f}",
+            visit.depth,
+            part.url,
+            "part",
+        )
 
     def _add(self, visit: Visit, result: str, error: str = "") -> None:
         self._log.add(
@@ -166,6 +181,14 @@ class SiteLog(Feature):
         numbers.size += visit.fetch.size
         numbers.items += visit.deferred or visit.outcome in _ITEMS
         numbers.errors += visit.outcome in _ERRORS
+
+    def part_received(self, visit: Visit, part: FetchedPart) -> None:
+        """Count a part of a page at its own site, if that site has had a slot."""
+        numbers = self._sites.get(site_of(part.url))
+        if numbers is not None:
+            numbers.fetched += bool(part.status)
+            numbers.size += part.size
+            numbers.errors += bool(part.error)
 
     def note_run_end(self) -> None:
         """Log the end of the run for each site."""

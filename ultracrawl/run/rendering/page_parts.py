@@ -5,19 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Container
+from collections import defaultdict
+from collections.abc import Awaitable, Container
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
 
 from scrapy import Request
-from scrapy.exceptions import DownloadFailedError, IgnoreRequest
+from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 
+from ultracrawl.model import CauseCode
 from ultracrawl.model.status import REDIRECTS
+from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
+from ultracrawl.rules.recrawl.failure_policy import NET, TIMEOUT
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.urls.canonical import host_of, site_of, split
-from ultracrawl.run.download_errors.kinds import LoginFailedError
-from ultracrawl.run.rendering.open_page import Fetch, PartAnswer, PartRequest
+from ultracrawl.run.download_errors.kinds import failure_of
+from ultracrawl.run.hooks import Feature
+from ultracrawl.run.rendering.open_page import PartAnswer, PartRequest
+from ultracrawl.run.results import FetchedPart
 from ultracrawl.run.transport.headers import header_of, values_of
 from ultracrawl.run.transport.outgoing import ANONYMOUS, MORE_COOKIES, Send
 
@@ -26,6 +32,8 @@ if TYPE_CHECKING:
 
     from ultracrawl.rules.robots.rules import RobotsRules
     from ultracrawl.run.context import CrawlContext
+    from ultracrawl.run.visit import Visit
+    from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +98,66 @@ class RequestOrigin:
         return any(value == "*" or (self.origin and origin_of(value) == self.origin) for value in allowed)
 
 
+class PageParts:
+    """The parts of one page: what is left of its limits, and its parts that wait to be requested."""
+
+    def __init__(self, fetcher: PartFetcher, visit: Visit, limits: JavascriptSection) -> None:
+        self.visit = visit
+        self._fetcher = fetcher
+        self._requests = limits.parts
+        self.received = 0
+        """Bytes of its parts so far."""
+        self._most = limits.bytes
+        self.exceeded: set[str] = set()
+        """The options by which a part was refused."""
+        self.is_cut_by_run = False
+        """Whether a part was refused because the run had reached a limit."""
+        self.closed = False
+        self._waits: set[asyncio.Future[None]] = set()
+
+    async def __call__(self, request: PartRequest) -> PartAnswer | None:
+        """Return a part; None if the page may not have it, or is closed."""
+        if self._requests <= 0:
+            self.exceeded.add("javascript.parts")
+            return None
+        self._requests -= 1
+        answer = await self._fetcher.fetch(request, self)
+        if answer is not None:
+            self.received += len(answer.body)
+        return answer
+
+    @property
+    def bytes_left(self) -> int:
+        """Bytes that the page may still get."""
+        return self._most - self.received
+
+    def may_request(self) -> bool:
+        """Return whether a part may be requested now: the page is open, and may get more bytes."""
+        if self.bytes_left <= 0:
+            self.exceeded.add("javascript.bytes")
+        return not self.closed and self.bytes_left > 0
+
+    async def wait(self, waiting: Awaitable[None]) -> bool:
+        """Wait for a turn; returns False if the page is closed before."""
+        wait = asyncio.ensure_future(waiting)
+        self._waits.add(wait)
+        try:
+            await wait
+        except asyncio.CancelledError:
+            if not self.closed:
+                raise
+            return False
+        finally:
+            self._waits.discard(wait)
+        return True
+
+    def close(self) -> None:
+        """Request nothing more for the page; requests that are sent already are completed."""
+        self.closed = True
+        for wait in self._waits:
+            wait.cancel()
+
+
 class PartFetcher:
     """Fetches the parts of pages through the download handler with its address guard.
 
@@ -108,30 +176,25 @@ class PartFetcher:
         self._certified = certified
         self._section = context.source.javascript
         self._form = context.rules.url_policy.without_rewriting
-        self._requests = asyncio.Semaphore(MAX_CONCURRENT_PARTS)
+        self._places = asyncio.Semaphore(MAX_CONCURRENT_PARTS)
+        self._order = defaultdict[str, asyncio.Lock](asyncio.Lock)
+        """One part of each site waits for its turn with a place; the others of the site wait for that one."""
         self._next: dict[str, float] = {}
         self._scripts: dict[tuple[str, bool], PartAnswer] = {}
         """Cached scripts by URL, and whether the page was of another origin."""
 
-    def for_page(self) -> Fetch:
-        """Return a function that fetches the parts of one page, up to the limit of parts per page."""
-        left = self._section.parts
+    def for_page(self, visit: Visit) -> PageParts:
+        """Return what fetches the parts of one page, up to its limits."""
+        return PageParts(self, visit, self._section)
 
-        async def fetch(request: PartRequest) -> PartAnswer | None:
-            nonlocal left
-            left -= 1
-            return await self._part(request) if left >= 0 else None
-
-        return fetch
-
-    async def _part(self, request: PartRequest) -> PartAnswer | None:
+    async def fetch(self, request: PartRequest, page: PageParts) -> PartAnswer | None:
         """Return a part of a page, None if it is refused or not available."""
         origin = RequestOrigin.of(request)
         key = request.url, origin.is_foreign(request.url)
         cached = self._scripts.get(key) if request.kind == "script" else None
         if cached is not None:
             return cached
-        answer = await self._follow(request, origin)
+        answer = await self._follow(request, origin, page)
         if answer is not None and request.kind == "script" and answer.status == 200:
             self._cache(key, answer)
         return answer
@@ -141,13 +204,15 @@ class PartFetcher:
         while sum(len(script.body) for script in self._scripts.values()) > MAX_CACHED_BYTES:
             del self._scripts[next(iter(self._scripts))]
 
-    async def _follow(self, request: PartRequest, origin: RequestOrigin) -> PartAnswer | None:
+    async def _follow(
+        self, request: PartRequest, origin: RequestOrigin, page: PageParts
+    ) -> PartAnswer | None:
         url, foreign = request.url, False
         if request.data is not None and origin.is_foreign(url):
             return None
         for _ in range(_MAX_REDIRECTS + 1):
             foreign = foreign or origin.is_foreign(url)
-            response = await self._get(url, request, anonymous=foreign)
+            response = await self._get(url, request, page, anonymous=foreign)
             if response is None:
                 return None
             location = header_of(response, "Location")
@@ -159,62 +224,117 @@ class PartFetcher:
                 return None
         return None
 
-    async def _get(self, written: str, part: PartRequest, *, anonymous: bool) -> Response | None:
+    async def _get(
+        self, written: str, part: PartRequest, page: PageParts, *, anonymous: bool
+    ) -> Response | None:
         url = self._form.canonical(written)
-        if url is None or not url.startswith("http") or not await self._allowed(url, anonymous=anonymous):
+        if url is None or not url.startswith("http") or self._is_excluded(url):
             return None
         if anonymous and self._shows_certificate(url):
             return None
-        async with self._requests:
-            part.note_turn(True)
-            try:
-                await self._take_turn(site_of(url))
-            finally:
-                part.note_turn(False)
-            try:
-                return await self._send(self._request(url, part, anonymous=anonymous))
-            except (DownloadFailedError, IgnoreRequest, LoginFailedError, OSError) as error:
-                logger.info("The page resource %s was not fetched: %s", url, error)
-                part.note_failure()
+        rules = await self._robots_rules(url, anonymous=anonymous)
+        if rules is not None and self._context.rules.robots.obey and rules.blocks(url):
+            return None
+        delay = -1.0 if rules is None else self._context.rules.robots.delay(rules, -1.0)
+        part.note_turn(True)
+        try:
+            if not await page.wait(self._take_place(site_of(url), delay)):
                 return None
+        finally:
+            part.note_turn(False)
+        try:
+            return await self._download(self._request(url, part, page, anonymous=anonymous), part, page)
+        finally:
+            self._places.release()
 
-    async def _allowed(self, url: str, *, anonymous: bool) -> bool:
-        """Return whether a part may be requested; inclusions of the boundary do not apply, they are for pages."""
-        rules = self._context.rules
-        rule = rules.boundary.exclusion(url)
+    async def _download(self, request: Request, part: PartRequest, page: PageParts) -> Response | None:
+        """Send a request and tell the crawl of its response; returns None if there is none.
+
+        Nothing is sent for a page that is closed or has got its bytes, or when the run has reached a limit.
+        """
+        if not page.may_request():
+            return None
+        if self._context.counters.ended_by:
+            part.note_failure()
+            page.is_cut_by_run = True
+            return None
+        try:
+            response = await self._send(request)
+        except Exception as error:  # any error of the download handler or a middleware
+            logger.info("The page resource %s was not fetched: %s", request.url, error)
+            if isinstance(error, DownloadCancelledError):
+                of_all = request.meta["download_maxsize"] == self._context.source.limits.max_size
+                page.exceeded.add("limits.max_size" if of_all else "javascript.bytes")
+            elif not isinstance(error, IgnoreRequest):
+                part.note_failure()
+            self._tell(page, FetchedPart(request.url, 0, error=_name_of(error)))
+            return None
+        media_type = header_of(response, "Content-Type").partition(";")[0].strip().lower()
+        latency = float(request.meta.get("download_latency", 0.0))
+        size = len(response.body)
+        self._tell(page, FetchedPart(request.url, response.status, media_type, size, latency))
+        if response.status in RETRY_AFTER_STATUS:
+            longest = self._context.rules.pace.longest_retry_after
+            seconds = retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
+            if seconds:
+                self._context.queue.hold_site(site_of(request.url), seconds)
+        return response
+
+    def _tell(self, page: PageParts, part: FetchedPart) -> None:
+        for hook in self._context.hooks[Feature.part_received]:
+            hook(page.visit, part)
+
+    def _is_excluded(self, url: str) -> bool:
+        """Return whether the boundary excludes a part; its inclusions do not apply, they are for pages."""
+        rule = self._context.rules.boundary.exclusion(url)
         if rule is not None:
             self._context.counters.count_excluded_later(rule)
-            return False
-        if not rules.robots.obey:
-            return True
+        return rule is not None
+
+    async def _robots_rules(self, url: str, *, anonymous: bool) -> RobotsRules | None:
+        """Return the rules of robots.txt for a part, None if they are not obeyed."""
+        if not self._context.rules.robots.needed:
+            return None
         robots = self._robots
         known = robots.known(url)
-        if known is None:
-            known = await asyncio.shield(
-                robots.fetch_without_credentials(url) if anonymous else robots.fetch(url)
-            )
-        return not known.blocks(url)
+        if known is not None:
+            return known
+        task = robots.fetch_without_credentials(url) if anonymous else robots.fetch(url)
+        return await asyncio.shield(task)
 
     def _shows_certificate(self, url: str) -> bool:
         """Return whether a client certificate would be sent; Scrapy's handler cannot send requests without it."""
         parts = split(url)
         return parts.scheme == "https" and (parts.host, parts.port) in self._certified
 
-    async def _take_turn(self, site: str) -> None:
-        now, delay = time.monotonic(), self._section.delay
-        if delay is None:
+    async def _take_place(self, site: str, asked: float) -> None:
+        """Wait for one of the places of concurrent parts, and with it for the turn of the site."""
+        async with self._order[site]:
+            await self._places.acquire()
+            try:
+                await self._take_turn(site, asked)
+            except BaseException:
+                self._places.release()
+                raise
+
+    async def _take_turn(self, site: str, asked: float) -> None:
+        """Wait for the turn of a site; `asked` is the delay that its robots.txt asks for, negative for none."""
+        delay = self._section.delay if asked < 0 else asked
+        if delay is None or asked >= 0:
             await self._context.queue.wait_for_turn(site)
+        if delay is None:
             return
+        now = time.monotonic()
         at = max(self._next.get(site, 0.0), now)
         self._next[site] = at + delay
         if at > now:
             await asyncio.sleep(at - now)
 
-    def _request(self, url: str, part: PartRequest, *, anonymous: bool) -> Request:
+    def _request(self, url: str, part: PartRequest, page: PageParts, *, anonymous: bool) -> Request:
         context, page_headers = self._context, part.headers
         grouping = context.rules.grouping
         passed = _PASSED_HEADERS if part.data is None else (*_PASSED_HEADERS, "content-type")
-        cookies = part.cookies and not anonymous
+        cookies, most = part.cookies and not anonymous, context.source.limits.max_size
         headers = {
             **context.rules.headers,
             **{name: page_headers[name] for name in passed if name in page_headers},
@@ -223,6 +343,7 @@ class PartFetcher:
         meta = {
             "download_slot": "javascript",
             "download_timeout": min(context.source.limits.timeout, self._section.timeout),
+            "download_maxsize": max(1, min(most or page.bytes_left, page.bytes_left)),
             "handle_httpstatus_all": True,
             **({"cookiejar": grouping.of(host_of(url))} if grouping else {}),
             **({ANONYMOUS: True} if anonymous else {}),
@@ -230,6 +351,11 @@ class PartFetcher:
         }
         method, body = ("GET", b"") if part.data is None else ("POST", part.data)
         return Request(url, method=method, body=body, headers=headers, meta=meta, dont_filter=True)
+
+
+def _name_of(error: Exception) -> str:
+    """Return the name of a failed download in the logs."""
+    return TIMEOUT if failure_of(error).cause.code is CauseCode.TIMEOUT else NET
 
 
 def _answer(response: Response) -> PartAnswer:

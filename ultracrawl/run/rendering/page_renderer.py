@@ -37,6 +37,7 @@ MAX_LACKING_RUNS = 3
 MAX_ATTEMPTS = 2
 """Attempts to open a page if the browser fails or the page takes too long."""
 _NOT_AWAITED = "some pages were read without the element of `javascript.wait_for` ({}), which did not come"
+_PART_REFUSED = "what its scripts asked for beyond {}"
 _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
 
 
@@ -105,7 +106,8 @@ class PageRenderer(Feature):
 
         None if `javascript.use` is `auto` and the page as sent lacks nothing. None if the browser fails or the result
         is too large, too: the next run opens it again whatever its validators say. The original page is used then,
-        unless what is indexed was made of the same page (`_keep_indexed`): then the visit is ended.
+        unless what is indexed was made of the same page (`_keep_indexed`): then the visit is ended. None if the run
+        has reached a limit, too: then the visit is queued again.
         """
         if self._section.use == "auto":
             lacks = what_lacks(page)
@@ -116,29 +118,33 @@ class PageRenderer(Feature):
         for _ in range(MAX_ATTEMPTS if self._browser is not None else 0):
             try:
                 with self._within(visit, Step.BROWSER):
-                    rendered = await self._open_page(visit.url, response)
+                    rendered = await self._open_page(visit, response)
             except TimeoutError:
                 why = f"it took longer than {self._section.timeout:g} seconds"
             except (RuntimeError, OSError) as error:
                 why = str(error)
             else:
-                if rendered.asks_for_data:
-                    visit.page = visit.page._replace(live=True)
-                    visit.drop_validators()
-                if rendered.lacks_parts:
-                    self._note_unrendered(visit, "a script or data that it asks for could not be had")
-                    if visit.record.failed_runs < MAX_LACKING_RUNS and self._keep_indexed(visit):
-                        return None
-                if not rendered.awaited:
-                    self._context.counters.add_new_remark(_NOT_AWAITED.format(self._section.wait_for))
-                if len(rendered.html) <= self._context.source.limits.max_size:
-                    kept = self._section.keep_html
-                    return replace(rendered, kept=has_few_words(page) if kept is None else kept)
+                if rendered is None or len(rendered.html) <= self._context.source.limits.max_size:
+                    return rendered and self._judged(visit, rendered, page)
                 why = "the rendered page is larger than limits.max_size"
                 break
         self._note_unrendered(visit, why)
         self._keep_indexed(visit)
         return None
+
+    def _judged(self, visit: Visit, rendered: Rendered, page: Page) -> Rendered | None:
+        """Return a page after its scripts, None if it lacks parts, and what is indexed is kept in place of it."""
+        if rendered.asks_for_data:
+            visit.page = visit.page._replace(live=True)
+            visit.drop_validators()
+        if rendered.lacks_parts:
+            self._note_unrendered(visit, "a script or data that it asks for could not be had")
+            if visit.record.failed_runs < MAX_LACKING_RUNS and self._keep_indexed(visit):
+                return None
+        if not rendered.awaited:
+            self._context.counters.add_new_remark(_NOT_AWAITED.format(self._section.wait_for))
+        kept = self._section.keep_html
+        return replace(rendered, kept=has_few_words(page) if kept is None else kept)
 
     def _keep_indexed(self, visit: Visit) -> bool:
         """End a visit whose page as sent is that of the indexed document; a fault never replaces what was rendered."""
@@ -157,12 +163,32 @@ class PageRenderer(Feature):
             logger.warning("%s: %s", visit.url, cause)
         self._context.counters.count_excluded_later("javascript failed")
 
-    async def _open_page(self, url: str, response: Response) -> Rendered:
+    async def _open_page(self, visit: Visit, response: Response) -> Rendered | None:
+        """Return a page after its scripts; None if the run ended while it was open, so that the next one reads it."""
         assert self._browser is not None
         headers = {name: value for name in _PAGE_HEADERS if (value := header_of(response, name))}
-        fetch = self._parts.for_page()
         async with self._places:
-            return await self._browser.render(url, response.body, headers, fetch, self._section.timeout)
+            parts = self._parts.for_page(visit)
+            try:
+                rendered = await self._browser.render(
+                    visit.url, response.body, headers, parts, self._section.timeout
+                )
+                if parts.is_cut_by_run and self._may_wait(parts.received):
+                    self._context.queue.retry(visit, 0.0)
+                    return None
+                return rendered
+            finally:
+                parts.close()
+                for option in sorted(parts.exceeded):
+                    self._context.counters.count_truncated(_PART_REFUSED.format(option), visit.url)
+
+    def _may_wait(self, received: int) -> bool:
+        """Return whether a page that the end of the run has cut is left to the next run.
+
+        Not if it has got its share of `limits.bytes`: it would be cut again in every run.
+        """
+        most = self._context.source.limits.bytes
+        return most is None or received < most / (2 * self._section.pages)
 
     async def _read(self, visit: Visit, url: str, written: str) -> Page | None:
         html, reader = written.encode("utf-8", "replace"), self._context.rules.reader

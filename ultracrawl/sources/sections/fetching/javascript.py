@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from ultracrawl.sources.sections.scope.boundary import UriPatterns
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.selectors import CssSelector
-from ultracrawl.sources.values import AutoUse, Seconds
+from ultracrawl.sources.values import AutoUse, Seconds, Size
 
 
 class JavascriptSection(Section):
@@ -39,14 +39,17 @@ class JavascriptSection(Section):
     """URLs that differ in a fragment like `#/path` or `#!path` are different pages: routes of an application."""
     post_data: bool = Field(default=False, examples=[True])
     """Send what scripts ask the origin of the page for by POST, such as GraphQL. Such requests may change data."""
-    delay: Seconds | None = Field(default=0.0, examples=[0.5])
-    """Seconds between requests for the parts of pages, per site. None: `politeness.delay`."""
+    delay: Seconds | None = Field(default=None, examples=[0.5])
+    """Seconds between requests for the parts of pages, per site. None: they wait for the turn of the site as pages do
+    (`politeness.delay`). With `robots.obey_delay`, a delay in robots.txt replaces it."""
     timeout: Seconds = Field(default=30.0, gt=0, examples=[10])
     """Seconds after which rendering is given up and the page is used as the server sent it."""
     pages: int = Field(default=2, ge=1, le=64, examples=[4])
     """Maximum number of pages open at once."""
     parts: int = Field(default=100, ge=0, le=10_000, examples=[30])
     """Maximum number of requests for scripts, data and frames per page."""
+    bytes: Size = Field(default=64 << 20, gt=0, examples=["16 MB"])
+    """Maximum bytes of scripts, data and frames per page."""
     browser: str | None = Field(default=None, examples=["/usr/bin/chromium"])
     """The browser program. None: the Chromium or Chrome of the system."""
 
