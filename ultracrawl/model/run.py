@@ -112,8 +112,12 @@ class RunReport:
     """Documents among MODIFIED that had not changed; `--force` or a changed definition had them indexed again."""
     deleted: int = 0
     bytes: int = 0
+    opened: int = 0
+    """Pages that were opened in the browser."""
     parts: int = 0
-    """Requests of pages that were opened in the browser."""
+    """Requests of these pages."""
+    unrendered: Counter[str] = field(default_factory=Counter)
+    """Pages that could not be read after their scripts, by `run.rendering.not_rendered.NotRendered`."""
     sitemaps: int = 0
     """Sitemaps read or found unchanged."""
     not_asked: int = 0
@@ -198,6 +202,11 @@ class RunReport:
             f"{self.seconds:.1f} s"
         )
 
+    @property
+    def _javascript(self) -> dict[str, Any]:
+        unrendered = dict(self.unrendered.most_common())
+        return {"opened": self.opened, "parts": self.parts, "unrendered": unrendered}
+
     def as_json(self) -> dict[str, Any]:
         """Return the report in the shape of `ultracrawl crawl --json`."""
         return {
@@ -233,5 +242,5 @@ class RunReport:
             "interrupted": self.interrupted,
             "problems": list(self.problems),
             "remarks": list(self.remarks),
-            **({"javascript": {"parts": self.parts}} if self.parts else {}),
+            **({"javascript": self._javascript} if self.opened or self.unrendered else {}),
         }

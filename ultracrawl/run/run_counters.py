@@ -34,13 +34,14 @@ class RunCounters:
         self.seconds = 0.0
         self.scheduled = self.fetched = self.indexed = self.indexed_earlier = self.deleted = self.bytes = 0
         self.sitemaps = self.not_asked = self.orphans = self.excluded_later = self.lost = 0
-        self.indexed_again = self.parts = 0
+        self.indexed_again = self.opened = self.parts = 0
         self.dropped_values = 0
         self.without_text = 0
         self.outcomes = Counter[UrlOutcome]()
         self.outcomes_before = Counter[UrlOutcome]()
         self.status_codes = Counter[int]()
         self.rejected_by = Counter[str]()
+        self.unrendered = Counter[str]()
         self.given_up = Counter[str]()
         self.cut = Counter[str]()
         self.cut_examples: dict[str, str] = {}
@@ -81,6 +82,14 @@ class RunCounters:
     def count_part(self) -> None:
         """Count a request of a page in the browser."""
         self.parts += 1
+
+    def count_opened(self) -> None:
+        """Count a page that is opened in the browser."""
+        self.opened += 1
+
+    def count_unrendered(self, fault: str) -> None:
+        """Count a page that could not be read after its scripts."""
+        self.unrendered[fault] += 1
 
     def count_ending(self, record: UrlRecord, *, lost: bool = False) -> None:
         """Count the outcome in a record; `lost`: nothing could be read this time, but something could before."""

@@ -16,6 +16,7 @@ from support.server import Request
 from support.site import Site
 
 from ultracrawl.run.rendering.browser import PROGRAMS, Browser, browser_program
+from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
 from ultracrawl.run.rendering.open_page import Rendered
 from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 
@@ -34,13 +35,19 @@ class Killer:
         chromium = next(filter(None, map(shutil.which, PROGRAMS)))
         self.program = directory / "browser"
         self._pids = directory / "pids"
-        self.program.write_text(f'#!/bin/sh\necho $$ >> "{self._pids}"\nexec {chromium} "$@"\n')
+        self._chromium = chromium
+        self.fail_starts(0)
         self.program.chmod(0o755)
         self.doomed: dict[int, int] = {}
         """How often the browser is yet to be killed while it has a page open, by the number of the page."""
         for number in range(PAGES):
             site.file(f"/p{number}", f"<p>p {number}</p><script>{SCRIPT}</script>".encode(), "text/html")
         site.dynamic("/next*", self._next)
+
+    def fail_starts(self, number: int) -> None:
+        """Have the browser fail at its first `number` starts."""
+        fails = f'[ $(wc -l < "{self._pids}") -le {number} ] && exit 1\n'
+        self.program.write_text(f'#!/bin/sh\necho $$ >> "{self._pids}"\n{fails}exec {self._chromium} "$@"\n')
 
     @property
     def started(self) -> int:
@@ -71,12 +78,55 @@ ALL = [f"/p{number}" for number in range(PAGES)]
 def test_pages_that_the_browser_died_on_are_opened_again_in_the_run(
     killer: Killer, workspace: Workspace
 ) -> None:
-    killer.doomed = {2: 1, 5: 1}
+    killer.doomed = {2: 1, 5: 3}
     run = workspace.crawl().run
     assert workspace.indexed() == ALL
     assert sorted(workspace.search("written")) == ALL[:-1]
-    assert "javascript failed" not in run["rejected_by"]
-    assert killer.started == 3
+    assert run["javascript"]["unrendered"] == {}
+    assert killer.started == 5
+
+
+def test_pages_that_a_browser_took_down_with_another_one_are_opened_again_in_the_run(
+    killer: Killer, workspace: Workspace, site: Site, url: str
+) -> None:
+    others = [f"/other{number}" for number in range(6)]
+    for number, path in enumerate(others):
+        script = f"fetch('/held{number}').then(() => document.body.append('held{number}'))"
+        site.file(path, f"<p>{path}</p><script>{script}</script>".encode(), "text/html")
+        site.respond(f"/held{number}", delay=0.5)
+    site.page("/", links=["/p0", *others])
+    killer.doomed = {0: 1, 2: 1, 3: 1}
+    workspace.define(
+        f"{url}/",
+        javascript={
+            "use": True,
+            "keep_html": True,
+            "browser": str(killer.program),
+            "pages": 4,
+            "max_wait": 20,
+        },
+    )
+    run = workspace.crawl().run
+    assert run["javascript"]["unrendered"] == {}
+    assert workspace.indexed() == ["/", *others, *ALL]
+    assert sorted(workspace.search("written")) == ALL[:-1]
+    for number, path in enumerate(others):
+        assert workspace.search(f"held{number}") == [path]
+
+
+@pytest.mark.parametrize("failing", [3, 1000])
+def test_a_browser_that_does_not_start_is_started_again_but_not_for_ever(
+    killer: Killer, workspace: Workspace, failing: int
+) -> None:
+    killer.fail_starts(failing)
+    run = workspace.crawl().run
+    if failing == 1000:
+        assert workspace.indexed() == ["/p0"]
+        assert run["javascript"]["unrendered"] == {"browser": 1}
+        killer.fail_starts(0)
+        run = workspace.crawl().run
+    assert workspace.indexed() == ALL
+    assert run["javascript"]["unrendered"] == {}
 
 
 @pytest.mark.parametrize("more", [{}, {"filters": True}], ids=["documents", "filters"])
@@ -94,7 +144,9 @@ def test_a_page_that_could_not_be_opened_is_opened_in_the_next_run_though_it_is_
             filters={"file": "filter.conf", "enumeration": "e", "generation": "g"},
         )
     killer.doomed = {4: 99}
-    assert workspace.crawl().run["rejected_by"]["javascript failed"] == 1
+    run = workspace.crawl().run
+    assert run["rejected_by"]["javascript failed"] == 1
+    assert run["javascript"]["unrendered"] == {"browser": 1}
     assert workspace.indexed() == ALL[:5]
     assert "scripts were not run" in workspace.urls()["/p4"]["reason"]
     assert "scripts were not run" in workspace.command("explain", f"{url}/p4").out
@@ -126,8 +178,9 @@ def test_a_browser_whose_driver_died_is_started_anew(killer: Killer) -> None:
             await opened(browser)
             for driver in children() - others:
                 os.kill(driver, signal.SIGKILL)
-            with pytest.raises(RuntimeError, match="the browser"):
+            with pytest.raises(RenderingError) as raised:
                 await opened(browser)
+            assert raised.value.fault is NotRendered.BROWSER
             assert "x" in (await opened(browser)).html
         finally:
             await browser.close()

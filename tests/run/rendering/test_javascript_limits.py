@@ -47,7 +47,7 @@ def test_bytes_and_requests_of_the_report_are_those_of_the_server(
     links = f"<a href=/other>x</a><script src=/shared.js></script><script>{scripts}</script>"
     site.file("/", (ASK % ("/", "home", "/data", 20) + links).encode(), "text/html")
     site.file("/shared.js", b"/* " + b"x" * 100_000 + b" */", "text/javascript")
-    workspace.define(f"{url}/", javascript={"use": True, "keep_html": True, "max_wait": 30})
+    workspace.define(f"{url}/", javascript={"use": True, "keep_html": True, "max_wait": 30, "timeout": 120})
     report = workspace.crawl().run
     assert sorted(workspace.search("read20")) == ["/", "/other"]
     sent = sum(request.sent for request in site.requests)
@@ -60,19 +60,19 @@ def test_bytes_and_requests_of_the_report_are_those_of_the_server(
 def test_limits_bytes_ends_the_run_at_the_parts_of_a_page_and_the_next_ones_go_on(
     site: Site, url: str, workspace: Workspace
 ) -> None:
-    size, limit = 100_000, 1_000_000
+    size, limit = 20_000, 1_000_000
     for number in range(3):
-        asking(site, f"/p{number}", 8, size)
+        asking(site, f"/p{number}", 40, size)
     site.page("/", links=["/p0", "/p1", "/p2"])
     workspace.define(
         f"{url}/",
-        javascript={"use": True, "keep_html": True, "max_wait": 30, "pages": 1},
+        javascript={"use": True, "keep_html": True, "max_wait": 30, "timeout": 120, "pages": 1},
         limits={"bytes": limit},
     )
     for pages in (1, 2, 3):
         site.reset()
         report = workspace.crawl(code=None).run
-        assert len(workspace.search("read8")) == pages
+        assert len(workspace.search("read40")) == pages
         assert bool(report["ended_by"]) == (pages < 3)
         assert report["bytes"] < limit + MAX_CONCURRENT_PARTS * size
         assert sum(request.sent for request in site.requests) == pytest.approx(report["bytes"], rel=0.01)
@@ -100,7 +100,9 @@ def test_a_page_gets_no_more_than_the_options_say_and_the_report_names_the_optio
     site: Site, url: str, workspace: Workspace, option: str, most: int | str, parts: int
 ) -> None:
     asking(site, "/", 20, 100_000)
-    workspace.define(f"{url}/", javascript={"use": True, "keep_html": True, option: most, "max_wait": 30})
+    workspace.define(
+        f"{url}/", javascript={"use": True, "keep_html": True, option: most, "max_wait": 30, "timeout": 120}
+    )
     report = workspace.crawl().run
     # Parts that are requested already when the bytes are spent are completed.
     more = MAX_CONCURRENT_PARTS if option == "bytes" and parts < 20 else 0

@@ -6,6 +6,7 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
+from ultracrawl.run import Visit
 from ultracrawl.run.rendering import browser, page_renderer
 
 SCRIPTED = "<title>shell</title><p>words of the server</p><a href=/next>x</a><script>1</script>"
@@ -50,8 +51,8 @@ def test_a_run_with_a_browser_renders_pages_that_were_read_without_one(
         workspace.crawl()
     opened = list[str]()
 
-    async def open_page(_: object, address: str, __: object) -> browser.Rendered:
-        opened.append(address.removeprefix(url))
+    async def open_page(_: object, visit: Visit, __: object) -> browser.Rendered:
+        opened.append(visit.url.removeprefix(url))
         return browser.Rendered(SCRIPTED)
 
     monkeypatch.setattr(page_renderer, "browser_program", lambda _: "browser")

@@ -50,8 +50,7 @@ def print_report(report: RunReport, *, verbose: bool = False) -> None:
         click.echo(
             f"  Sitemaps: {report.sitemaps:,} read; {report.not_asked:,} pages skipped, unchanged by their dates"
         )
-    if report.parts:
-        click.echo(f"  {report.parts:>9,}  requests of pages in the browser, which are no URLs")
+    _print_rendering(report)
     if report.orphans:
         click.echo(f"  {report.orphans:>9,}  of them orphans: no page links to them any more")
     if report.ended_by:
@@ -131,6 +130,15 @@ def _print_before(report: RunReport) -> None:
     )
     number = report.outcomes_before.total()
     click.echo(f"  {number:>9,}  URLs before it ({before}); {number + report.scheduled:,} in all")
+
+
+def _print_rendering(report: RunReport) -> None:
+    if report.opened:
+        click.echo(
+            f"  {report.opened:>9,}  pages opened in the browser, with {report.parts:,} requests for their parts"
+        )
+    for fault, number in report.unrendered.most_common():
+        click.echo(f"  {number:>9,}  of the pages were not read after their scripts ({fault})")
 
 
 def _print_errors(report: RunReport, *, verbose: bool) -> None:

@@ -49,8 +49,11 @@ def later_stages(
 
 def _rendering(source: DataSource, record: UrlRecord) -> Iterator[Decision]:
     """Yield whether a page was opened in the browser at its last visit, as far as its record tells."""
-    if record.cause.code in (CauseCode.RENDERED, CauseCode.UNRENDERED):
-        yield Decision(True, "javascript", record.cause.code.value, record.reason)
+    cause = record.cause
+    if cause.code is CauseCode.UNRENDERED:
+        yield Decision(True, "javascript", f"{cause.code.value} {cause.subject}".strip(), record.reason)
+    elif cause.code is CauseCode.RENDERED:
+        yield Decision(True, "javascript", cause.code.value, record.reason)
     elif source.javascript.use == "auto" and record.outcome in _INDEXED:
         yield Decision(True, "javascript", "auto", "read as sent: it has text and links, or no scripts")
 

@@ -6,18 +6,22 @@ import asyncio
 import logging
 import os
 import shutil
+import time
 from collections.abc import Awaitable
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import MissingExtraError, MissingProgramError
 from ultracrawl.run.rendering.injected_scripts import PREPARE
+from ultracrawl.run.rendering.memory_watch import MemoryWatch
+from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
 from ultracrawl.run.rendering.open_page import Fetch, OpenPage, PartAnswer, Rendered
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, Playwright
+    from playwright.async_api import BrowserContext, CDPSession, Playwright
 
     from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 
@@ -51,6 +55,8 @@ _FLAGS = (
 _START_TIMEOUT = 60.0
 _CLOSE_TIMEOUT = 5.0
 """Seconds that the browser may take to start, and a page to close."""
+_LOSS_SECONDS = 1.0
+"""Seconds after an error within which the end of the browser becomes known, if that was its cause."""
 
 
 def browser_program(named: str | None) -> str:
@@ -68,6 +74,27 @@ def browser_program(named: str | None) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A browser that has been started."""
+
+    browser: PlaywrightBrowser
+    session: CDPSession
+    watch: MemoryWatch
+
+    @property
+    def is_lost(self) -> bool:
+        return not self.browser.is_connected()
+
+    async def answers(self) -> bool:
+        """Return whether browser and driver still answer."""
+        try:
+            await asyncio.wait_for(self.session.send("Browser.getVersion"), _CLOSE_TIMEOUT)
+        except Exception:  # Playwright's errors, and others if its process died
+            return False
+        return True
+
+
 class Browser:
     """Opens pages, each in a browser context of its own that is discarded afterwards. Started by the first page."""
 
@@ -77,66 +104,80 @@ class Browser:
         self._user_agent = user_agent
         self._starting = asyncio.Lock()
         self._playwright: Playwright | None = None
-        self._browser: PlaywrightBrowser | None = None
+        self._running: _Running | None = None
 
     async def render(
         self, url: str, body: bytes, headers: dict[str, str], fetch: Fetch, seconds: float
     ) -> Rendered:
-        """Return a downloaded page after its scripts were run.
-
-        Raises `TimeoutError`, and `RuntimeError` for errors of the browser.
-        """
-        from playwright.async_api import Error  # noqa: PLC0415 - an extra
-
+        """Return a downloaded page after its scripts were run. Raises `RenderingError`."""
+        running, context = await self._context()
+        page: OpenPage | None = None
         try:
-            async with asyncio.timeout(_START_TIMEOUT):
-                browser, context = await self._context()
-            try:
-                async with asyncio.timeout(seconds):
-                    await context.add_init_script(PREPARE)
-                    answer = PartAnswer(200, headers, body)
-                    page = await OpenPage.open(context, url, answer, fetch, self._options)
-                    return await page.read()
-            finally:
-                await self._discard(browser, context.close())
-        except Error as error:
-            raise RuntimeError(_error_summary(error)) from error
+            async with asyncio.timeout(seconds):
+                await context.add_init_script(PREPARE)
+                answer = PartAnswer(200, headers, body)
+                page = await OpenPage.open(context, url, answer, fetch, self._options)
+                return await page.read()
+        except TimeoutError:
+            raise RenderingError(NotRendered.TIME, f"it took longer than {seconds:g} seconds") from None
+        except RenderingError:
+            raise
+        except Exception as error:  # Playwright's errors, and others if its process died
+            raise RenderingError(await self._fault(running, page), _error_summary(error)) from error
+        finally:
+            await self._discard(running, context.close())
+
+    async def _fault(self, running: _Running, page: OpenPage | None) -> NotRendered:
+        """Return why a page gave no result."""
+        until = time.monotonic() + _LOSS_SECONDS
+        while True:
+            if running.is_lost or running is not self._running:
+                return NotRendered.BROWSER
+            if page is not None and page.has_crashed:
+                return NotRendered.MEMORY if running.watch.claim() else NotRendered.CRASH
+            if time.monotonic() > until:
+                return NotRendered.PAGE if await running.answers() else NotRendered.BROWSER
+            await asyncio.sleep(_LOSS_SECONDS / 20)
 
     async def close(self) -> None:
         """Close the browser."""
-        browser, playwright = self._browser, self._playwright
-        self._browser = self._playwright = None
-        if browser is not None:
+        running, playwright = self._running, self._playwright
+        self._running = self._playwright = None
+        if running is not None:
+            running.watch.close()
             with suppress(Exception):  # it may have crashed
-                await asyncio.wait_for(browser.close(), _CLOSE_TIMEOUT)
+                await asyncio.wait_for(running.browser.close(), _CLOSE_TIMEOUT)
         if playwright is not None:
             with suppress(Exception):  # it may have crashed
                 await asyncio.wait_for(playwright.stop(), _CLOSE_TIMEOUT)
 
-    async def _context(self) -> tuple[PlaywrightBrowser, BrowserContext]:
-        browser = None
+    async def _context(self) -> tuple[_Running, BrowserContext]:
+        running = None
         try:
-            browser = await self._running()
-            return browser, await browser.new_context(
-                user_agent=self._user_agent, service_workers="block", accept_downloads=False
-            )
+            async with asyncio.timeout(_START_TIMEOUT):
+                running = await self._started()
+                return running, await running.browser.new_context(
+                    user_agent=self._user_agent, service_workers="block", accept_downloads=False
+                )
         except (
             Exception
         ) as error:  # Playwright's errors, and others if its process died: the next page restarts it
-            if browser is self._browser:
+            if running is self._running:
                 await self.close()
-            raise RuntimeError(_error_summary(error)) from error
+            raise RenderingError(NotRendered.BROWSER, _error_summary(error)) from error
 
-    async def _running(self) -> PlaywrightBrowser:
+    async def _started(self) -> _Running:
         async with self._starting:
-            if self._browser is not None and self._browser.is_connected():
-                return self._browser
-            self._browser = None
+            if self._running is not None and not self._running.is_lost:
+                return self._running
+            if self._running is not None:
+                self._running.watch.close()
+            self._running = None
             from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
 
             if self._playwright is None:
                 self._playwright = await async_playwright().start()
-            self._browser = await self._playwright.chromium.launch(
+            browser = await self._playwright.chromium.launch(
                 executable_path=self._program,
                 args=list(_FLAGS),
                 chromium_sandbox=os.geteuid() != 0,  # Chromium refuses to run as root with it
@@ -144,16 +185,26 @@ class Browser:
                 handle_sigterm=False,
                 handle_sighup=False,
             )
-            return self._browser
+            most = self._options.memory
+            session = await browser.new_browser_cdp_session()
+            watch = MemoryWatch(await _process_of(session), most, (self._options.pages + 1) * most)
+            self._running = _Running(browser, session, watch)
+            return self._running
 
-    async def _discard(self, browser: PlaywrightBrowser, closing: Awaitable[None]) -> None:
+    async def _discard(self, running: _Running, closing: Awaitable[None]) -> None:
         """Close a page; if a script that never ends prevents it, close the browser, too."""
         try:
             await asyncio.wait_for(closing, _CLOSE_TIMEOUT)
         except Exception:  # whatever failed, the next page gets a new browser
-            if browser is self._browser:
+            if running is self._running:
                 logger.warning("A page did not close; the browser is restarted")
                 await self.close()
+
+
+async def _process_of(session: CDPSession) -> int:
+    """Return the number of the process of a browser; a program may start it as another process."""
+    processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+    return next(int(process["id"]) for process in processes if process["type"] == "browser")
 
 
 def _error_summary(error: Exception) -> str:

@@ -127,6 +127,7 @@ class OpenPage:
         self._latest = self._end = 0.0
         self._targets: dict[str, None] = {}
         self._closing: set[asyncio.Task[None]] = set()
+        self._crash = asyncio.Event()
 
     @classmethod
     async def open(
@@ -139,6 +140,7 @@ class OpenPage:
         await context.route("**/*", made.answer)
         page.on("load", made._note_load)
         page.on("popup", made._close)
+        page.on("crash", made._note_crash)
         session.on("Runtime.bindingCalled", made._note_called)
         await session.send("Page.enable")
         await session.send("Runtime.enable")
@@ -146,8 +148,24 @@ class OpenPage:
         await session.send("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH, "worldName": WORLD})
         return made
 
+    @property
+    def has_crashed(self) -> bool:
+        """Whether the process of the page has ended."""
+        return self._crash.is_set()
+
     async def read(self) -> Rendered:
         """Return the page after its scripts. Raises `RuntimeError` if there is no such page."""
+        reading, crash = asyncio.ensure_future(self._read()), asyncio.ensure_future(self._crash.wait())
+        try:
+            await asyncio.wait({reading, crash}, return_when=asyncio.FIRST_COMPLETED)
+            if not reading.done():  # what waits for the process of a page is never told that it has ended
+                raise RuntimeError("the browser: the process of the page has ended")
+            return reading.result()
+        finally:
+            reading.cancel()
+            crash.cancel()
+
+    async def _read(self) -> Rendered:
         awaited = await self._load()
         if await self._is_to_be_reloaded():
             awaited = await self._load()
@@ -288,6 +306,9 @@ class OpenPage:
         return answer["result"].get("value")
 
     # ---- events of the page
+
+    def _note_crash(self, _: Page) -> None:
+        self._crash.set()
 
     def _note_load(self, _: Page) -> None:
         self._loaded = True

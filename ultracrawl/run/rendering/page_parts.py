@@ -41,6 +41,8 @@ MAX_CACHED_BYTES = 32 << 20
 """Bytes of scripts that are cached, because the pages of a site share them."""
 MAX_CONCURRENT_PARTS = 8
 """Parts that are fetched concurrently, for all pages together."""
+PARTS, BYTES, MAX_SIZE = "javascript.parts", "javascript.bytes", "limits.max_size"
+"""Options by which a page is refused a part."""
 _MAX_REDIRECTS = 5
 """Redirects that are followed per part."""
 _DROPPED_HEADERS = frozenset(
@@ -118,7 +120,7 @@ class PageParts:
     async def __call__(self, request: PartRequest) -> PartAnswer | None:
         """Return a part; None if the page may not have it, or is closed."""
         if self._requests <= 0:
-            self.exceeded.add("javascript.parts")
+            self.exceeded.add(PARTS)
             return None
         self._requests -= 1
         answer = await self._fetcher.fetch(request, self)
@@ -134,8 +136,8 @@ class PageParts:
     def may_request(self) -> bool:
         """Return whether a part may be requested now: the page is open, and may get more bytes."""
         if self.bytes_left <= 0:
-            self.exceeded.add("javascript.bytes")
-        return not self.closed and self.bytes_left > 0
+            self.exceeded.add(BYTES)
+        return not self.closed and BYTES not in self.exceeded
 
     async def wait(self, waiting: Awaitable[None]) -> bool:
         """Wait for a turn; returns False if the page is closed before."""
@@ -264,7 +266,7 @@ class PartFetcher:
             logger.info("The page resource %s was not fetched: %s", request.url, error)
             if isinstance(error, DownloadCancelledError):
                 of_all = request.meta["download_maxsize"] == self._context.source.limits.max_size
-                page.exceeded.add("limits.max_size" if of_all else "javascript.bytes")
+                page.exceeded.add(MAX_SIZE if of_all else BYTES)
             elif not isinstance(error, IgnoreRequest):
                 part.note_failure()
             self._tell(page, FetchedPart(request.url, 0, error=_name_of(error)))
@@ -307,20 +309,20 @@ class PartFetcher:
         parts = split(url)
         return parts.scheme == "https" and (parts.host, parts.port) in self._certified
 
-    async def _take_place(self, site: str, asked: float) -> None:
+    async def _take_place(self, site: str, own_delay: float) -> None:
         """Wait for one of the places of concurrent parts, and with it for the turn of the site."""
         async with self._order[site]:
             await self._places.acquire()
             try:
-                await self._take_turn(site, asked)
+                await self._take_turn(site, own_delay)
             except BaseException:
                 self._places.release()
                 raise
 
-    async def _take_turn(self, site: str, asked: float) -> None:
-        """Wait for the turn of a site; `asked` is the delay that its robots.txt asks for, negative for none."""
-        delay = self._section.delay if asked < 0 else asked
-        if delay is None or asked >= 0:
+    async def _take_turn(self, site: str, own_delay: float) -> None:
+        """Wait for the turn of a site; `own_delay` is the delay that its robots.txt asks for, negative for none."""
+        delay = self._section.delay if own_delay < 0 else own_delay
+        if delay is None or own_delay >= 0:
             await self._context.queue.wait_for_turn(site)
         if delay is None:
             return

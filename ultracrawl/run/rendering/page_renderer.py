@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from ultracrawl.rules.recrawl.change import has_same_page
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.rendering.browser import Browser, browser_program
+from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
 from ultracrawl.run.rendering.open_page import Rendered
 from ultracrawl.run.rendering.script_detection import PAGES, has_few_words, has_scripts, what_lacks
 from ultracrawl.run.transport.headers import header_of
@@ -34,8 +35,10 @@ logger = logging.getLogger(__name__)
 
 MAX_LACKING_RUNS = 3
 """Runs in a row after which a page that lacks parts is indexed as it is: they are gone for good."""
-MAX_ATTEMPTS = 2
-"""Attempts to open a page if the browser fails or the page takes too long."""
+PAUSES = (0.1, 1.0, 3.0, 8.0, 0.0)
+"""Seconds after each attempt to open a page on which the browser died; the last one is not repeated."""
+MAX_DEATHS = 12
+"""Attempts in a row on which the browser died; then it is taken for broken, and no page is opened again."""
 _NOT_AWAITED = "some pages were read without the element of `javascript.wait_for` ({}), which did not come"
 _PART_REFUSED = "what its scripts asked for beyond {}"
 _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
@@ -67,6 +70,9 @@ class PageRenderer(Feature):
         rules = [UriRule(pattern.kind, pattern.text, Action.INCLUDE) for pattern in self._section.urls]
         self._pages = UriTable(rules, context.rules.url_policy.without_rewriting)
         self._places = asyncio.Semaphore(self._section.pages)
+        self._alone = asyncio.Lock()
+        self._deaths = 0
+        """Attempts in a row on which the browser died."""
         self._browser: Browser | None = None
         self._missing = ""
         """Why there is no browser on this machine; empty if there is one."""
@@ -114,23 +120,49 @@ class PageRenderer(Feature):
             if not lacks:
                 return None
             visit.page = visit.page._replace(rendered=Cause(CauseCode.RENDERED, lacks))
-        why = self._missing
-        for _ in range(MAX_ATTEMPTS if self._browser is not None else 0):
+        try:
+            rendered = await self._open_page(visit, response)
+        except RenderingError as error:
+            self._note_unrendered(visit, error)
+            self._keep_indexed(visit)
+            return None
+        return rendered and self._judged(visit, rendered, page)
+
+    async def _open_page(self, visit: Visit, response: Response) -> Rendered | None:
+        """Open a page; again, without any other beside it, if the browser dies. Raises `RenderingError`."""
+        if self._browser is None:
+            raise RenderingError(NotRendered.NO_BROWSER, self._missing)
+        self._context.counters.count_opened()
+        for pause in PAUSES:
             try:
                 with self._within(visit, Step.BROWSER):
-                    rendered = await self._open_page(visit, response)
-            except TimeoutError:
-                why = f"it took longer than {self._section.timeout:g} seconds"
-            except (RuntimeError, OSError) as error:
-                why = str(error)
+                    async with self._place(alone=pause != PAUSES[0]):
+                        rendered = await self._read_open_page(self._browser, visit, response)
+            except RenderingError as error:
+                self._deaths += error.fault.may_pass
+                if not error.fault.may_pass or pause == PAUSES[-1] or self._deaths >= MAX_DEATHS:
+                    raise
+                logger.warning("%s: %s; it is opened again", visit.url, error)
+                with self._within(visit, Step.BROWSER):
+                    await asyncio.sleep(pause)
             else:
-                if rendered is None or len(rendered.html) <= self._context.source.limits.max_size:
-                    return rendered and self._judged(visit, rendered, page)
-                why = "the rendered page is larger than limits.max_size"
-                break
-        self._note_unrendered(visit, why)
-        self._keep_indexed(visit)
-        return None
+                self._deaths = 0
+                return rendered
+        raise AssertionError
+
+    @asynccontextmanager
+    async def _place(self, *, alone: bool) -> AsyncIterator[None]:
+        """Take one of the places of open pages, or all, so that one page that ends the browser takes no other down."""
+        async with self._alone if alone else nullcontext():
+            taken = 0
+            try:
+                for _ in range(self._section.pages if alone else 1):
+                    await self._places.acquire()
+                    taken += 1
+                yield
+            finally:
+                for _ in range(taken):
+                    self._places.release()
 
     def _judged(self, visit: Visit, rendered: Rendered, page: Page) -> Rendered | None:
         """Return a page after its scripts, None if it lacks parts, and what is indexed is kept in place of it."""
@@ -138,7 +170,8 @@ class PageRenderer(Feature):
             visit.page = visit.page._replace(live=True)
             visit.drop_validators()
         if rendered.lacks_parts:
-            self._note_unrendered(visit, "a script or data that it asks for could not be had")
+            lacks = "a script or data that it asks for could not be had"
+            self._note_unrendered(visit, RenderingError(NotRendered.PARTS, lacks))
             if visit.record.failed_runs < MAX_LACKING_RUNS and self._keep_indexed(visit):
                 return None
         if not rendered.awaited:
@@ -154,33 +187,32 @@ class PageRenderer(Feature):
         self._context.endings.end_visit(visit, ending)
         return True
 
-    def _note_unrendered(self, visit: Visit, why: str) -> None:
-        cause = Cause(CauseCode.UNRENDERED, detail=why)
+    def _note_unrendered(self, visit: Visit, error: RenderingError) -> None:
+        cause = Cause(CauseCode.UNRENDERED, error.fault, str(error))
         visit.page = visit.page._replace(unrendered=cause)
-        if self._missing:
+        self._context.counters.count_unrendered(error.fault)
+        if error.fault is NotRendered.NO_BROWSER:
             self._context.counters.add_new_remark(f"pages were read without their scripts: {self._missing}")
         else:
             logger.warning("%s: %s", visit.url, cause)
         self._context.counters.count_excluded_later("javascript failed")
 
-    async def _open_page(self, visit: Visit, response: Response) -> Rendered | None:
+    async def _read_open_page(self, browser: Browser, visit: Visit, response: Response) -> Rendered | None:
         """Return a page after its scripts; None if the run ended while it was open, so that the next one reads it."""
-        assert self._browser is not None
         headers = {name: value for name in _PAGE_HEADERS if (value := header_of(response, name))}
-        async with self._places:
-            parts = self._parts.for_page(visit)
-            try:
-                rendered = await self._browser.render(
-                    visit.url, response.body, headers, parts, self._section.timeout
-                )
-                if parts.is_cut_by_run and self._may_wait(parts.received):
-                    self._context.queue.retry(visit, 0.0)
-                    return None
-                return rendered
-            finally:
-                parts.close()
-                for option in sorted(parts.exceeded):
-                    self._context.counters.count_truncated(_PART_REFUSED.format(option), visit.url)
+        parts = self._parts.for_page(visit)
+        try:
+            rendered = await browser.render(visit.url, response.body, headers, parts, self._section.timeout)
+        finally:
+            parts.close()
+            for option in sorted(parts.exceeded):
+                self._context.counters.count_truncated(_PART_REFUSED.format(option), visit.url)
+        if parts.is_cut_by_run and self._may_wait(parts.received):
+            self._context.queue.retry(visit, 0.0)
+            return None
+        if len(rendered.html) > self._context.source.limits.max_size:
+            raise RenderingError(NotRendered.SIZE, "the rendered page is larger than limits.max_size")
+        return rendered
 
     def _may_wait(self, received: int) -> bool:
         """Return whether a page that the end of the run has cut is left to the next run.

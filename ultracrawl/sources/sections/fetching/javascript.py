@@ -15,7 +15,7 @@ from ultracrawl.sources.values import AutoUse, Seconds, Size
 class JavascriptSection(Section):
     """Rendering of pages in Chromium (FAST 5.1 G48 to G50)."""
 
-    FETCH_OPTIONS: ClassVar = frozenset({"delay", "timeout", "pages", "browser"})
+    FETCH_OPTIONS: ClassVar = frozenset({"delay", "timeout", "pages", "memory", "browser"})
 
     use: AutoUse = Field(default=False, examples=["auto"])
     """Run the scripts of pages, and follow the links of the rendered page. `auto`: only of pages that have next to no
@@ -50,6 +50,9 @@ class JavascriptSection(Section):
     """Maximum number of requests for scripts, data and frames per page."""
     bytes: Size = Field(default=64 << 20, gt=0, examples=["16 MB"])
     """Maximum bytes of scripts, data and frames per page."""
+    memory: Size = Field(default=1 << 30, gt=0, examples=["500 MB"])
+    """Maximum memory of a page in the browser (on Linux). All pages and the browser together may have this much for
+    each of `pages`, and once more."""
     browser: str | None = Field(default=None, examples=["/usr/bin/chromium"])
     """The browser program. None: the Chromium or Chrome of the system."""
 
