@@ -67,6 +67,29 @@ def test_fast_112_51_115_documents_tell_of_urls_around_them(
     assert workspace.search("heron", "--where", f"Duplicates={url}/print/heron") == ["/heron"]
 
 
+@pytest.mark.parametrize(
+    ("status", "path", "others"),
+    [(301, "/heron", {"/old", "/older"}), (302, "/old", {"/older", "/heron"})],
+    ids=["fast_112-301", "fast_112-302"],
+)
+def test_a_document_never_lists_the_url_that_it_is_shown_under(
+    herons: Site, url: str, workspace: Workspace, status: int, path: str, others: set[str]
+) -> None:
+    herons.redirect("/old", "/older", status=status)
+    herons.redirect("/older", "/heron", status=status)
+    herons.page("/", title="Start", links=["/old"])
+    workspace.define(f"{url}/", relations={"tell": ["redirects"]})
+    for _ in range(3):
+        workspace.crawl()
+        found = relations_of(workspace, path)
+        assert set(found["Redirects"]) == others
+    herons.redirect("/old", "/gone", status=status)
+    herons.redirect("/older", "/heron", status=301)
+    herons.page("/", title="Start", links=["/older"])
+    workspace.crawl()
+    assert relations_of(workspace, "/heron") == {"Redirects": ["/older"]}
+
+
 def test_fast_112_what_is_reported_follows_the_site_without_a_request(
     herons: Site, url: str, workspace: Workspace
 ) -> None:

@@ -263,6 +263,9 @@ class RelationLists:
                 break
             sources_by_url.update(new)
             front = list(new)
+        if sources_by_url.pop(record.display_url, None):
+            # A temporary redirect: the document is shown in its place, so the URL it was read from is the other one.
+            sources_by_url[record.url] = record
         return self._bounded(sources_by_url.values())
 
     def _bounded(self, records: Iterable[UrlRecord]) -> list[str]:
