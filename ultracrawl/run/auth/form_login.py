@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MAX_FAILED_LOGINS = 3
+"""Failed logins in a row after which requests no longer wait for the next one."""
 MAX_USELESS_LOGINS = 3
 """Consecutive logins after which pages still require a login; then such pages are accepted as they are."""
 
@@ -85,6 +87,8 @@ class LoginSession:
         self._tried = 0.0
         """Time of the last login attempt; 0 for none."""
         self._failure: LoginFailedError | None = None
+        self._failures = 0
+        """Number of failed logins in a row."""
         self._count = 0
         """Number of sessions so far."""
         self._useless = 0
@@ -120,7 +124,14 @@ class LoginSession:
 
     def _raise_if_needed(self) -> None:
         if self._failure is not None and self._login.required:
-            raise LoginFailedError(str(self._failure))
+            raise LoginFailedError(str(self._failure), self._seconds_to_next())
+
+    def _seconds_to_next(self) -> float | None:
+        """Return the seconds to the login that follows a failed one; None if requests do not wait for it."""
+        login = self._login
+        if not login.ttl or not login.relogin_if_failed or self._failures >= MAX_FAILED_LOGINS:
+            return None
+        return max(self._tried + login.ttl - self._clock(), 0.0)
 
     def _is_due(self) -> bool:
         if not self._tried:
@@ -156,10 +167,11 @@ class LoginSession:
             await LoginRequests(self._login, self._headers, send).run()
         except LoginFailedError as error:
             self._failure = error
+            self._failures += 1
             if first:
                 self._note(WorkError(f"login {name}: {error}"))
         else:
-            self._failure = None
+            self._failure, self._failures = None, 0
             self._count += 1
             logger.info("Logged in: %s", name)
             try:

@@ -38,6 +38,11 @@ class ProxyLoginError(DownloadFailedError):
 class LoginFailedError(Exception):
     """A required form login failed. The message contains no secrets."""
 
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+        """Seconds to the next login, for which requests wait; None: they do not."""
+
 
 class Failure(NamedTuple):
     """The meaning of a download error for its URL."""
@@ -47,6 +52,8 @@ class Failure(NamedTuple):
     cause: Cause
     retryable: bool = False
     """Whether a retry may help."""
+    wait: float | None = None
+    """Seconds after which the request is to be sent, whatever the error rules say; None if they decide."""
 
     @property
     def ending(self) -> Ending:
@@ -77,6 +84,6 @@ def failure_of(error: BaseException) -> Failure:
     for kind, outcome, status, code, retryable in _KINDS:
         if isinstance(error, kind):
             cause = Cause(code, detail) if code is CauseCode.STATED else Cause(code, detail=detail)
-            return Failure(outcome, status, cause, retryable)
+            return Failure(outcome, status, cause, retryable, getattr(error, "wait", None))
     cause = Cause(CauseCode.EXCEPTION, type(error).__name__, detail)
     return Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause)

@@ -46,7 +46,9 @@ class RetryPolicy:
         """Handle a failed download or a failure of its processing."""
         visit.note_error(str(failure.cause) if failure.outcome is UrlOutcome.NETWORK_ERROR else "")
         error = error_of(failure)
-        if error:
+        if failure.wait is not None and not self._context.run.failed and not visit.tentative:
+            self._context.queue.retry(visit, failure.wait)
+        elif error:
             self._apply_rules(visit, error, failure)
         else:
             self._end(visit, failure)

@@ -100,7 +100,8 @@ class LoginEntry(Section):
     ttl: Interval = Field(default=None, examples=["1 h"])
     """Age at which a login is renewed. None: only when the session is lost."""
     relogin_if_failed: bool = Field(default=False, examples=[True])
-    """Retry a failed login after `ttl`. If off, only the next run retries."""
+    """Retry a failed login after `ttl`; pages wait for it, for three failures in a row at most. If off, only the next
+    run retries."""
     required: bool = Field(default=True, examples=[False])
     """Do not crawl the sites after a failed login (status 959). If off, crawl them without login."""
     timeout: Seconds = Field(default=300.0, gt=0, examples=[30])
