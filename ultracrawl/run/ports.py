@@ -94,6 +94,9 @@ class DocumentPort(Protocol):
         Their duplicates are queued, so that one of them can replace the document.
         """
 
+    def delete(self, keys: Iterable[int]) -> None:
+        """Delete documents at once, and remove their URLs for good (status 955); none of them is in flight."""
+
     def remains_duplicate(self, record: UrlRecord) -> bool:
         """Whether the document that a known duplicate repeats is still placed and preferred to it."""
 
@@ -131,6 +134,12 @@ class LinkQueue(Protocol):
 
     def requeue(self, record: UrlRecord) -> None:
         """Fetch the page of a changed record in this run, even if that was done already."""
+
+    def fetch_now(self, records: Sequence[UrlRecord]) -> None:
+        """Fetch the pages of known URLs in full in this run, whether they wait, were fetched, or neither."""
+
+    def withdraw(self, keys: Iterable[int]) -> None:
+        """Take URLs that wait out of the queue, without a request; visits in flight go on."""
 
     def update_record(self, record: UrlRecord) -> None:
         """Pass a changed record to its visit, if one is in flight."""
@@ -178,6 +187,12 @@ class LinkQueue(Protocol):
 
     def hold_site(self, site: str, seconds: float) -> None:
         """Send nothing to a site for `seconds` (`Retry-After`)."""
+
+    def end_hold(self, site: str) -> None:
+        """Send requests to a site again that `hold_site` holds."""
+
+    def leave_out(self, site: str) -> None:
+        """Request nothing more of a site in this run; its URLs wait for another run."""
 
     def request_url(self, url: str) -> str:
         """Return the URL to request for a URL: it may be on a mirror of its site."""

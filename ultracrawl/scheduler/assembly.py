@@ -62,10 +62,11 @@ class CrawlQueue:
         self.retry = flight.retry_visit
         self.release = flight.release_place
         self.update_record = flight.replace_record
-        self.requeue = repeats.fetch_again
+        self.requeue, self.fetch_now = repeats.fetch_again, repeats.fetch_now
+        self.withdraw = flight.withdraw_entries
         self.forget_urls = ingest.forget_urls
         self.wait_for_turn = pacing.take_turn
-        self.hold_site = pacing.hold_site
+        self.hold_site, self.end_hold, self.leave_out = pacing.hold_site, pacing.end_hold, pacing.leave_out
         self.restore_robots_rules = pacing.apply_stored_robots
 
     def queue_sitemap(self, entry: QueueEntry, *, noted: bool) -> None:
@@ -137,6 +138,7 @@ def assemble(
         pacing,
         (
             *([partial(_holds_given, given, flight)] if given is not None else []),
+            flight.is_withdrawn,
             partial(_refuses_new, ingest, flight),
             RobotsBarrier(context, frontier, pacing, alarm, features.robots, sitemaps).holds_back,
             barrier.holds_back,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -13,7 +14,7 @@ from scrapy.http import Headers
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
-from ultracrawl.rules.urls.canonical import host_of, url_key
+from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
 from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 EXCLUSION_BATCH = 2000
 """Entries of a site that are excluded per batch."""
+WITHDRAWN = "removed by hand"
+"""The rule under which URLs are counted that a person removes while they wait."""
 FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
 MAX_SITEMAP_BYTES = 50 << 20
 """Bytes of a sitemap, as the protocol allows; the limit of pages is a setting."""
@@ -212,6 +215,8 @@ class VisitsInFlight(Feature):
         self._watch = watch
         self._released = set[Visit]()
         """Visits that gave their place back early: the response is here, and no further request follows."""
+        self._withdrawn: dict[int, int] = {}
+        """Keys that were withdrawn, with the `seq` up to which their entries are not handed out."""
 
     def must_fetch(self, key: int) -> bool:
         """Return whether this run has to fetch the URL of a key: it is retried, or queued as a repeat."""
@@ -262,6 +267,24 @@ class VisitsInFlight(Feature):
         """End an entry that was handed out, without a request."""
         self._context.endings.exclude_queued(entry, rule)
         self.return_turn(entry)
+
+    def withdraw_entries(self, keys: Iterable[int]) -> None:
+        """Take URLs that wait out of the queue, without a request; they are not handed out any more."""
+        store, wanted = self._context.store, set(keys)
+        records = store.records.get_records(list(wanted)).values()
+        for site in {site_of(record.url) for record in records}:
+            for entry in store.queue.entries_of(site, sys.maxsize):
+                if entry.key in wanted:
+                    self._context.endings.exclude_queued(entry, WITHDRAWN)
+        last = store.queue.next_seq()
+        self._withdrawn.update(dict.fromkeys(wanted, last))
+
+    def is_withdrawn(self, entry: QueueEntry) -> bool:
+        """Return whether an entry that was handed out was withdrawn; its turn is then given back."""
+        if not entry.seq or entry.seq > self._withdrawn.get(entry.key, 0):
+            return False
+        self.return_turn(entry)
+        return True
 
     def return_turn(self, entry: QueueEntry) -> None:
         """Give back the turn and the place of an entry that was handed out and is not requested."""

@@ -178,6 +178,13 @@ class Pacing(Feature):
         self._frontier.hold_site(site, time.monotonic() + seconds)
         self._changed.add(site)
 
+    def end_hold(self, site: str) -> None:
+        """Send requests to a site again that `hold_site` holds."""
+        site = self.mirrors.queue_site(site)
+        self._frontier.end_hold(site, time.monotonic())
+        self._changed.add(site)
+        self.wake()
+
     def note_end(self, visit: Visit) -> None:
         """Update the clock of the site after a visit or an attempt; a site that fails too often is given up."""
         site, mirror = visit.entry.site, self._mirrors_in_use.pop(visit.entry.key, "")
@@ -200,12 +207,15 @@ class Pacing(Feature):
             return
         if self.switch_mirror(site, error):
             return
-        withdrawn = self._frontier.give_up_site(site)
-        for entry in withdrawn:
-            if not entry.seq:  # not in the stored queue
-                self._abandon(entry.key)
         limit = self._frontier.pace.error_limit
         logger.warning("%s is given up for this run after %d errors, the last: %s", site, limit, error)
+        self.leave_out(site)
+
+    def leave_out(self, site: str) -> None:
+        """Request nothing more of a site in this run; its entries stay in the stored queue."""
+        for entry in self._frontier.give_up_site(site):
+            if not entry.seq:  # not in the stored queue
+                self._abandon(entry.key)
         self._store_site(site)
 
     def switch_mirror(self, site: str, error: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ultracrawl.model import UrlRecord
@@ -181,6 +182,23 @@ class RepeatVisits:
             self._once_more.add(key)
         elif self._was_visited(record) or self._is_fresh(key) or self._was_vouched_for(key):
             self.requeue(key, record, record.depth)
+
+    def fetch_now(self, records: Sequence[UrlRecord]) -> None:
+        """Fetch known URLs in full in this run, whether they wait, were fetched, or neither."""
+        store = self._context.store
+        sites = {site_of(record.url) for record in records}
+        waiting = {entry.key for site in sites for entry in store.queue.entries_of(site, sys.maxsize)}
+        store.visits.note_met([url_key(record.url) for record in records])
+        for record in records:
+            key = url_key(record.url)
+            visit = self._context.visits.get(key)
+            if visit is not None:
+                visit.replace_record(record)
+                self._once_more.add(key)
+            elif key in waiting:
+                self._unconditional.add(key)
+            else:
+                self.requeue(key, record, record.depth)
 
     def _was_visited(self, record: UrlRecord) -> bool:
         return record.last_fetched >= self._context.mark.started

@@ -221,6 +221,12 @@ class ReplayQueue:
     def listing_changed(self) -> None:
         """Do nothing."""
 
+    def fetch_now(self, records: Sequence[UrlRecord]) -> None:
+        """Do nothing: nothing is requested."""
+
+    def withdraw(self, keys: Iterable[int]) -> None:
+        """Do nothing: no URL waits for a request."""
+
     def forget_urls(self, keys: Iterable[int]) -> None:
         """Do nothing: no URLs are remembered."""
 
@@ -246,6 +252,12 @@ class ReplayQueue:
         """Return at once: nothing is requested."""
 
     def hold_site(self, site: str, seconds: float) -> None:
+        """Do nothing: nothing is requested."""
+
+    def end_hold(self, site: str) -> None:
+        """Do nothing: nothing is requested."""
+
+    def leave_out(self, site: str) -> None:
         """Do nothing: nothing is requested."""
 
     def request_url(self, url: str) -> str:

@@ -92,7 +92,14 @@ class Approval:
     def remove(self, selection: Selection) -> None:
         """Remove known URLs permanently, and delete their documents from the index."""
         known = (record for record in self._state.records.all_records() if not record.removed)
-        chosen = self._chosen(known, selection, "is not known")
+        self._remove(self._chosen(known, selection, "is not known"))
+
+    def remove_all(self, selects: Callable[[str], bool]) -> None:
+        """Remove the known URLs that a predicate selects, permanently, with their documents."""
+        known = self._state.records.all_records()
+        self._remove([record for record in known if not record.removed and selects(record.url)])
+
+    def _remove(self, chosen: list[UrlRecord]) -> None:
         self.report.deleted += self._documents.remove(url_key(record.url) for record in chosen)
         self.report.removed += len(chosen)
 

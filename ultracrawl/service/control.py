@@ -9,9 +9,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ultracrawl.errors import StateError, UserError
-from ultracrawl.sources import Project
+from ultracrawl.service.approval import approval_of
+from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.control_channel import Command, CrawlStatus, Phase, crawl_status, leave_order
-from ultracrawl.stores.project_stores import open_state, robot_file, state_file
+from ultracrawl.stores.project_stores import open_state, robot_file, state_exists, state_file
+from ultracrawl.stores.site_orders import SiteAction, SiteOrder, leave_site_order, waits
 
 POLL_INTERVAL = 0.1
 """Seconds between checks whether a command was carried out."""
@@ -116,6 +118,54 @@ def _wait(
     waiting = f", {status.in_flight} requests are in flight" if status.in_flight else ""
     note = f"{command.value} not carried out within {timeout:g} s{waiting}; it will be as soon as possible"
     return SteerResult(source, command, False, status.phase.value, note)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteOrderResult:
+    """What became of an order about URLs or a site of a source."""
+
+    source: str
+    action: SiteAction
+    place: str
+    taken: bool
+    """Whether it was carried out, or a crawl follows it; else the next crawl does."""
+    deleted: int = 0
+    """URLs that were deleted at once, because the source is not being crawled."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON object of `ultracrawl admin add-uri --json`."""
+        return asdict(self)
+
+
+def order_site(project: Project, source: DataSource, order: SiteOrder, *, timeout: float) -> SiteOrderResult:
+    """Leave an order for the crawl of a source, and wait until it is taken; the next crawl takes it if none runs.
+
+    URLs of a source that is not being crawled are deleted at once. Raises `UserError` if the state is in memory,
+    `StateError`, `WorkError`.
+    """
+    name, file = source.name, state_file(project, source.name)
+    if file is None:
+        raise UserError(f"the state of {name!r} is in memory, so nothing can be ordered")
+    running = running_crawl_status(project, name)
+    if order.action is SiteAction.DELETE and running is None:
+        deleted = _delete_now(project, source, order) if state_exists(project, name) else 0
+        return SiteOrderResult(name, order.action, order.place, True, deleted)
+    leave_site_order(file, order, time.time())
+    deadline = time.monotonic() + timeout
+    while running is not None and time.monotonic() < deadline:
+        if not waits(file, order):
+            return SiteOrderResult(name, order.action, order.place, True)
+        time.sleep(POLL_INTERVAL)
+        running = running_crawl_status(project, name)
+    return SiteOrderResult(name, order.action, order.place, not waits(file, order))
+
+
+def _delete_now(project: Project, source: DataSource, order: SiteOrder) -> int:
+    with approval_of(project, source) as approval:
+        policy = compile_source(source, project).url_policy
+        selected = order.test(policy.canonical)
+        approval.remove_all(selected)
+    return approval.report.removed
 
 
 def _ended(project: Project, source: str, command: Command) -> SteerResult:

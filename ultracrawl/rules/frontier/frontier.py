@@ -106,7 +106,11 @@ class Frontier(Generic[E]):
             clocks.reset_delay,
             clocks.own_delay,
         )
-        self.hold_site, self.reset_site = clocks.hold_site, clocks.reset_site
+        self.hold_site, self.end_hold, self.reset_site = (
+            clocks.hold_site,
+            clocks.end_hold,
+            clocks.reset_site,
+        )
         self.restore_site, self.restore_address = clocks.restore_site, clocks.restore_address
         self.lease_site, self.end_lease, self.set_address = (
             clocks.lease_site,

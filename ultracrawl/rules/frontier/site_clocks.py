@@ -102,6 +102,13 @@ class SiteClocks(Generic[E]):
         self._order.reschedule_site(site)
         self._registry.retire_if_idle(site)
 
+    def end_hold(self, name: str, now: float) -> None:
+        """End what `hold_site` began; the delay of the site still holds."""
+        site = self._registry.site(name)
+        site.clock.hold_until = min(site.clock.hold_until, now)
+        self._order.reschedule_site(site)
+        self._registry.retire_if_idle(site)
+
     def restore_site(
         self, name: str, until: float, errors: int = 0, slowed: float = 0.0, started: float = NEVER
     ) -> None:

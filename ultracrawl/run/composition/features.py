@@ -32,6 +32,7 @@ from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.control.orders import CrawlControl
 from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
 from ultracrawl.run.control.silent_requests import SilentRequests
+from ultracrawl.run.control.site_orders import SiteOrders
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.cycle.running import RunningCrawl
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
@@ -88,6 +89,12 @@ FEATURES: tuple[Row[Any], ...] = (
         CrawlControl,
         lambda p: CrawlControl(p.context, lambda: count_in_flight(p)),
         "an order to stop or to pause comes before all other work of a tick",
+    ),
+    Row(
+        SiteOrders,
+        lambda p: SiteOrders(p.context),
+        "after an order to stop or to pause; before the start URLs are looked at",
+        is_crawl,
     ),
     Row(VisitWatch, make_watch, "sees what the tick before left in flight"),
     Row(

@@ -80,6 +80,21 @@ def submit_url(project: Project, url: str, sources: Sequence[DataSource]) -> Sub
     return answer
 
 
+def admitting_source(project: Project, url: str, sources: Iterable[DataSource]) -> DataSource:
+    """Return the first source that knows a URL or whose rules include it.
+
+    Raises `UserError` with the reasons if there is none.
+    """
+    reasons = []
+    for source in sources:
+        explained = explain(project, source, url)
+        if explained.record is not None or explained.accept:
+            return source
+        why = next((decision for decision in explained.decisions if not decision.accept), None)
+        reasons.append(f"{source.name}: {why.rule}: {why.reason}" if why is not None else source.name)
+    raise UserError(f"no rule includes {url} ({'; '.join(reasons)})")
+
+
 _ORDER = (
     SubmissionCode.DUPLICATE_URL,
     SubmissionCode.OK,

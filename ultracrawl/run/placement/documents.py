@@ -101,6 +101,13 @@ class Documents:
         data = pack_version(NewVersion.of(visit), key, document)
         self._context.store.documents.retain_document(purpose, key, data)
 
+    def delete(self, keys: Iterable[int]) -> None:
+        """Delete documents at once, and remove their URLs for good (status 955); none of them is in flight."""
+        leaving = list(keys)
+        for key in leaving:
+            self._changes.forget(key)
+        self._pending.remove(leaving)
+
     def settle(self, *, complete: bool | None = None) -> int:
         """Decide about some of the documents that wait for others to become alike, and return their number."""
         if complete is not None:

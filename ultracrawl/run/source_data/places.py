@@ -24,6 +24,7 @@ from ultracrawl.stores.project_stores import (
     state_file,
 )
 from ultracrawl.stores.runner_registry import active_runners
+from ultracrawl.stores.site_orders import orders_path
 
 
 def require_idle(project: Project, source: str) -> None:
@@ -70,7 +71,7 @@ def _places(project: Project, source: str, new: str) -> Iterator[tuple[Path, Pat
     yield documents_folder(project, source), documents_folder(project, new)
     old_file, new_file = state_file(project, source), state_file(project, new)
     if old_file is not None and new_file is not None:
-        for note in (note_path, definition_note_path):
+        for note in (note_path, definition_note_path, orders_path):
             yield note(old_file), note(new_file)
     folder, name = project.logs.path, re.escape(source)
     log = re.compile(rf"{name}(\.[^.]+\.(?:log|jsonl)(?:\.1)?)")

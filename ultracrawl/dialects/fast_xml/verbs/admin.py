@@ -17,7 +17,7 @@ from ultracrawl.cli.options import confirm, json_option, print_json
 from ultracrawl.dialects.fast_xml.collection import merge_layers
 from ultracrawl.dialects.fast_xml.forms.masks import unmasked
 from ultracrawl.dialects.fast_xml.reader import KEY_FILE
-from ultracrawl.dialects.fast_xml.verbs import collection_file
+from ultracrawl.dialects.fast_xml.verbs import collection_file, sites
 from ultracrawl.dialects.fast_xml.verbs.collection_file import (
     all_parts,
     collections_in,
@@ -283,3 +283,7 @@ def show(context: click.Context, place: str, config: str | None, as_json: bool) 
         context.invoke(explain.command, url=place, config=file, as_json=as_json)
     else:
         context.invoke(status.command, site=place, config=file, as_json=as_json)
+
+
+for _verb in (sites.add_uri, sites.refetch, sites.delete, sites.quarantine, sites.blacklist):
+    command.add_command(_verb)

@@ -17,7 +17,7 @@ from ultracrawl.model.finding import FindingCode, refuse_fatal
 from ultracrawl.service.control import running_crawl_status
 from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import find_state_project, locate_project
-from ultracrawl.sources import Project, usable_project
+from ultracrawl.sources import DataSource, Project, usable_project
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.project_stores import stored_documents_exist, stored_sources
 from ultracrawl.system.files import convert_write_errors, replace_file
@@ -53,6 +53,12 @@ def find(name: str, collections: Iterable[Scope]) -> Scope:
 def parts_of(name: str, config: str | None) -> tuple[str, ...]:
     """Return the sources of a collection and its sub-collections. Raises `UserError` if there are none."""
     return _parts(name, config)[1]
+
+
+def project_with_parts(name: str, config: str | None) -> tuple[Project, list[DataSource]]:
+    """Return the project, and the definitions of a collection and its sub-collections."""
+    project, parts = _parts(name, config)
+    return project, [project.known_sources[part] for part in parts]
 
 
 def running_parts(name: str, config: str | None) -> tuple[str, ...]:

@@ -1,0 +1,88 @@
+"""Orders about URLs and sites are kept in a file until a crawl takes them, or until their time is over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.errors import StateError
+from ultracrawl.stores.site_orders import (
+    SiteAction,
+    SiteOrder,
+    leave_site_order,
+    orders_path,
+    take_site_orders,
+    waits,
+)
+
+NOW = 1_000.0
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "shop.sqlite"
+
+
+def test_an_order_is_taken_once(file: Path) -> None:
+    order = SiteOrder(SiteAction.ADD, "http://a.example/")
+    assert take_site_orders(file, NOW) == []
+    leave_site_order(file, order, NOW)
+    assert waits(file, order)
+    assert take_site_orders(file, NOW) == [order]
+    assert not waits(file, order)
+    assert take_site_orders(file, NOW, begins=True) == []
+
+
+def test_an_order_about_a_site_holds_for_each_crawl_that_begins_before_its_end(file: Path) -> None:
+    leave_site_order(file, SiteOrder(SiteAction.BLACKLIST, "a.example", until=NOW + 60), NOW)
+    assert len(take_site_orders(file, NOW)) == 1
+    assert take_site_orders(file, NOW) == []
+    assert len(take_site_orders(file, NOW + 59, begins=True)) == 1
+    assert take_site_orders(file, NOW + 61, begins=True) == []
+
+
+def test_a_later_order_about_a_site_replaces_the_one_before_and_can_end_it(file: Path) -> None:
+    leave_site_order(file, SiteOrder(SiteAction.QUARANTINE, "a.example", until=NOW + 60), NOW)
+    take_site_orders(file, NOW)
+    end = SiteOrder(SiteAction.QUARANTINE, "a.example", until=NOW)
+    leave_site_order(file, end, NOW)
+    assert take_site_orders(file, NOW + 1) == [end]
+    assert take_site_orders(file, NOW + 1, begins=True) == []
+
+
+def test_lines_that_are_damaged_are_left_out(file: Path) -> None:
+    order = SiteOrder(SiteAction.REFETCH, "http://a.example/x/", prefix=True)
+    leave_site_order(file, order, NOW)
+    with orders_path(file).open("a") as damaged:
+        damaged.write('nonsense\n{"action": "fly", "place": "a"}\n[1]\n')
+    assert take_site_orders(file, NOW) == [order]
+
+
+def test_a_link_in_place_of_the_file_is_not_followed(file: Path, tmp_path: Path) -> None:
+    file.parent.mkdir()
+    (tmp_path / "elsewhere").write_text("kept")
+    orders_path(file).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StateError):
+        leave_site_order(file, SiteOrder(SiteAction.ADD, "http://a.example/"), NOW)
+    assert (tmp_path / "elsewhere").read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    ("place", "prefix", "selected"),
+    [
+        ("http://a.example/x", False, {"http://a.example/x"}),
+        ("http://a.example/x", True, {"http://a.example/x", "http://a.example/x/y"}),
+        ("a.example", False, {"http://a.example/x", "http://a.example/x/y", "http://a.example:81/z"}),
+        ("a.example:81", False, {"http://a.example:81/z"}),
+    ],
+)
+def test_a_place_is_a_url_a_beginning_or_a_site(place: str, prefix: bool, selected: set[str]) -> None:
+    urls = {
+        "http://a.example/x",
+        "http://a.example/x/y",
+        "http://a.example:81/z",
+        "http://b.example/x",
+    }
+    order = SiteOrder(SiteAction.DELETE, place, prefix)
+    assert set(filter(order.test(lambda url: url), urls)) == selected

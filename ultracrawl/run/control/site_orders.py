@@ -1,0 +1,114 @@
+"""Follows the orders of a person about URLs and sites, left before the crawl or while it runs (FAST `crawleradmin`)."""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ultracrawl.model.record_changes import restored
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.control.orders import ORDER_POLL_TICKS
+from ultracrawl.run.hooks import Feature
+from ultracrawl.stores.project_stores import state_file
+from ultracrawl.stores.site_orders import SiteAction, SiteOrder, orders_path, take_site_orders
+
+if TYPE_CHECKING:
+    from ultracrawl.model import UrlRecord
+    from ultracrawl.run.context import CrawlContext
+
+logger = logging.getLogger(__name__)
+
+
+class SiteOrders(Feature):
+    """Adds, fetches and deletes URLs in the running crawl, and leaves sites alone for a time.
+
+    Orders are looked for once a second, in a file beside the state; it costs one look at its time. There are none if
+    the state is in memory.
+    """
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self._file = state_file(context.project, context.source.name)
+        self._changed = 0
+        """When the file was last changed, as far as read."""
+        self._ticks = 0
+        self._deleting: set[int] = set()
+        """Keys of URLs to delete whose visits are in flight."""
+
+    def queue_opened(self) -> None:
+        """Follow the orders that were left since the last crawl, and those that still hold."""
+        self._follow(begins=True)
+
+    def tick(self) -> None:
+        """Follow new orders."""
+        self._ticks += 1
+        if self._ticks % ORDER_POLL_TICKS == 0:
+            self._follow()
+        if self._deleting:
+            self._delete_finished()
+
+    def _follow(self, *, begins: bool = False) -> None:
+        if self._file is None:
+            return
+        changed = 0
+        with suppress(OSError):
+            changed = os.stat(orders_path(self._file)).st_mtime_ns
+        if changed == self._changed:
+            return
+        for order in take_site_orders(self._file, self._context.clock(), begins=begins):
+            logger.info("%s: received %s %s", self._context.source.name, order.action, order.place)
+            self._carry_out(order)
+        with suppress(OSError):
+            self._changed = os.stat(orders_path(self._file)).st_mtime_ns
+
+    def _carry_out(self, order: SiteOrder) -> None:
+        queue = self._context.queue
+        match order.action:
+            case SiteAction.ADD:
+                self._add(order.place)
+            case SiteAction.REFETCH:
+                queue.fetch_now([record for record in self._chosen(order) if not record.removed])
+            case SiteAction.DELETE:
+                self._delete([url_key(record.url) for record in self._chosen(order)])
+            case SiteAction.QUARANTINE:
+                left = order.until - self._context.clock()
+                if left > 0:
+                    queue.hold_site(order.place, left)
+                else:
+                    queue.end_hold(order.place)
+            case SiteAction.BLACKLIST if order.until > self._context.clock():
+                queue.leave_out(order.place)
+
+    def _add(self, url: str) -> None:
+        """Queue a URL as a start URL; a known one is fetched in this run, also if it was deleted before."""
+        store = self._context.store.records
+        canonical = self._context.rules.url_policy.canonical(url)
+        record = store.get_record(url_key(canonical)) if canonical else None
+        if record is None:
+            self._context.queue.seed([url])
+            return
+        if record.removed:
+            record = restored(record)
+            store.amend_record(url_key(record.url), record)
+        self._context.queue.fetch_now([record])
+
+    def _chosen(self, order: SiteOrder) -> list[UrlRecord]:
+        """Return the known URLs that an order is about."""
+        selects = order.test(self._context.rules.url_policy.canonical)
+        return [record for record in self._context.store.records.all_records() if selects(record.url)]
+
+    def _delete(self, keys: list[int]) -> None:
+        visits = self._context.visits
+        self._deleting.update(key for key in keys if key in visits)
+        idle = [key for key in keys if key not in visits]
+        self._context.queue.withdraw(idle)
+        self._context.documents.delete(idle)
+
+    def _delete_finished(self) -> None:
+        """Delete URLs whose visits have ended."""
+        ended = [key for key in self._deleting if key not in self._context.visits]
+        self._deleting.difference_update(ended)
+        if ended:
+            self._delete(ended)

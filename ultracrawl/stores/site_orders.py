@@ -1,0 +1,130 @@
+"""Orders of a person about URLs and sites of one source, in a file beside its state, for this crawl or the next one."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from ultracrawl.rules.urls.canonical import host_of, site_of
+from ultracrawl.stores.control_channel import state_errors
+
+
+class SiteAction(StrEnum):
+    """What is ordered."""
+
+    ADD = "add-uri"
+    REFETCH = "refetch"
+    DELETE = "delete"
+    QUARANTINE = "quarantine"
+    """Nothing is requested from a site until a time; its URLs wait."""
+    BLACKLIST = "blacklist"
+    """Runs that begin before a time do without a site; its URLs wait for a later run."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteOrder:
+    """An order about a place: a URL, the beginning of URLs, or a site (`host` or `host:port`)."""
+
+    action: SiteAction
+    place: str
+    prefix: bool = False
+    """Whether `place` is the beginning of URLs."""
+    until: float = 0.0
+    """When an order about a site ends, in seconds since the epoch."""
+    taken: bool = False
+    """Whether a crawl has begun to follow an order that stays until it ends."""
+    number: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    @property
+    def stays(self) -> bool:
+        """Whether the order holds until a time, for every crawl."""
+        return self.action in (SiteAction.QUARANTINE, SiteAction.BLACKLIST)
+
+    def test(self, canonical: Callable[[str], str | None]) -> Callable[[str], bool]:
+        """Return the predicate of URLs that the order is about; `canonical` gives the canonical form of a URL."""
+        place = self.place
+        if "://" not in place:
+            return lambda url: place in (site_of(url), host_of(url))
+        known = canonical(place) or place
+        return (lambda url: url.startswith((place, known))) if self.prefix else (lambda url: url == known)
+
+
+def orders_path(state_file: Path) -> Path:
+    """Return the path of the orders about URLs and sites beside a state file."""
+    return state_file.with_name(state_file.name + ".sites")
+
+
+def leave_site_order(state_file: Path, order: SiteOrder, now: float) -> None:
+    """Add an order; one about a site replaces earlier ones of its kind. Raises `StateError`."""
+    with _locked(state_file, create=True) as (orders, file):
+        kept = [
+            each
+            for each in _in_force(orders, now)
+            if not (order.stays and (each.action, each.place) == (order.action, order.place))
+        ]
+        _write(file, [*kept, order])
+
+
+def take_site_orders(state_file: Path, now: float, *, begins: bool = False) -> list[SiteOrder]:
+    """Return the orders that no crawl has taken, and if the crawl `begins`, those that still hold.
+
+    Orders that do not hold for a time are removed. Raises `StateError`.
+    """
+    if not orders_path(state_file).exists():
+        return []
+    with _locked(state_file) as (orders, file):
+        held = _in_force(orders, now)
+        _write(file, [replace(each, taken=True) for each in held if each.stays])
+    return [each for each in held if begins or not each.taken]
+
+
+def waits(state_file: Path, order: SiteOrder) -> bool:
+    """Return whether no crawl has taken an order yet. Raises `StateError`."""
+    if not orders_path(state_file).exists():
+        return False
+    with _locked(state_file) as (orders, _):
+        return any(each.number == order.number and not each.taken for each in orders)
+
+
+def _in_force(orders: Iterable[SiteOrder], now: float) -> list[SiteOrder]:
+    return [each for each in orders if not each.stays or each.until > now or not each.taken]
+
+
+@contextmanager
+def _locked(state_file: Path, *, create: bool = False) -> Iterator[tuple[list[SiteOrder], int]]:
+    path = orders_path(state_file)
+    with state_errors(path):
+        if create:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        file = os.open(path, flags, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield _read(file), file
+        finally:
+            os.close(file)
+
+
+def _read(file: int) -> list[SiteOrder]:
+    """Return the orders of a file; lines that are damaged are left out."""
+    found = []
+    for line in os.pread(file, os.fstat(file).st_size, 0).splitlines():
+        try:
+            row = json.loads(line)
+            found.append(SiteOrder(**{**row, "action": SiteAction(row["action"])}))
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def _write(file: int, orders: Iterable[SiteOrder]) -> None:
+    text = "".join(json.dumps(asdict(each)) + "\n" for each in orders).encode()
+    os.ftruncate(file, 0)
+    os.pwrite(file, text, 0)
