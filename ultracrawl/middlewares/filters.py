@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol, Self
 
+from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Headers
 
     from ultracrawl.rules.filters.views import FilterViews
 
@@ -61,7 +63,16 @@ class FilterMiddleware:
         from ultracrawl.run.filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
         expiry, hosts = parts_of(crawler)[ExpirySweeper], parts_of(crawler)[HostAddresses]
-        return cls(context, parts_of(crawler)[Filtering], expiry.judge_visit, hosts.begin_look_up)
+        made = cls(context, parts_of(crawler)[Filtering], expiry.judge_visit, hosts.begin_look_up)
+        crawler.signals.connect(made.headers_received, signals.headers_received)
+        return made
+
+    def headers_received(self, request: Request, headers: Headers) -> None:
+        """Keep the content coding of a response, which is decoded before the filters read it."""
+        views: FilterViews | None = request.meta.get(VIEWS_KEY)
+        if views is not None:
+            coding = b", ".join(headers.getlist("Content-Encoding")).decode("latin-1")
+            views.resource.note_coding(coding)
 
     async def process_request(self, request: Request) -> None:
         """End the visit of a URL that both filters deny. Raises `IgnoreRequest`."""

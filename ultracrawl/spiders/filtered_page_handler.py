@@ -58,6 +58,11 @@ class FilteredPageHandler:
         """Whether documents that are not HTML are converted."""
         return self._filtering.robot.converts
 
+    def needs_conversion(self, visit: Visit, response: Response) -> bool:
+        """Run Data up to a directive that converts this document; return whether there is one."""
+        views = self._views(visit, response.request, None, None)
+        return self._filtering.needs_conversion(views, headers_of(response), response.body)
+
     def documents(
         self,
         visit: Visit,

@@ -68,8 +68,11 @@ class ResponseHandler:
         if self._responses is not None:
             self._responses.keep_answer(visit, response)
         filtered = self._filtered
-        if self._converter.takes(visit.fetch.media_type) and (filtered is None or filtered.converts):
-            return self._collect_async(visit, response, self._convert(visit, response))
+        if self._converter.takes(visit.fetch.media_type):
+            if filtered is None:
+                return self._collect_async(visit, response, self._convert(visit, response))
+            if filtered.converts:
+                return self._collect_async(visit, response, self._convert_filtered(filtered, visit, response))
         if self._renderer is not None and self._renderer.takes(visit, response.body):
             return self._collect_async(visit, response, self._render(self._renderer, visit, response))
         if self._reader.is_large(response.body, visit.fetch.media_type):
@@ -143,11 +146,18 @@ class ResponseHandler:
         page = await self._converter.page(visit, response.body, visit.head_of(response).page)
         if page is None:
             return ()
-        if self._robot_log is not None:
-            self._robot_log.note_converted(visit.url)
-        if self._filtered is not None:
-            return self._filtered.documents(visit, response, page)
         return self._pages.handle(visit, response, page)
+
+    async def _convert_filtered(
+        self, filtered: FilteredPageHandler, visit: Visit, response: Response
+    ) -> Iterable[Any]:
+        """Return the documents of a response that is not HTML, converted if a directive of a filter asks for it."""
+        page = None
+        if filtered.needs_conversion(visit, response):
+            page = await self._converter.page_or_none(visit, response.body, visit.head_of(response).page)
+            if page is not None and self._robot_log is not None:
+                self._robot_log.note_converted(visit.url)
+        return () if visit.done else filtered.documents(visit, response, page)
 
     async def _render(self, renderer: PageRenderer, visit: Visit, response: Response) -> Iterable[Any]:
         """Return the documents of a page that a browser renders."""

@@ -30,7 +30,7 @@ def test_portal_robot_5_files_of_a_directory_are_described_and_the_directory_is_
     ftp: FtpSite, robot: RobotFiles
 ) -> None:
     with ftp.serve() as url:
-        robot.site(f"{url}/pub/")
+        robot.site(f"{url}/pub/", rules="   Use rule=image-files\n")
         robot.crawl()
     rows = robot.urls()
     assert {path for path in rows if rows[path]["outcome"] == "NEW"} == {

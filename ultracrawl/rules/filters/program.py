@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Protocol
 
 from ultracrawl.rules.filters.function import (
@@ -76,9 +77,16 @@ class FilterProgram:
         return answer if answer is not Answer.PROCEED else run(self.steps[Phase.GENERATE], view)
 
     def trace(self, phase: Phase, view: View) -> Iterator[tuple[FilterLine, Answer]]:
-        """Run the directives of one phase up to the one that denies; yield each with its answer."""
-        for step, line in zip(self.steps[phase], self.lines[phase], strict=True):
+        """Run the directives of one phase up to the one that denies; yield each with its answer.
+
+        Those under Data that have run for the view are skipped. Raises `ConversionNeededError` under Data.
+        """
+        inspects = phase is Phase.DATA
+        directives = zip(self.steps[phase], self.lines[phase], strict=True)
+        for step, line in islice(directives, view.inspected if inspects else 0, None):
             answer = step(view)
+            if inspects:
+                view.note_inspected()
             yield line, answer
             if answer not in (Answer.PROCEED, Answer.NOACTION):
                 return

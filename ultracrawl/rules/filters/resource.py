@@ -92,6 +92,12 @@ class Fetched:
     body: bytes
     converted: Page | None = None
     """The result of conversion, None if the body was not converted."""
+    convertible: bool = False
+    """Whether the body can still be converted: a directive that converts raises `ConversionNeededError`."""
+
+
+class ConversionNeededError(Exception):
+    """Raised by a directive that needs the converted body; it runs again once the body was converted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +136,18 @@ class Resource:
     """Rules for the main content of pages."""
     read: Page | None = None
     """The page parsed from the body, if it was parsed already."""
+    coding: str = ""
+    """The content coding of the response as sent; its body is kept decoded."""
     number: int = 0
     """Its number in the run, from 1; 0 until it is known whether it is fetched."""
 
     def note_number(self, number: int) -> None:
         """Set its number in the run."""
         self.number = number
+
+    def note_coding(self, coding: str) -> None:
+        """Set the content coding of the response."""
+        self.coding = coding.strip().lower()
 
     def note_fetched(self, fetched: Fetched) -> None:
         """Set the response."""
@@ -181,6 +193,8 @@ class Resource:
                 name: tuple(values) for name, values in self.page.meta.items() if name not in _HEADERS_ONLY
             }
         sources.update((name, (headers[name],)) for name in HEADER_SOURCES if headers.get(name))
+        if self.coding:
+            sources["content-encoding"] = (self.coding,)
         _, _, charset = headers.get("content-type", "").partition("charset=")
         if charset:
             sources["content-charset"] = (charset.strip(" \"'"),)
@@ -233,7 +247,7 @@ class Resource:
 class View:
     """One filter's view of one resource. Sources have text values, some several."""
 
-    __slots__ = ("_own", "cause", "converted", "links", "rd", "resource")
+    __slots__ = ("_own", "cause", "converted", "inspected", "links", "rd", "resource")
 
     def __init__(self, resource: Resource) -> None:
         self.resource = resource
@@ -246,6 +260,12 @@ class View:
         """Why the resource was denied; its subject is the rule under which reports count it."""
         self.converted: Page | None = None
         """The result of conversion, None if the body was not converted."""
+        self.inspected = 0
+        """How many directives under Data have run."""
+
+    def note_inspected(self) -> None:
+        """Note that a directive under Data has run."""
+        self.inspected += 1
 
     def values(self, name: str) -> _Values:
         """Return all values of a source by its normalised name (`source_name`)."""

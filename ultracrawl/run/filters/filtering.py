@@ -17,7 +17,7 @@ from ultracrawl.rules.filters.classification import Classifier
 from ultracrawl.rules.filters.function import Robot, Rules, run
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.program import FilterLine, FilterProgram
-from ultracrawl.rules.filters.resource import Fetched, Resource, View
+from ultracrawl.rules.filters.resource import ConversionNeededError, Fetched, Resource, View
 from ultracrawl.rules.filters.rules import UNLIMITED
 from ultracrawl.rules.filters.views import FilterViews
 from ultracrawl.rules.urls.canonical import host_of
@@ -181,12 +181,34 @@ class Filtering(Feature):
         denier = views[1] if views[1].cause else views[0]
         return FilterViews(resource, passed[0], passed[1], not any(passed), denier.cause)
 
+    def needs_conversion(self, views: FilterViews, headers: Mapping[str, str], body: bytes) -> bool:
+        """Run the Data phase of both filters up to a directive that converts; return whether one does.
+
+        Without such a directive, Data is over for both; `use` goes on from there in any case.
+        """
+        views.resource.note_fetched(Fetched(headers, body, convertible=True))
+        links, described = views.enumeration, views.generation
+        needed: list[View] = []
+        if links is not None and not self._inspect(self.enumeration, links, needed.append):
+            views.enumeration = None
+        if described is not None and not self._inspect(self.generation, described, needed.append):
+            views.generation, views.cause = None, described.cause
+        return bool(needed)
+
+    def _inspect(self, program: FilterProgram, view: View, note: Callable[[View], None]) -> bool:
+        """Return whether a filter does not deny a resource under Data before it needs its conversion (`note`)."""
+        try:
+            return self._run(program, Phase.DATA, view) is Answer.PROCEED
+        except ConversionNeededError:
+            note(view)
+            return True
+
     def use(
         self, views: FilterViews, headers: Mapping[str, str], body: bytes, converted: Page | None = None
     ) -> FilterResult:
         """Run the phases Data, Enumerate and Generate of the filters that still allow a fetched resource.
 
-        `converted` is the page that `convert-to-html` makes of it.
+        `converted` is the page that `convert-to-html` makes of it. What `needs_conversion` ran does not run again.
         """
         views.resource.note_fetched(Fetched(headers, body, converted))
         result = FilterResult()
@@ -212,11 +234,12 @@ class Filtering(Feature):
     def _run(self, program: FilterProgram, phase: Phase, view: View) -> Answer:
         """Run one phase, and call the listener for each directive."""
         answer = Answer.PROCEED
-        if self.listener is None:
+        if self.listener is None and not (phase is Phase.DATA and self.robot.converts):
             answer = run(program.steps[phase], view)
         else:
             for line, answer in program.trace(phase, view):
-                self.listener.tested(program, phase, line, view, answer)
+                if self.listener is not None:
+                    self.listener.tested(program, phase, line, view, answer)
         if answer in VERDICTS:
             self.on_verdict(answer, str(view.cause))
         return Answer.PROCEED if answer is Answer.NOACTION else answer

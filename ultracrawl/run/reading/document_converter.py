@@ -94,13 +94,33 @@ class DocumentConverter(Feature):
 
     async def page(self, visit: Visit, body: bytes, head: PageHeaders) -> Page | None:
         """Return the page of a document; None if it could not be converted, which ends the visit."""
+        conversion = self._settle(visit, await self._converted(visit, body, head))
+        return None if conversion is None else self._page_of(visit, conversion, head)
+
+    async def page_or_none(self, visit: Visit, body: bytes, head: PageHeaders) -> Page | None:
+        """Like `page`, but the visit goes on without a page if a document could not be converted.
+
+        It still ends if only the converter failed and the index has a complete version, which is kept.
+        """
+        answer = await self._converted(visit, body, head)
+        if isinstance(answer, NotConverted) and (answer.partial is None or not self._keep_partial):
+            failed = answer.status is StatusCode.CONVERTER_MISSING
+            if not (failed and _has_whole_version(visit)):
+                logger.info("%s stays as it is: %s", visit.url, answer.reason)
+                if failed:
+                    visit.drop_validators()
+                return None
+        conversion = self._settle(visit, answer)
+        return None if conversion is None else self._page_of(visit, conversion, head)
+
+    async def _converted(self, visit: Visit, body: bytes, head: PageHeaders) -> Converted | NotConverted:
         charset = self._context.source.default_charset
         job = Job(body, visit.fetch.media_type, head.content_type, charset, self._limits)
         answer = await self._run_job(visit, job)
         assert isinstance(answer, Converted | NotConverted)
-        conversion = self._settle(visit, answer)
-        if conversion is None:
-            return None
+        return answer
+
+    def _page_of(self, visit: Visit, conversion: Conversion, head: PageHeaders) -> Page:
         page = self._context.rules.reader.page_of(conversion, visit.fetch.media_type, head)
         self._context.counters.note_truncation(visit, page)
         return page

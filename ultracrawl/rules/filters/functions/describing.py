@@ -25,7 +25,7 @@ from ultracrawl.rules.filters.function import (
     of_type,
 )
 from ultracrawl.rules.filters.phase import Answer, Phase
-from ultracrawl.rules.filters.resource import UNKNOWN, View, source_name
+from ultracrawl.rules.filters.resource import UNKNOWN, ConversionNeededError, View, source_name
 from ultracrawl.rules.filters.soif import soif_fields
 
 FULL_TEXT, PARTIAL_TEXT, TABLE_OF_CONTENTS = "full-text", "partial-text", "toc"
@@ -208,6 +208,8 @@ def _convert(block: ParameterBlock, _: FilterHandle, robot: Robot) -> Step:
     def step(view: View) -> Answer:
         if view.resource.fetched is None or not view.matches("type", media_type.__eq__):
             return Answer.NOACTION
+        if view.resource.fetched.convertible:
+            raise ConversionNeededError
         page = view.resource.fetched.converted
         if page is None and media_type == UNKNOWN and view.type.startswith("text/"):
             view.assign("type", HTML)  # text is parsed as a page anyway
