@@ -53,6 +53,19 @@ def test_a_header_that_no_response_has_excludes_nothing_and_stops_nothing(tmp_pa
     assert [*loaded.project.sources["handbook"].exclude_headers] == ["x-state"]
 
 
+def test_a_body_for_a_scheme_that_is_not_crawled_stops_nothing(tmp_path: Path) -> None:
+    """As the manual prints it, beside a start URI of http."""
+    section = (
+        '<section name="post_payload"><attrib name="prefix:https://vault.example/secure" type="string">a=1'
+        "</attrib></section>"
+    )
+    (tmp_path / "collection.xml").write_text(fast_xml({"start_uris": START}, inside=section))
+    loaded = read_definitions(tmp_path / "collection.xml")
+    found = only(loaded)
+    assert (found.fatal, found.line) == (False, line_of(tmp_path, "vault"))
+    assert loaded.project
+
+
 @pytest.mark.parametrize(
     ("languages", "fatal"),
     [(("klingonish",), True), (("klingonish", "de"), False)],

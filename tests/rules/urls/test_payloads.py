@@ -38,5 +38,10 @@ def test_other_names_are_refused(name: str) -> None:
         Payloads({name: ""}, UrlPolicy(schemes=frozenset({"http", "ftp"})))
 
 
+def test_a_scheme_that_is_not_crawled_is_no_mistake() -> None:
+    payloads = Payloads({"prefix:https://h/": "x"}, UrlPolicy(schemes=frozenset({"http"})))
+    assert (payloads.of("https://h/a"), payloads.of("http://h/a")) == (b"x", None)
+
+
 def test_nothing_is_sent_by_default() -> None:
     assert not Payloads({}, UrlPolicy())

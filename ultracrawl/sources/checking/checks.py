@@ -18,7 +18,7 @@ from ultracrawl.rules.attributes.values import convert
 from ultracrawl.rules.boundary.expressions import slow_expression
 from ultracrawl.rules.boundary.rules import Kind
 from ultracrawl.rules.urls.canonical import UrlPolicy, UrlRule
-from ultracrawl.rules.urls.payloads import Payloads
+from ultracrawl.rules.urls.payloads import PREFIX, Payloads
 from ultracrawl.sources.checking.access_checks import check_access, check_public
 from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
@@ -267,7 +267,7 @@ def check_sitemap_urls(source: DataSource) -> Iterator[PathFinding]:
 
 
 def check_payloads(source: DataSource) -> Iterator[PathFinding]:
-    """Yield the entries of `post_payload` that are not for http or https URLs."""
+    """Yield the entries of `post_payload` that are not for http or https URLs, or never sent."""
     policy = compile_url_policy(source).without_rewriting
     for name in source.post_payload:
         try:
@@ -277,6 +277,14 @@ def check_payloads(source: DataSource) -> Iterator[PathFinding]:
             yield PathFinding(
                 ("post_payload", name), f"{format_value(name)} is no URL that a body can be sent to", instead
             )
+            continue
+        scheme = name.removeprefix(PREFIX).strip().partition(":")[0].lower()
+        if scheme not in source.boundary.schemes:
+            problem, instead = (
+                f"is never sent: {scheme} is not crawled",
+                f"add {scheme} to the schemes, or remove it",
+            )
+            yield PathFinding(("post_payload", name), problem, instead, fatal=False)
 
 
 def check_feed_urls(source: DataSource) -> Iterator[PathFinding]:
