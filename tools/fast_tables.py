@@ -18,7 +18,7 @@ _SUPPORT = ("honoured", "no effect here", "not yet")
 
 def support(spec: OptionSpec) -> str:
     """Return how an option is supported."""
-    return _SUPPORT[0] if spec.sets else _SUPPORT[1] if spec.no_effect else _SUPPORT[2]
+    return _SUPPORT[0] if spec.honoured else _SUPPORT[1] if spec.no_effect else _SUPPORT[2]
 
 
 def counts() -> str:
@@ -54,6 +54,8 @@ def page(text: str) -> str:
 def _here(spec: OptionSpec) -> str:
     if spec.sets:
         return ", ".join(f"`{target}`" for target in spec.sets)
+    if spec.shown:
+        return spec.shown
     return f"no effect: {spec.no_effect}" if spec.no_effect else f"not yet: {spec.not_yet}"
 
 

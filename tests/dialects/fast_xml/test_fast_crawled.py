@@ -78,6 +78,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
     "uris": {
         **BASE,
+        "info": "of many options",
         "exclude_exts": (".zip",),
         "rewrite_rules": ("#/before/#/after/#",),
         "sort_query_params": True,
@@ -220,6 +221,11 @@ class Crawl:
         hits = self.workspace.command("search", "--json", "-c", "collection.xml", word).json["hits"]
         return bool(hits)
 
+    @property
+    def listed(self) -> dict[str, Any]:
+        """What `admin list` says of the collection."""
+        return dict(self.workspace.command("admin", "list", "--json", "-c", "collection.xml").json)
+
     @cached_property
     def stored(self) -> dict[str, StoredAnswer]:
         """What is kept of documents, by path."""
@@ -282,6 +288,7 @@ KINDS += ("meta_refresh", "object", "script", "script_java", "style")
 RULED = ("exact", "prefix", "suffix", "regexp", "ipmask")
 URI_PATHS = ("/x/exact.html", "/x/prefix/1", "/x/page.suffix", "/x/2024/regexp", "/x/listed")
 CASES: dict[int, Case] = {
+    1: Case(lambda crawl: crawl.listed["info"], None, "of many options", "uris"),
     2: Case(asked("/seeded"), True, False, "kinds"),
     3: Case(asked("/in-a-file"), False, True, "other"),
     4: Case(lambda crawl: bool(crawl.ftp), False, True, "ftp", "ftp-not"),

@@ -27,7 +27,7 @@ SECRET_SECTIONS = frozenset({"passwd", "ftp_acct", LOGIN_FIELDS})
 
 @dataclass(frozen=True, slots=True)
 class OptionSpec:
-    """One option: type, form, and exactly one of `sets`, `no_effect` and `not_yet`."""
+    """One option: type, form, and exactly one of `sets`, `shown`, `no_effect` and `not_yet`."""
 
     name: str
     section: str
@@ -39,6 +39,7 @@ class OptionSpec:
     default: Value = None
     sets: tuple[str, ...] = ()
     """The options of a source definition that it sets; an asterisk stands for the free name of option or section."""
+    shown: str = ""
     no_effect: str = ""
     not_yet: str = ""
     form: str = "plain"
@@ -60,6 +61,11 @@ class OptionSpec:
     """The test module that compares a collection with and without it."""
     sample: Value = None
     sample_name: str = ""
+
+    @property
+    def honoured(self) -> bool:
+        """Whether it does what it says: it sets something, or something shows it."""
+        return bool(self.sets or self.shown)
 
     @property
     def path(self) -> str:

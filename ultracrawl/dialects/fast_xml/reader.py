@@ -252,7 +252,7 @@ def _member_order(fault: PathFinding) -> tuple[str, tuple[int, ...]]:
 def report_ineffective_options(collection: Scope, node: str, notices: Notices) -> None:
     """Add a notice for each ineffective option that a collection sets in its own file."""
     for setting in _settings(collection):
-        if setting.place.file == notices.file and not setting.spec.sets:
+        if setting.place.file == notices.file and not setting.spec.honoured:
             _report(setting, notices)
     if collection.nodes and node not in collection.nodes:
         problem = f"none of the nodes is this one (`{node}`); their options are ignored"
