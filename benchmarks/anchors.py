@@ -55,7 +55,8 @@ def crawl(desk: AnchorTexts, state: SqliteStore, pages: list[Located], *, known:
     waiting: list[int] = []
     for number, one in enumerate(pages, 1):
         visit: Any = SimpleNamespace(
-            url=one.url, from_store=False, outcome=UrlOutcome.NEW, fetch=SimpleNamespace(status=200),
+            url=one.url, from_store=False, outcome=UrlOutcome.NEW, fetch=SimpleNamespace(status=200), deferred=False,
+            revived=False, page=SimpleNamespace(own_readers=None),
             entry=SimpleNamespace(key=url_key(one.url)), record=SimpleNamespace(last_fetched=float(known)),
         )  # fmt: skip
         times = [time.process_time()]
