@@ -1,10 +1,11 @@
-"""Sends POST requests with libcurl to addresses that the address policy allows."""
+"""Sends requests with libcurl to addresses that the address policy allows."""
 
 from __future__ import annotations
 
 import math
 import socket
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pycurl
@@ -20,6 +21,10 @@ _PERMANENT_ERRORS = frozenset({
 """libcurl errors that a retry does not help."""
 
 
+MAX_BODY = 4 << 20
+"""Bytes of a response that are kept."""
+
+
 class PostError(UltracrawlError):
     """There was no response; `is_transient` says whether a retry may succeed."""
 
@@ -30,10 +35,11 @@ class PostError(UltracrawlError):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The status code of a response, and its Retry-After in seconds."""
+    """The status code of a response, its Retry-After in seconds, and its body as far as it is kept."""
 
     status: int
     retry_after: float
+    body: bytes = b""
 
     @property
     def is_success(self) -> bool:
@@ -42,18 +48,19 @@ class Response:
 
 
 class Poster:
-    """Sends bodies to one URL, without proxy, redirects and cookies; the address policy checks every connection."""
+    """Sends bodies to one server, without proxy, redirects and cookies; the address policy checks every connection."""
 
     def __init__(self, url: str, headers: list[str], timeout: float, policy: AddressPolicy) -> None:
+        self._url = url
         self._policy = policy
         self._headers = headers
+        self._body = bytearray()
         self._refused = ""
         self._retry_after = ""
         self._opened: list[socket.socket] = []
         self._curl = pycurl.Curl()
         file, folder = trusted_roots()
         options: list[tuple[int, object]] = [
-            (pycurl.URL, url),
             (pycurl.NOSIGNAL, 1),
             (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
             (pycurl.FOLLOWLOCATION, 0),
@@ -63,16 +70,23 @@ class Poster:
             (pycurl.TIMEOUT_MS, max(1, int(timeout * 1000))),
             (pycurl.OPENSOCKETFUNCTION, self._open_socket),
             (pycurl.HEADERFUNCTION, self._note_header),
-            (pycurl.WRITEFUNCTION, lambda _: None),
+            (pycurl.WRITEFUNCTION, self._keep_body),
             *([(pycurl.CAINFO, file)] if file else [(pycurl.CAPATH, folder)] if folder else []),
         ]
         for option, value in options:
             self._curl.setopt(option, value)
 
     def post(self, body: bytes, key: str) -> Response:
-        """Send a body. Raises `PostError` if there is no response."""
+        """Post a body to the URL with an idempotency key. Raises `PostError` if there is no response."""
+        return self.send("POST", "", body, (f"Idempotency-Key: {key}",))
+
+    def send(self, method: str, path: str, body: bytes, headers: Iterable[str] = ()) -> Response:
+        """Send a request to the URL with `path` appended. Raises `PostError` if there is no response."""
         self._refused = self._retry_after = ""
-        self._curl.setopt(pycurl.HTTPHEADER, [*self._headers, f"Idempotency-Key: {key}", "Expect:"])
+        self._body.clear()
+        self._curl.setopt(pycurl.URL, self._url + path)
+        self._curl.setopt(pycurl.CUSTOMREQUEST, method)
+        self._curl.setopt(pycurl.HTTPHEADER, [*self._headers, *headers, "Expect:"])
         self._curl.setopt(pycurl.POSTFIELDS, body)
         try:
             self._curl.perform()
@@ -82,9 +96,8 @@ class Poster:
             for opened in self._opened:  # libcurl uses duplicates
                 opened.close()
             self._opened.clear()
-        return Response(
-            self._curl.getinfo(pycurl.RESPONSE_CODE), retry_after(self._retry_after, time.time(), math.inf)
-        )
+        status = self._curl.getinfo(pycurl.RESPONSE_CODE)
+        return Response(status, retry_after(self._retry_after, time.time(), math.inf), bytes(self._body))
 
     def close(self) -> None:
         """Close the connection."""
@@ -97,6 +110,10 @@ class Poster:
             )
             return PostError(message, is_transient=False)
         return PostError(text, is_transient=code not in _PERMANENT_ERRORS)
+
+    def _keep_body(self, data: bytes) -> None:
+        if len(self._body) < MAX_BODY:
+            self._body += data
 
     def _open_socket(self, _purpose: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
         rule = self._policy.refuses(address.addr[0])

@@ -41,12 +41,14 @@ def destination_config(project: Project, name: str) -> DestinationConfig:
     """Return the configuration of a destination that is no index. Raises `UserError` if a secret cannot be read."""
     section, place, key_file = project.destinations[name], f"destinations.{name}", project.key_file
     if "options" in section.own_options:
-        secrets = read_secrets(section.secrets, f"{place}.secrets", key_file)
-        return DestinationConfig(name, section.type, {**section.options, **secrets})
-    options = section.model_dump(mode="json", include=set(section.own_options - {"headers", "password"}))
+        own = read_secrets(section.secrets, f"{place}.secrets", key_file)
+        return DestinationConfig(name, section.type, {**section.options, **own})
+    options = section.model_dump(
+        mode="json", include=set(section.own_options - {"headers", "password", "key"})
+    )
     options["headers"] = read_secrets(section.headers, f"{place}.headers", key_file)
-    if section.password is not None:
-        options |= read_secrets({"password": section.password}, place, key_file)
+    secrets = {"password": section.password, "key": section.key}
+    options |= read_secrets({name: one for name, one in secrets.items() if one is not None}, place, key_file)
     return DestinationConfig(name, section.type, options)
 
 

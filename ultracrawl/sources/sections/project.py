@@ -220,17 +220,31 @@ class FurtherIndex(StorageSection, EngineOptions):
         return self if "path" in self.model_fields_set else self.model_copy(update={"path": self.path / name})
 
 
+SEARCH_ENGINES = frozenset({"elasticsearch", "meilisearch", "opensearch", "solr", "typesense"})
+"""Types of destinations that are search engines."""
+
+
 class DestinationSection(PluginOptions):
     """A destination of documents other than an index; the valid options depend on its type."""
 
     type: Annotated[str, PluginName(DESTINATIONS)] = Field(examples=["http"])
-    """`jsonl`: a file with one JSON object per line. `http`: a web server that receives such lines by POST."""
+    """`jsonl`: a file with one JSON object per line. `http`: a web server that receives such lines by POST.
+    `opensearch`, `elasticsearch`, `meilisearch`, `typesense`, `solr`: a search engine.
+    """
     path: Path | None = Field(default=None, examples=["var/export.jsonl"])
     """The file, for `jsonl`."""
     url: Annotated[str, AfterValidator(check_web_url)] | None = Field(
         default=None, examples=["https://portal.example.com/documents"]
     )
-    """The URL that documents are sent to, for `http` (like all following options)."""
+    """The URL that documents are sent to, for `http` and search engines (like all following options)."""
+    collection: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._-]*$", max_length=100)] = Field(
+        default="ultracrawl", examples=["docs"]
+    )
+    """The index, collection or core of a search engine. It is made if there is none; in Solr it has to exist."""
+    key: Secret | None = Field(default=None, examples=["${SEARCH_KEY}"])
+    """The API key of a search engine: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is."""
+    records: Literal["documents", "sections"] = Field(default="documents", examples=["sections"])
+    """What a search engine gets: one record a document, or one for each of its sections."""
     headers: Mapping[SiteHeader, Secret] = Field(
         default={}, repr=False, examples=[{"Authorization": "${PORTAL_TOKEN}"}]
     )
@@ -254,7 +268,7 @@ class DestinationSection(PluginOptions):
 
     @model_validator(mode="after")
     def _has_place(self) -> DestinationSection:
-        needed = {"jsonl": "path", "http": "url"}.get(self.type)
+        needed = {"jsonl": "path", "http": "url", **dict.fromkeys(SEARCH_ENGINES, "url")}.get(self.type)
         if needed and getattr(self, needed) is None:
             raise mistake(f"`{needed}` is missing, which the type `{self.type}` needs", f"add `{needed}:`")
         if foreign := sorted(self.model_fields_set - self.own_options - {"type"}):
@@ -266,8 +280,11 @@ class DestinationSection(PluginOptions):
         """The valid options for the type."""
         if self.type == "jsonl":
             return frozenset({"path"})
+        server = frozenset(type(self).model_fields) - {"type", "path", "options", "secrets"}
+        if self.type in SEARCH_ENGINES:
+            return server
         if self.type == "http":
-            return frozenset(type(self).model_fields) - {"type", "path", "options", "secrets"}
+            return server - {"collection", "key", "records"}
         return frozenset({"options", "secrets"})
 
     def resolve_paths(self, base: Path, instead_of: Path) -> Self:

@@ -1,0 +1,264 @@
+"""Search engines as destinations: what each holds after changes, faults and repetitions is what our index would."""
+
+from __future__ import annotations
+
+import json
+import random
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from support.opensearch import node, send
+from support.resource import Reply
+from support.search_engines import ENGINES, Engine, Meilisearch, OpenSearch, Typesense, reply
+from support.server import Request, Server
+
+from ultracrawl.errors import WorkError
+from ultracrawl.index import Deletion, IndexDocument, NewAnchors
+from ultracrawl.index.destinations import Batch, Destination
+from ultracrawl.index.destinations.engines.records import document_key, records_of
+from ultracrawl.model.page import Section
+from ultracrawl.system.plugins import DESTINATIONS
+
+from .conftest import document
+
+OPTIONS: dict[str, Any] = {
+    "collection": "docs", "documents": 2, "size": 1 << 20, "timeout": 10.0, "retry": 5.0,
+    "networks": ["127.0.0.0/8"], "key": "k3y",
+}  # fmt: skip
+Deliver = Callable[..., int]
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def engine(kind: str) -> Engine:
+    return ENGINES[kind]()
+
+
+@pytest.fixture
+def url(engine: Engine) -> Iterator[str]:
+    server = Server(engine.answer)
+    server.start()
+    yield server.url
+    server.stop()
+
+
+def opened(kind: str, url: str, **options: object) -> Destination:
+    """Open a destination whose clock only its own pauses move."""
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    make: Any = DESTINATIONS.load(kind)
+    opened: Destination = make("out", {**OPTIONS, "url": url, **options}, clock=lambda: now[0], sleep=sleep)
+    return opened
+
+
+@pytest.fixture
+def deliver(kind: str, url: str) -> Iterator[Deliver]:
+    with closing(opened(kind, url)) as destination:
+        yield lambda *changes, key="1": destination.deliver(Batch(key, list(changes)))
+
+
+def titles(engine: Engine) -> dict[str, str]:
+    if isinstance(engine, OpenSearch):
+        engine.records, engine.unseen = engine.records | engine.unseen, {}
+    return {one["url"]: one["title"] for one in engine.records.values()}
+
+
+def test_documents_are_put_replaced_and_deleted(engine: Engine, deliver: Deliver) -> None:
+    assert deliver(document("/a", title="A"), document("/b", title="B"), Deletion("s", "/never")) == 2
+    assert (
+        deliver(document("/a", title="A2"), Deletion("s", "/b"), NewAnchors("s", "/a", ("see",)), key="2")
+        == 1
+    )
+    assert titles(engine) == {"/a": "A2"}
+
+
+def test_ten_random_runs_with_repetitions_end_like_our_index(engine: Engine, deliver: Deliver) -> None:
+    chance, held = random.Random(7), dict[str, str]()
+    for run in range(10):
+        changes: list[IndexDocument | Deletion] = []
+        for url in chance.sample([f"/{number}" for number in range(12)], 6):
+            if chance.random() < 0.4:
+                changes.append(Deletion("s", url))
+                held.pop(url, None)
+            else:
+                held[url] = f"{url} {run}"
+                changes.append(document(url, title=held[url]))
+        for _ in range(chance.choice((1, 1, 2))):  # as after a kill: from its beginning
+            deliver(*changes, key=str(run))
+    assert titles(engine) == held
+
+
+def test_each_request_has_the_key(engine: Engine, kind: str, deliver: Deliver) -> None:
+    deliver(document("/a"))
+    name, value = {
+        "meilisearch": ("Authorization", "Bearer k3y"), "typesense": ("X-TYPESENSE-API-KEY", "k3y"),
+    }.get(kind, ("Authorization", "ApiKey k3y" if "search" in kind else "Bearer k3y"))  # fmt: skip
+    assert {request.header(name) for request in engine.came} == {value}
+
+
+def test_what_passes_is_repeated_and_what_does_not_fails(engine: Engine, deliver: Deliver) -> None:
+    busy = [503, 429]
+    engine.interfere = lambda _: Reply(busy.pop(), (("Retry-After", "0"),)) if busy else None
+    assert deliver(document("/a", title="A")) == 1
+    engine.interfere = lambda _: reply(403, {"error": "no"})
+    with pytest.raises(WorkError):
+        deliver(document("/b", title="B"), key="2")
+    engine.interfere = lambda _: None
+    assert deliver(document("/b", title="B"), key="2") == 1
+    assert titles(engine) == {"/a": "A", "/b": "B"}
+
+
+PARTS = IndexDocument(
+    "s",
+    "https://a.example/guide",
+    "Guide",
+    "Guide\nAll of it.\nSetup\nInstall it.\nProxies\nBehind one.\nUse\nType words.",
+    {"Author": ["Lee"], "LastModifiedDate": [datetime(2024, 5, 1, tzinfo=UTC)], "Size": [3.0]},
+    acl=("staff",),
+    sections=(
+        Section(0, 1, "", "Guide"),
+        Section(17, 2, "setup", "Setup"),
+        Section(35, 3, "proxies", "Proxies"),
+        Section(55, 2, "use", "Use"),
+    ),
+)
+
+
+def test_records_of_sections_have_the_titles_above_them() -> None:
+    records = list(records_of(PARTS, by_section=True))
+    rows = [(one["url"], list(one["hierarchy"].values()), one["content"]) for one in records]  # type: ignore[union-attr]
+    address = "https://a.example/guide"
+    assert rows == [
+        (address, ["Guide"], ""),
+        (address, ["Guide"], "All of it."),
+        (f"{address}#setup", ["Guide", "Setup"], "Install it."),
+        (f"{address}#proxies", ["Guide", "Setup", "Proxies"], "Behind one."),
+        (f"{address}#use", ["Guide", "Use"], "Type words."),
+    ]
+    assert {(one["document"], one["public"], tuple(one["acl"])) for one in records} == {  # type: ignore[arg-type]
+        (document_key("s", address), False, ("staff",))
+    }
+    assert records[0]["attributes"] == {"Author": ["Lee"], "LastModifiedDate": [1714521600], "Size": [3.0]}
+
+
+def test_a_text_that_may_not_be_shown_is_not_sent() -> None:
+    secret = IndexDocument("s", "/a", "A", "hidden words", secret_text=True)
+    for by_section in (True, False):
+        assert "hidden" not in json.dumps(list(records_of(secret, by_section=by_section)))
+
+
+def test_a_document_with_fewer_sections_leaves_no_record_behind(engine: Engine, kind: str, url: str) -> None:
+    with closing(opened(kind, f"{url}/", records="sections")) as destination:
+        destination.deliver(Batch("1", [PARTS, document("/b", "words", title="B")]))
+        assert len(titles(engine)) == 5
+        destination.deliver(Batch("2", [document(PARTS.url, "words", title="Guide")]))
+        assert set(titles(engine)) == {PARTS.url, "/b"}
+        destination.deliver(Batch("3", [Deletion("s", PARTS.url)]))
+        assert set(titles(engine)) == {"/b"}
+    assert not any("//" in request.path for request in engine.came)
+
+
+def test_one_that_was_made_by_something_else_is_not_written_to(engine: Engine, deliver: Deliver) -> None:
+    if isinstance(engine, OpenSearch):
+        engine.mapping = {"properties": {"title": {"type": "text"}}}
+    elif isinstance(engine, Typesense):
+        engine.exists, engine.fields = True, [{"name": "title"}]
+    elif isinstance(engine, Meilisearch):
+        engine.interfere = lambda request: (
+            reply(200, {"primaryKey": "sku"}) if request.method == "GET" else None
+        )
+    else:
+        engine.interfere = lambda _: reply(404, {})
+    with pytest.raises(WorkError):
+        deliver(document("/a"))
+    assert not engine.records
+
+
+# ---- of one engine
+
+
+@pytest.mark.parametrize("kind", ["opensearch"])
+def test_items_that_are_refused_are_left_out_and_busy_ones_come_again(
+    engine: OpenSearch, deliver: Deliver, caplog: pytest.LogCaptureFixture
+) -> None:
+    rounds: list[dict[str, int]] = [{"A": 429, "B": 400}]
+
+    def some_fail(request: Request) -> Reply | None:
+        if not (request.path.startswith("/_bulk") and rounds):
+            return None
+        wrong, items = rounds.pop(), []
+        rows = request.body.splitlines()
+        for record in map(json.loads, rows[1::2]):
+            status = wrong.get(record["title"], 201)
+            if status == 201:
+                engine.unseen[record["id"]] = record
+            items.append({"index": {"_id": record["id"], "status": status, "error": {"type": "mapping"}}})
+        return reply(200, {"errors": True, "items": items})
+
+    engine.interfere = some_fail
+    assert deliver(document("/a", title="A"), document("/b", title="B")) == 2
+    assert titles(engine) == {"/a": "A"}
+    assert document_key("s", "/b") in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["meilisearch"])
+def test_a_task_that_fails_is_a_delivery_that_fails(engine: Meilisearch, deliver: Deliver) -> None:
+    deliver(document("/a", title="A"))
+    engine.interfere = lambda request: (
+        reply(200, {"status": "failed", "error": {"code": "internal"}}) if "/tasks/" in request.path else None
+    )
+    with pytest.raises(WorkError):
+        deliver(document("/b", title="B"), key="2")
+    engine.interfere = lambda _: None
+    deliver(document("/b", title="B"), key="2")
+    assert titles(engine) == {"/a": "A", "/b": "B"}
+
+
+@pytest.mark.parametrize("kind", ["typesense"])
+def test_a_line_that_is_refused_is_left_out(
+    engine: Typesense, deliver: Deliver, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine.failing["B"] = {"success": False, "code": 400, "error": "no"}
+    assert deliver(document("/a", title="A"), document("/b", title="B")) == 2
+    assert (titles(engine), document_key("s", "/b") in caplog.text) == ({"/a": "A"}, True)
+    engine.failing["C"] = {"success": False, "code": 503, "error": "busy"}
+    with pytest.raises(WorkError):
+        deliver(document("/c", title="C"), key="2")
+
+
+# ---- a real one
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("records", ["documents", "sections"])
+def test_a_real_opensearch_holds_what_was_sent(records: str) -> None:
+    """The others are not to be had here: they are answered as their documentation says."""
+    server, collection = node(), f"out-{uuid.uuid4().hex}"
+    options = {"collection": collection, "records": records, "key": "", "networks": ["127.0.0.0/8"]}
+    try:
+        with closing(opened("opensearch", server, **options)) as destination:
+            destination.deliver(Batch("1", [PARTS, document("https://a.example/b", "words", title="B")]))
+            destination.deliver(Batch("2", [document(PARTS.url, "few words", title="Guide")]))
+            destination.deliver(Batch("2", [document(PARTS.url, "few words", title="Guide")]))
+            destination.deliver(Batch("3", [Deletion("s", "https://a.example/b")]))
+        send("POST", f"{server}/{collection}/_refresh")
+        found = send("GET", f"{server}/{collection}/_search?q=title:guide")["hits"]["hits"]
+        assert [hit["_source"]["url"] for hit in found] == [PARTS.url]
+        with closing(opened("opensearch", server, **options)) as again:
+            again.deliver(Batch("4", [PARTS]))
+        send("POST", f"{server}/{collection}/_refresh")
+        count = send("GET", f"{server}/{collection}/_count")["count"]
+        assert count == {"documents": 1, "sections": 5}[records]
+    finally:
+        send("DELETE", f"{server}/{collection}")

@@ -1,0 +1,53 @@
+"""Solr as a destination: JSON updates, with field names of the dynamic fields of its default configuration."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import cast
+
+from ultracrawl.index.destinations.engines.engine_destination import EngineServer, line_of
+from ultracrawl.index.engine import Json
+
+_TEXTS = ("title", "text", "content")
+_STRINGS = ("document", "source", "url", "url_without_anchor", "anchor", "type")
+_NUMBERS = ("depth", "position")
+_NO_NAME = re.compile(r"\W")
+
+
+class SolrDestination(EngineServer):
+    """A core or collection of Solr; `url` ends before its name, as `http://localhost:8983/solr`."""
+
+    def prepare_collection(self) -> None:
+        """Check that there is such a core."""
+        self.request("GET", f"/{self.collection}/select?q=*:*&rows=0&wt=json")
+
+    def remove_documents(self, keys: Sequence[str]) -> None:
+        """Remove records by their document."""
+        query = {"delete": {"query": f"{{!terms f=document_s}}{','.join(keys)}"}}
+        self.request("POST", f"/{self.collection}/update", query)
+
+    def put_records(self, records: Iterable[dict[str, Json]]) -> None:
+        """Add or replace records."""
+        for body in self.client.batches(line_of(dict(_fields(record))) for record in records):
+            documents = [json.loads(line) for line in body.splitlines()]
+            self.request("POST", f"/{self.collection}/update", documents)
+
+    def finish(self) -> None:
+        """Commit, so that what was sent is on disk and found."""
+        self.request("POST", f"/{self.collection}/update", {"commit": {}})
+
+
+def _fields(record: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """Yield the fields of a record under names whose endings say their types."""
+    yield "id", record["id"]
+    yield "acl_ss", record["acl"]
+    yield "public_b", record["public"]
+    for names, ending in ((_TEXTS, "txt"), (_STRINGS, "s"), (_NUMBERS, "i")):
+        yield from ((f"{name}_{ending}", record[name]) for name in names if name in record)
+    titles = cast(Mapping[str, Json], record.get("hierarchy") or {})
+    yield from ((f"hierarchy_{level}_txt", title) for level, title in titles.items())
+    for name, values in cast(Mapping[str, list[Json]], record["attributes"]).items():
+        ending = "ss" if any(isinstance(value, str) for value in values) else "ds"
+        yield f"{_NO_NAME.sub('_', name)}_{ending}", values
