@@ -26,6 +26,7 @@ from ultracrawl.settings.presets import (
     UNPACED_SETTINGS,
     max_concurrent_requests,
 )
+from ultracrawl.settings.trust import CA_SETTING, PINS_SETTING
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.kinds import load_kind
 
@@ -153,3 +154,6 @@ class UltracrawlAddon:
         settings.set("DOWNLOAD_TIMEOUT", source.limits.timeout, priority="addon")
         settings.set("USER_AGENT", source.user_agent, priority="addon")
         settings.set("ULTRACRAWL_HTTP_VERSION", source.http.version, priority="addon")
+        settings.set(CA_SETTING, str(source.http.ca or ""), priority="addon")
+        pins = {host: ";".join(keys) for host, keys in source.http.pins.items()}
+        settings.set(PINS_SETTING, pins, priority="addon")

@@ -5,6 +5,11 @@ from __future__ import annotations
 import ssl
 from pathlib import Path
 
+CA_SETTING = "ULTRACRAWL_CA_FILE"
+"""The PEM file with the root certificates of a source; empty: those of the machine."""
+PINS_SETTING = "ULTRACRAWL_PINS"
+"""The public keys of https servers by host, each as libcurl's `sha256//BASE64;sha256//BASE64`."""
+
 
 def trusted_roots() -> tuple[str, str]:
     """Return (file, folder) of the trusted root certificates, of which at most one is not empty.

@@ -39,6 +39,8 @@ KEY_FILE = "password.key"
 """The file beside a collection file with the key of encrypted passwords."""
 NODE_VARIABLE = "ULTRACRAWL_NODE"
 """The environment variable with the name of this node; the default is the host name."""
+CA_FILE = "ca.pem"
+"""Root certificates beside a file of collections, for which XML has no option."""
 MAX_BYTES = 64 << 20
 """Maximum size of a file, in bytes."""
 _NO_START_PROBLEM = "has no start URI, so there is nothing to crawl"
@@ -66,6 +68,7 @@ def load_collections(path: Path, collections: Sequence[Scope], notices: Notices)
         str(path), [merge_layers([*defaults, collection]) for collection in collections], notices
     )
     tree.open_networks(networks)
+    tree.trust(path.with_name(CA_FILE))
     return _load(tree, path.absolute().parent, notices)
 
 
@@ -189,6 +192,12 @@ class _CollectionTree:
         file = str(Path(self.file).with_name(NETWORKS_FILE))
         for draft in self._drafts.values():
             open_networks(draft, networks, file)
+
+    def trust(self, roots: Path) -> None:
+        """Have all sources check server certificates against root certificates, if there is such a file."""
+        track_file(roots)
+        for draft in self._drafts.values() if roots.exists() else ():
+            draft.put_from(("http", "ca"), roots.name, Place(str(roots), 0, "file"))
 
     def place(self, path: OptionPath) -> Place:
         """Return the place of an option in the XML file."""

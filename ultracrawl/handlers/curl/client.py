@@ -19,6 +19,7 @@ from ultracrawl.handlers.curl.transfer import Limits, Transfer
 from ultracrawl.handlers.curl.wire import Option, bind_options, tls_options
 from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.run.transport.outgoing import CONNECTION
+from ultracrawl.settings.trust import PINS_SETTING
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -69,6 +70,7 @@ class CurlClient:
         if version not in _VERSIONS:
             raise ValueError(f"ULTRACRAWL_HTTP_VERSION is {version!r}; write one of {', '.join(_VERSIONS)}")
         self._options = [*_COMMON_OPTIONS, (pycurl.HTTP_VERSION, _VERSIONS[version]), *tls_options(settings)]
+        self._pins: dict[str, str] = settings.getdict(PINS_SETTING)
         self._options += bind_options(settings.get("DOWNLOAD_BIND_ADDRESS"))
         concurrent = settings.getint("CONCURRENT_REQUESTS")
         self._loop = CurlLoop(asyncio.get_running_loop(), connections=max(64, 2 * concurrent))
@@ -77,7 +79,7 @@ class CurlClient:
 
     async def fetch(self, request: Request) -> Response:
         """Send a request. Raises Scrapy's download exceptions or `AddressRefusedError`."""
-        transfer = self._spare.pop() if self._spare else Transfer(self._options, self._guard)
+        transfer = self._spare.pop() if self._spare else Transfer(self._options, self._guard, self._pins)
         try:
             self._prepare(transfer, request)
             code, text = await self._loop_for(request).run(transfer.curl)

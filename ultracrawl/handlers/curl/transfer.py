@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from ultracrawl.handlers.curl.wire import (
     target_url,
 )
 from ultracrawl.model import StatusCode
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.run.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.run.auth.site_headers import CERTIFICATE_KEY
 from ultracrawl.run.transport.outgoing import NEW_CONNECTION, needs_new_connection
@@ -51,8 +52,12 @@ class Transfer(EasyTransfer):
     are reset before the next one.
     """
 
-    def __init__(self, options: Sequence[Option], guard: AddressGuard | None) -> None:
+    def __init__(
+        self, options: Sequence[Option], guard: AddressGuard | None, pins: Mapping[str, str]
+    ) -> None:
         self._options = options
+        self._pins = pins
+        """Public keys of servers, by host."""
         self._has_common_options = False
         self._limits = Limits(-1, 0)
         super().__init__(guard)
@@ -79,6 +84,9 @@ class Transfer(EasyTransfer):
             self._has_common_options = False
             for option, value in certificate_options(certificate):
                 self.curl.setopt(option, value)
+        if self._pins and (pin := self._pins.get(host_of(request.url))):
+            self._has_common_options = False
+            self.curl.setopt(pycurl.PINNEDPUBLICKEY, pin)
         if request.method != "GET" or request.body or _OPTION_META_KEYS & meta.keys():
             self._has_common_options = False
             self._set_method(request)

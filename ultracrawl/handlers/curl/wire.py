@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pycurl
 from scrapy.utils.url import add_http_if_no_scheme
 
-from ultracrawl.settings.trust import trusted_roots
+from ultracrawl.settings.trust import CA_SETTING, trusted_roots
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.rules.access.credentials import ClientCertificate
 
-Option = tuple[int, int | str]
+Option = tuple[int, int | str | None]
 
 _MIN_VERSIONS = {
     "TLSv1.0": pycurl.SSLVERSION_TLSv1_0,
@@ -53,7 +53,7 @@ def tls_options(settings: BaseSettings) -> list[Option]:
     verified = settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
     options += [(pycurl.SSL_VERIFYPEER, int(verified)), (pycurl.SSL_VERIFYHOST, 2 * verified)]
     options += [(pycurl.PROXY_SSL_VERIFYPEER, int(verified)), (pycurl.PROXY_SSL_VERIFYHOST, 2 * verified)]
-    return [*options, *_root_options()] if verified else options
+    return [*options, *_root_options(settings.get(CA_SETTING))] if verified else options
 
 
 def certificate_options(certificate: ClientCertificate) -> list[Option]:
@@ -62,8 +62,10 @@ def certificate_options(certificate: ClientCertificate) -> list[Option]:
     return [*options, (pycurl.KEYPASSWD, certificate.password)] if certificate.password else options
 
 
-def _root_options() -> Iterator[Option]:
-    file, folder = trusted_roots()
+def _root_options(own: str | None) -> Iterator[Option]:
+    file, folder = (own, "") if own else trusted_roots()
+    if own:
+        yield pycurl.CAPATH, None  # else a folder of the machine could be trusted, too
     if file:
         yield pycurl.CAINFO, file
         yield pycurl.PROXY_CAINFO, file

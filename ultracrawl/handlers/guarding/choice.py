@@ -108,6 +108,8 @@ def _check_access(source: DataSource, option: str) -> None:
     unable = f"{option}: this handler does not support %s; remove the option, or the handler"
     if source.client_certificates:
         raise UserError(unable % "client_certificates")
+    if source.http.ca or source.http.pins:
+        raise UserError(unable % ("http.ca" if source.http.ca else "http.pins"))
     if any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values()):
         raise UserError(unable % "authentication with NTLM")
 

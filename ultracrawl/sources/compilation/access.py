@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from ultracrawl.errors import UserError
 from ultracrawl.rules.access.credentials import ClientCertificate, Credential, CredentialStore, basic_answer
@@ -87,6 +88,8 @@ def compile_certificates(
     source: DataSource, seeds: Iterable[str], secrets: SecretReader
 ) -> dict[tuple[str, int], ClientCertificate]:
     """Return the client certificate of each https site, by host and port. Raises `UserError`."""
+    if source.http.ca is not None:
+        _check_roots(source.http.ca)
     sites = [site for site in sites_of(seeds) if site.scheme == "https"]
     found: dict[tuple[str, int], ClientCertificate] = {}
     for name, entry in source.client_certificates.items():
@@ -98,6 +101,17 @@ def compile_certificates(
         for site in [UrlPrefix.parse(entry.url)] if entry.url else sites:
             found.setdefault((site.host, site.port), made)
     return found
+
+
+def _check_roots(file: Path) -> None:
+    """Load root certificates once, so that a mistake in them is reported before the first handshake."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+    except FileNotFoundError:
+        raise UserError(f"http.ca: {file} is not there") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or "it is no PEM file"
+        raise UserError(f"http.ca: {file} cannot be used: {reason}") from None
 
 
 def _check_pair(pair: ClientCertificate, place: str) -> None:

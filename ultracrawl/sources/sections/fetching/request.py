@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,8 +15,9 @@ from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.authentication import PrefixText
+from ultracrawl.sources.sections.scope.sites import HostName
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Seconds
+from ultracrawl.sources.values import Seconds, one_or_list
 
 _HEADERS_WITH_OPTION = {
     "user-agent": "write `user_agent`",
@@ -95,6 +97,24 @@ class CookiesSection(Section):
     set it; 80 and 443 count as one."""
 
 
+def _check_pin(text: str) -> str:
+    scheme, _, digest = text.partition("//")
+    try:
+        decoded = b64decode(digest, validate=True)
+    except ValueError:
+        decoded = b""
+    if scheme != "sha256" or len(decoded) != 32:
+        raise mistake(
+            f"{format_value(text)} is not the SHA-256 of a public key",
+            "write `sha256//` and 44 characters of Base64",
+        )
+    return text
+
+
+Pin = Annotated[str, AfterValidator(_check_pin)]
+"""The SHA-256 of a public key (SubjectPublicKeyInfo, DER), as `sha256//BASE64`."""
+
+
 class CertificateEntry(Section):
     """A client certificate, and the site it is for."""
 
@@ -115,3 +135,9 @@ class HttpSection(Section):
     """The HTTP version. `2` is used where a server offers it over TLS."""
     compression: bool = Field(default=True, examples=[False])
     """Accept compressed responses. With version 1.0 they are never accepted."""
+    ca: PlacedPath | None = Field(default=None, examples=["tls/ca.pem"])
+    """A PEM file with the root certificates for https servers, in place of those of the machine."""
+    pins: Mapping[HostName, Annotated[tuple[Pin, ...], one_or_list(Pin)]] = Field(
+        default={}, examples=[{"www.example.com": "sha256//MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI="}]
+    )
+    """Public keys of https servers by host: SHA-256 in Base64. A server with another key is not talked to."""
