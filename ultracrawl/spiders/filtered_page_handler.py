@@ -14,6 +14,7 @@ from ultracrawl.run.listing.answers import describe
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.document_converter import DocumentConverter
+from ultracrawl.run.reading.language_detection import DocumentLanguages
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.removal.expiry import ExpirySweeper
@@ -48,6 +49,7 @@ class FilteredPageHandler:
         self._filtering = parts[Filtering]
         self._duplicates = parts[Duplicates]
         self._relations = parts.get(RelatedDocuments)
+        self._languages = parts[DocumentLanguages]
         self._permissions = parts[PermissionReader]
         self._expiry = parts[ExpirySweeper]
         self._converter = parts[DocumentConverter]
@@ -86,7 +88,9 @@ class FilteredPageHandler:
         twin, document, page = None, None, Page()
         if result.rd is not None and not refusal:
             sections = html_page.sections if html_page is not None else ()
-            document = replace(_document(self._context, visit, result.rd), sections=sections)
+            language = self._languages.of(converted or html_page or Page(), response)
+            document = _document(self._context, visit, result.rd)
+            document = replace(document, sections=sections, language=language)
             if visit.listed is not None:
                 describe(document, visit.listed)
             page = Page(title=document.title, text=document.text, meta=document.attributes)

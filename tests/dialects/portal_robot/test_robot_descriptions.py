@@ -67,6 +67,30 @@ def test_soif_on_standard_output(robot: RobotFiles) -> None:
     )
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_is_exported_has_the_language_and_the_fields_of_the_page(
+    tmp_path: Path, site: Site, url: str, whole: bool
+) -> None:
+    body = '<html lang="ja"><head><title></title></head><body><p>\u65e5\u672c\u8a9e needle</p></body></html>'
+    headers = {"Content-Type": "text/html; charset=utf-8"}
+    site.respond("/", headers=headers, body=body.encode())
+    robot = RobotFiles(Workspace(tmp_path))
+    robot.site(f"{url}/")
+    if whole:
+        text = robot.text("filter.conf").replace("enable=false fn=extract-full-text", "fn=extract-full-text")
+        robot.write("filter.conf", text)
+    for _ in range(2):
+        robot.crawl()
+        (row,) = robot.command("robot", "export-rds", "--format", "json").lines
+        fields = row["fields"]
+        assert "title" not in fields, "the page has none"
+        assert fields["language"] == ["ja"]
+        assert fields.keys() & {"full-text", "partial-text"} == {"full-text" if whole else "partial-text"}
+        assert len(robot.found("--where", "Language=ja")) == 1
+    ((_, soif),) = read_soif(robot.command("robot", "export-rds").out.encode())
+    assert soif == fields
+
+
 def test_descriptions_of_others_are_found_and_replaced(robot: RobotFiles) -> None:
     two = write_soif("http://p/1", SOON) + write_soif("http://p/2", {**SOON, "title": ["Second"]})
     assert robot.command("robot", "import-rds", put(robot, "p.soif", two), "--as", "partner").code == 0

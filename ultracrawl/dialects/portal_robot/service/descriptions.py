@@ -21,9 +21,15 @@ from ultracrawl.index.project_index import open_index
 from ultracrawl.model import AttributeValue, Document
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, fields_of
+from ultracrawl.rules.filters.function import SWITCHES
+from ultracrawl.rules.filters.functions import BUILT_IN
 from ultracrawl.rules.filters.soif import SoifData, SoifError, read_soif, write_soif
 from ultracrawl.run.removal.expiry import expiry_of
 from ultracrawl.sources import DataSource, Project, compile_source
+from ultracrawl.sources.filter_files.file_text import read_file
+from ultracrawl.sources.filter_files.filter_file import FILTER
+from ultracrawl.sources.filter_files.layout import ALL_WORDS
+from ultracrawl.sources.filter_files.lexer import Directive, read_text
 
 TITLE, TEXT, PARTIAL_TEXT = "title", "full-text", "partial-text"
 _FIELD_OF = {attribute: field for field, attribute in FIELDS.items()}
@@ -41,20 +47,23 @@ class Description:
     fields: Mapping[str, Sequence[str]]
 
     @classmethod
-    def of(cls, document: IndexDocument) -> Description:
-        """Return the description of an indexed document, without a text that may not be shown."""
+    def of(cls, document: IndexDocument, text_field: str = TEXT) -> Description:
+        """Return the description of an indexed document, without empty fields and a text that may not be shown.
+
+        `text_field` is the field of the text.
+        """
         fields: dict[str, list[str]] = {}
         for name, values in document.attributes.items():
             field = _FIELD_OF.get(name, name.lower().replace("_", "-"))
             if name != OTHER_FIELDS.name:
-                fields[field] = [_text_of(value) for value in values]
+                fields[field] = [text for value in values if (text := _text_of(value))]
         for field, value in fields_of(document.attributes):
             fields.setdefault(field, []).append(value)
         if document.title:
             fields[TITLE] = [document.title]
         if document.text and not document.secret_text:
-            fields[TEXT] = [document.text]
-        return cls(document.url, fields)
+            fields[text_field] = [document.text]
+        return cls(document.url, {field: values for field, values in fields.items() if values})
 
     def document(self, source: str) -> Document:
         """Return the description as a document of a source; its fields become attributes with lower-case names."""
@@ -151,12 +160,34 @@ BATCH_SIZE = 500
 def export_descriptions(project: Project, out: BinaryIO, *, source: str = "", as_json: bool = False) -> int:
     """Write the documents of the index, or of one source, as descriptions; returns their number."""
     number = 0
+    text_fields = {one.name: _text_field(one) for one in project.sources.values() if one.filters.file}
     with closing(open_index(project)) as index:
         for document in index.documents():
             if not source or document.source == source:
-                out.write(write_description(Description.of(document), as_json=as_json))
+                description = Description.of(document, text_fields.get(document.source, TEXT))
+                out.write(write_description(description, as_json=as_json))
                 number += 1
     return number
+
+
+def _text_field(source: DataSource) -> str:
+    """Return the field that holds the text of the descriptions of a source: the whole text, if its filter stores it."""
+    section = source.filters
+    assert section.file is not None
+    blocks = read_text(read_file(section.file).text, str(section.file), ALL_WORDS).blocks
+    named = (block for block in blocks if block.kind in FILTER and block.get("name") == section.generation)
+    directives = (one for block in named for one in block.directives)
+    return TEXT if any(map(_may_store_whole_text, directives)) else PARTIAL_TEXT
+
+
+def _may_store_whole_text(directive: Directive) -> bool:
+    if not SWITCHES.get((directive.get("enable") or "true").lower(), False):
+        return False
+    name = directive.get("fn") or ""
+    if name == "extract-full-text":
+        return directive.get("dst") in (None, TEXT)
+    stores_anything = name == "harvest-summarizer" or name not in BUILT_IN
+    return stores_anything or any(TEXT in pair.value for pair in directive.parameters)
 
 
 @dataclass(slots=True)
