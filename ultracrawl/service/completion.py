@@ -7,6 +7,7 @@ import logging
 import shlex
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport, UrlOutcome
@@ -42,8 +43,8 @@ def robot_log_writer(
 
 
 def registered(report: RunReport) -> int:
-    """Return the number of descriptions that a run has registered."""
-    return sum(report.outcomes[outcome] for outcome in _REGISTERED)
+    """Return the number of descriptions that a run has registered, in all its parts if it was resumed."""
+    return sum(report.outcomes[outcome] + report.outcomes_before[outcome] for outcome in _REGISTERED)
 
 
 def run_command(source: DataSource, report: RunReport, write_line: WriteLine) -> None:
@@ -91,10 +92,15 @@ def _environment(source: DataSource, report: RunReport) -> dict[str, str]:
 
 
 async def complete(crawl: RunningCrawl) -> None:
-    """Run the completion command in a thread; not if a filter function has aborted the run."""
+    """Run the completion command in a thread; not if a filter function has aborted the run.
+
+    A run that was stopped when nothing was left to do is over like any other.
+    """
     if not (crawl.restarts or crawl.is_last):
-        write_line = robot_log_writer(crawl.context.project, crawl.context.source)
-        await asyncio.to_thread(run_command, crawl.context.source, crawl.context.report, write_line)
+        context = crawl.context
+        report = replace(context.report, interrupted=context.report.interrupted and not context.mark.finished)
+        write_line = robot_log_writer(context.project, context.source)
+        await asyncio.to_thread(run_command, context.source, report, write_line)
 
 
 async def complete_failed_start(project: Project, source: DataSource, error: Exception) -> None:

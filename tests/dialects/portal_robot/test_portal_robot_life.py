@@ -271,6 +271,52 @@ def test_portal_robot_7_a_running_robot_takes_changed_files_and_goes_on_with_its
     assert life.ended().code == 0
 
 
+def during_the_last_page(life: Life, *words: str) -> None:
+    """Give an order while one page of the run is on its way and nothing else is left."""
+    answer = life.site.hold("/a")
+    life.start()
+    until(lambda: life.site.count("/a") == 1 and life.site.count("/b") == 1, life.process)
+    order = life.files.workspace.start("robot", *words, "-c", "config/robot.conf")
+    until(lambda: life.phase() is Phase.STOPPING, order)
+    answer.set()
+    order.communicate(timeout=40)
+    assert order.returncode == 0
+
+
+def test_portal_robot_138_a_reload_that_ends_a_run_begins_no_other(life: Life) -> None:
+    life.set(onCompletion="idle", cmd_hook=life.hook())
+    during_the_last_page(life, "reload")
+    life.becomes("Idle")
+    assert life.tell("stop").code == 0
+    assert {path: life.site.count(path) for path in ("/", "/a", "/b")} == {"/": 1, "/a": 1, "/b": 1}
+    assert life.hooked() == ["robot 3 "]
+
+
+def test_portal_robot_138_a_stop_that_ends_a_run_runs_the_hook(life: Life) -> None:
+    life.set(onCompletion="idle", cmd_hook=life.hook())
+    during_the_last_page(life, "stop")
+    assert life.ended().code == 0
+    assert life.hooked() == ["robot 3 "]
+
+
+def test_portal_robot_138_the_hook_counts_what_was_registered_before_a_stop(life: Life) -> None:
+    life.site.page("/b", title="B", text="needle", head='<meta name="robots" content="noindex">')
+    life.set(onCompletion="quit", cmd_hook=life.hook(), max_concurrent=1, site_max_concurrent=1)
+    answer = life.site.hold("/a")
+    life.start()
+    until(lambda: life.site.count("/a") == 1, life.process)
+    order = life.files.workspace.start("robot", "stop", "-c", "config/robot.conf")
+    until(lambda: life.phase() is Phase.STOPPING, order)
+    answer.set()
+    order.communicate(timeout=40)
+    life.ended()
+    assert life.hooked() == [], "the run is not over"
+    assert life.site.count("/b") == 0
+    life.start()
+    assert life.ended().code == 0
+    assert (life.site.count("/b"), life.hooked()) == (1, ["robot 2 "]), "the rest registers nothing"
+
+
 def test_portal_robot_132_a_robot_is_started_in_the_background(life: Life) -> None:
     life.set(onCompletion="idle")
     ended = life.tell("start", "--background")

@@ -94,17 +94,18 @@ class Robot:
 
     async def _after_run(self, crawl: RunningCrawl) -> bool:
         """Run the completion command, wait for the next run, and return whether there is one."""
-        report = crawl.context.report
+        report, finished = crawl.context.report, bool(crawl.context.mark.finished)
+        await complete(crawl)
         if self._order is Command.RELOAD:
-            self._load(in_run=not crawl.context.mark.finished)  # else the next crawl is a run of its own
-            return True
-        if self._order is not None:
+            self._load(in_run=not finished)
+            if not finished:
+                return True
+        elif self._order is not None:
             return self._carry_out(self._order)
-        if report.interrupted or crawl.is_last:
+        elif report.interrupted or crawl.is_last:
             return False
         if crawl.restarts:
             return self._again()
-        await complete(crawl)
         match self._source.completion.then:
             case "loop":
                 order = await self._rest(REST_AFTER_FAILURE if report.failed else REST)
