@@ -163,7 +163,9 @@ def test_a_download_is_stopped_after_headers_that_refuse_it(endings: Endings, re
 
 def conditional(endings: Endings, refusal: Cause = NO_CAUSE) -> ConditionalMiddleware:
     permissions = SimpleNamespace(head_refusal=lambda *_: refusal, site_reserves=lambda _: False)
-    return ConditionalMiddleware(VisitConditions(context_of(endings), permissions, lambda _: False))
+    return ConditionalMiddleware(
+        VisitConditions(context_of(endings), permissions, lambda _: False, lambda _: False)
+    )
 
 
 def test_what_is_known_of_a_page_goes_out_and_304_ends_its_visit(endings: Endings, request_: Request) -> None:

@@ -19,6 +19,8 @@ CODES = [
     "same-content",
     "same-display-url",
     "replaces",
+    "canonical",
+    "canonical-kept",
     "robots",
     "robots-unknown",
     "noindex",

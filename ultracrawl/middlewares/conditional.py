@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from ultracrawl.model import UrlRecord
     from ultracrawl.run.results import Head
 
 _CONDITIONS = {b"If-None-Match", b"If-Modified-Since"}
@@ -66,7 +67,10 @@ class ConditionalMiddleware:
 
             return cls(ConditionalRequests.from_crawler(crawler))
         permissions, duplicates = parts_of(crawler)[PermissionReader], parts_of(crawler)[Duplicates]
-        return cls(VisitConditions(context_of(crawler), permissions, duplicates.stays_duplicate))
+        may_follow_now = duplicates.canonical_links.may_follow_now
+        return cls(
+            VisitConditions(context_of(crawler), permissions, duplicates.stays_duplicate, may_follow_now)
+        )
 
     def process_request(self, request: Request) -> None:
         """Add the stored validators."""
@@ -90,17 +94,23 @@ class VisitConditions:
         context: CrawlContext,
         permissions: HeadPermissions,
         stays_duplicate: Callable[[Visit], bool],
+        may_follow_now: Callable[[UrlRecord], bool],
     ) -> None:
-        """`stays_duplicate` may end a visit."""
+        """`stays_duplicate` may end a visit; `may_follow_now` returns whether a page may have become an alias."""
         self._context = context
         self._permissions = permissions
         self._stays_duplicate = stays_duplicate
+        self._may_follow_now = may_follow_now
         self._conditional = context.source.refresh.conditional
 
     def add_validators(self, request: Request) -> None:
         """Add the validators of the visit's record."""
         visit = visit_of(request)
-        if visit is None or not self._conditional or visit.rescan or request.method != "GET":
+        if visit is None:
+            return
+        if self._may_follow_now(visit.record):
+            visit.require_reading()
+        if not self._conditional or visit.rescan or request.method != "GET":
             return
         if visit.sitemap is not None or not self._permissions.site_reserves(visit):
             for name, value in conditional_headers(visit.record).items():

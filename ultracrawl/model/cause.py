@@ -38,6 +38,9 @@ class CauseCode(StrEnum):
     SAME_CONTENT = "same-content", "has the content of {subject}"
     SAME_DISPLAY_URL = "same-display-url", "{detail} is the display URL of {subject}", ""
     REPLACES = "replaces", "replaces {subject} once that document is removed"
+    CANONICAL = "canonical", "alias", "its canonical link names {subject}"
+    CANONICAL_KEPT = "canonical-kept", "canonical link not followed", "{subject}: {detail}"
+    """The document is indexed although its canonical link names another one; the detail says why."""
 
     # ---- what owners allow
     ROBOTS = "robots", "30031 excluded by robots.txt", "{subject} ({detail})"

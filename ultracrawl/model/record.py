@@ -55,6 +55,8 @@ class UrlRecord:
     """How much the page prefers its own URL among duplicates, see `duplicates.preference`."""
     hops: int = 0
     """Number of consecutive redirects on the way by which the URL was found."""
+    language: str = ""
+    """Code of the language of its page; empty if unknown, and unless canonical links are followed."""
 
     @property
     def shown_url(self) -> str:

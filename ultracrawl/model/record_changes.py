@@ -28,7 +28,7 @@ def approved(record: UrlRecord) -> UrlRecord:
         record,
         outcome=outcome,
         status_code=StatusCode.OK,
-        cause=NO_CAUSE,
+        cause=record.cause if record.cause.code is CauseCode.CANONICAL_KEPT else NO_CAUSE,
         submitted=True,
         indexed=False,
         pending=False,

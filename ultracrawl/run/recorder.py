@@ -27,6 +27,8 @@ UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 PENDING = UrlOutcome.PENDING
 COMPARED = SUBMITTED | {PENDING, UrlOutcome.DUPLICATE}
 """Outcomes whose fingerprint is stored, for comparison with other documents."""
+_LASTING = frozenset({CauseCode.RENDERED, CauseCode.CANONICAL_KEPT})
+"""Causes that hold until the page is read again."""
 
 
 class Recorder:
@@ -93,7 +95,7 @@ class Recorder:
         cause = (
             ending.cause or page.unrendered or (Cause(CauseCode.EXPIRES) if page.expires else page.rendered)
         )
-        if unchanged and not cause and visit.record.cause.code is CauseCode.RENDERED:
+        if unchanged and not cause and visit.record.cause.code in _LASTING:
             cause = visit.record.cause
         if visit.without_request and not (cause or visit.revived):
             cause = Cause(CauseCode.GIVEN)
@@ -187,6 +189,7 @@ class Recorder:
             fingerprint=visit.page.fingerprint if outcome in COMPARED else b"",
             sketch=visit.page.sketch if outcome in SUBMITTED else known.sketch,
             preference=visit.page.preference,
+            language=visit.page.language,
         )
 
 

@@ -121,6 +121,12 @@ class PageResult(NamedTuple):
     """Sketch of the words of its document; empty if it was not made."""
     preference: int = 1
     """Preference of the URL over duplicates, by the canonical link of the page."""
+    canonical: str = ""
+    """The other URL that its canonical link names, if such links are followed."""
+    canonical_refusal: str = ""
+    """Why that link is not followed; empty if it is, and while that is open."""
+    language: str = ""
+    """Code of the language of the page, if canonical links are followed; empty if unknown."""
     own_readers: bool | None = None
     """Whether its document has other readers than its source; None while that is not known."""
     hides_text: bool = False

@@ -147,6 +147,10 @@ class Visit:
         head = self.fetch.head
         return head if head.headers == response.headers else read_head(response.headers)
 
+    def require_reading(self) -> None:
+        """Have the page fetched and parsed even if it is unchanged."""
+        self.rescan = True
+
     def note_reserved(self, reserved: SiteReservations) -> None:
         """Set what the files of its site reserve."""
         self.reserved = reserved
@@ -188,6 +192,10 @@ class Visit:
     def drop_validators(self) -> None:
         """Make the next visit unconditional, because more than the content decides about the page."""
         self.fetch = self.fetch._replace(etag="", last_modified="")
+
+    def note_language(self, code: str) -> None:
+        """Set the code of the language of the page."""
+        self.page = self.page._replace(language=code)
 
     def note_readers(self, *, own: bool) -> None:
         """Set whether the document of the visit has other readers than its source."""

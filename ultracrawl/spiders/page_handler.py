@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ultracrawl.content.languages import language_code
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Document, StatusCode, UrlOutcome
 from ultracrawl.run import context_of, parts_of
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
@@ -75,6 +76,8 @@ class PageHandler:
             off_focus = self._focus.refusal(visit, page, response, self._context.store)
         lacking = NO_CAUSE if page.has_content else Cause(CauseCode.NO_CONTENT)
         refusal = permissions.refusal or self._permissions.followed_only(visit) or lacking or off_focus
+        if self._source.duplicates.follows_canonical:
+            visit.note_language(language_code(self._languages.of(page, response)))
         twin = None if refusal else self._duplicates.find(visit, page, response.body)
         if self._should_follow(visit, page, twin):
             follow = partial(self._follow, visit, list(self._spider.links(response, page)), response, page)

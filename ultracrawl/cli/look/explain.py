@@ -19,7 +19,7 @@ from ultracrawl.cli.options import (
     print_json,
 )
 from ultracrawl.cli.terminal import described_reason, described_status, escape_controls, print_line, wrapped
-from ultracrawl.model import Decision
+from ultracrawl.model import CauseCode, Decision, UrlRecord
 from ultracrawl.run.inspection.candidates import PastVerdict
 from ultracrawl.run.inspection.explanation import Explanation, PastExplanation, explain, explain_past
 from ultracrawl.sources import DataSource
@@ -124,7 +124,17 @@ def _print(explanation: Explanation, *, verbose: bool) -> None:
         if record.removal:
             print_line(f"  is to be deleted from the index: {record.removal}")
     for duplicate in explanation.duplicates:
-        print_line(f"  same content: {duplicate.url}{' (in the index)' if duplicate.indexed else ''}")
+        shown = f"{duplicate.url}{' (in the index)' if duplicate.indexed else ''}"
+        print_line(f"  {_relation(record, duplicate)}: {shown}")
+
+
+def _relation(record: UrlRecord | None, duplicate: UrlRecord) -> str:
+    """Return what a URL of the same document is to the explained one."""
+    if duplicate.cause.code is CauseCode.CANONICAL:
+        return "alias"
+    if record is not None and record.cause.code is CauseCode.CANONICAL:
+        return "alias of"
+    return "same content"
 
 
 def _print_decisions(decisions: Iterable[Decision]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from sys import maxsize
 
-NAMES_ITSELF, NAMES_NONE, NAMES_OTHER = 0, 1, 2
-"""Whether the canonical link of a page names the page's own URL, is missing, or names another one."""
+NAMES_ITSELF, NAMES_NONE, NAMES_OTHER, ALIAS = 0, 1, 2, 3
+"""Whether the canonical link of a page names the page's own URL, is missing, names another one, or is followed."""
 
-Rank = tuple[bool, int, bool, bool, int, int, str]
+Rank = tuple[bool, bool, int, bool, bool, int, int, str]
 """Sort key of `UrlRanking`; the lowest URL is indexed."""
 
 
@@ -24,8 +24,8 @@ class UrlRanking:
 
     Start URLs come first, then pages that name themselves as canonical, pages that name none, and pages that
     name another; within these, https before others, no query before a query, the nearest to a start URL, the shorter
-    URL, alphabetical order. `landings` are the targets of redirects of start URLs and count as start URLs for the
-    distance.
+    URL, alphabetical order. An alias comes last, even one that is a start URL. `landings` are the targets of
+    redirects of start URLs and count as start URLs for the distance.
 
     The order depends only on URLs and pages, not on links: which of two links is found first depends on the speed
     of servers.
@@ -42,7 +42,8 @@ class UrlRanking:
     def rank(self, url: str, preference: int) -> Rank:
         """Return the sort key of a URL; `preference` is that of its page."""
         secure, steps = url.startswith("https:"), self.steps_from_start(url)
-        return (url not in self._seeds, preference, not secure, "?" in url, steps, len(url), url)
+        is_alias, is_seed = preference == ALIAS, url in self._seeds
+        return (is_alias, not is_seed, preference, not secure, "?" in url, steps, len(url), url)
 
     def steps_from_start(self, url: str) -> int:
         """Return the steps up and down folders from the nearest start URL; `sys.maxsize` on another host."""

@@ -72,6 +72,8 @@ class AlikeChanges(Feature):
             if change := self._load(Retained.CHANGE, key):
                 self._add_held(change)
         for key in documents.retained_keys(Retained.DEFERRED):
+            if self._is_link_open(key):
+                continue  # it waits for the page that its canonical link names
             if change := self._load(Retained.DEFERRED, key):
                 self._context.counters.count_scheduled()
                 record = self._context.store.records.get_record(key)
@@ -88,6 +90,11 @@ class AlikeChanges(Feature):
             self._groups.append(group)
         else:
             group.add(change)
+
+    def _is_link_open(self, key: int) -> bool:
+        data = self._context.store.documents.retained_document(Retained.DEFERRED, key)
+        found = unpack_version(data) if data else None
+        return found is not None and bool(found[0].canonical)
 
     def _load(self, purpose: Retained, key: int) -> Change | None:
         data = self._context.store.documents.retained_document(purpose, key)

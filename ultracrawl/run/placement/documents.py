@@ -12,9 +12,10 @@ from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.placement.changes import AlikeChanges, Answer
+from ultracrawl.run.placement.canonical_links import Fate, LinkVerdict
+from ultracrawl.run.placement.changes import BATCH, AlikeChanges, Answer
 from ultracrawl.run.placement.display_urls import DisplayUrls
-from ultracrawl.run.placement.duplicates import Duplicates
+from ultracrawl.run.placement.duplicates import Duplicates, alias_of
 from ultracrawl.run.placement.holders import needs_approval
 from ultracrawl.run.placement.new_versions import NewVersion, pack_version, unpack_version
 from ultracrawl.run.placement.pending import PendingDocuments
@@ -71,9 +72,29 @@ class Documents:
             return Refused("", cause)
         return (
             self._refuse_duplicate(visit, document.acl)
+            or self._follow_canonical(visit, document)
             or self._keep_back(visit, document)
             or self._place(visit, document)
         )
+
+    def _follow_canonical(self, visit: Visit, document: IndexDocument) -> Refused | HeldBack | None:
+        """End the visit of a page that is an alias, or retain its document until the page that it names is known."""
+        links, target = self._duplicates.canonical_links, visit.page.canonical
+        verdict = links.judge_visit(visit)
+        if verdict.fate is Fate.WAIT:
+            self._context.queue.redirect(visit, target, "")
+            self._retain(Retain.DEFERRED, visit, document)
+            links.wait(visit.entry.key, target, verdict.awaited)
+            self._context.endings.defer_visit(visit)
+            return HeldBack(visit.url, decided=False)
+        return self._refuse_alias(visit, verdict)
+
+    def _refuse_alias(self, visit: Visit, verdict: LinkVerdict) -> Refused | None:
+        if verdict.holder is None:
+            visit.page = visit.page._replace(canonical_refusal=verdict.refusal)
+            return None
+        self._duplicates.refuse_alias(visit, verdict.holder)
+        return Refused(verdict.holder.url, alias_of(visit))
 
     def _note_readers(self, visit: Visit, document: IndexDocument) -> None:
         visit.note_readers(own=set(document.acl) != set(self._context.source.acl))
@@ -112,10 +133,40 @@ class Documents:
         """Decide about some of the documents that wait for others to become alike, and return their number."""
         if complete is not None:
             self._changes.end_waiting(complete=complete)
+            self._duplicates.canonical_links.end_waiting()
         waiting = list(self._changes.ready())
         for key, label in waiting:
             self._settle_one(key, label)
-        return len(waiting)
+        linked = list(self._duplicates.canonical_links.ready(BATCH))
+        for key, final in linked:
+            self._settle_link(key, final=final)
+        return len(waiting) + len(linked)
+
+    def _settle_link(self, key: int, *, final: bool) -> None:
+        """Decide about a page that waited for the page that it names; it may have to wait for another one."""
+        links, documents = self._duplicates.canonical_links, self._context.store.documents
+        record, data = (
+            self._context.store.records.get_record(key),
+            documents.retained_document(Retain.DEFERRED, key),
+        )
+        found = unpack_version(data) if data else None
+        if record is None or record.removed or found is None:
+            links.stop_waiting(key)
+            documents.release_document(Retain.DEFERRED, key)
+            return
+        version, document = found
+        visit = version.visit(key, record)
+        links.stop_waiting(key)
+        verdict = links.judge_visit(visit, final=final)
+        if verdict.fate is Fate.WAIT:
+            links.wait(key, visit.page.canonical, verdict.awaited)
+            return
+        documents.release_document(Retain.DEFERRED, key)
+        self._note_readers(visit, document)
+        if holder := self._duplicates.find_again(visit):
+            self._duplicates.refuse(visit, holder)
+        elif not (self._refuse_duplicate(visit, None) or self._refuse_alias(visit, verdict)):
+            self._keep_back(visit, document) or self._place(visit, document)
 
     def _settle_one(self, key: int, label: str) -> None:
         state = self._context.store
@@ -131,8 +182,13 @@ class Documents:
             self._hold(visit, document, label)
         elif holder := self._duplicates.find_again(visit):
             self._duplicates.refuse(visit, holder)
-        elif self._refuse_duplicate(visit, None) is None:
+        elif not (
+            self._refuse_duplicate(visit, None) or self._refuse_alias(visit, self._final_verdict(visit))
+        ):
             self._place(visit, document)
+
+    def _final_verdict(self, visit: Visit) -> LinkVerdict:
+        return self._duplicates.canonical_links.judge_visit(visit, final=True)
 
     def _refuse_duplicate(self, visit: Visit, readers: Collection[str] | None) -> Refused | None:
         """End the visit of a duplicate; `readers` are those of its item, None if they have been compared."""
@@ -152,6 +208,8 @@ class Documents:
         """Return the remark on an indexed document: that it is truncated, or has no text; count the latter."""
         media_type = visit.fetch.media_type
         usually_has_text = media_type.startswith(_WITH_TEXT) and media_type != _XHTML
+        if visit.page.canonical_refusal and not visit.fetch.truncated:
+            return Cause(CauseCode.CANONICAL_KEPT, visit.page.canonical, visit.page.canonical_refusal)
         if visit.fetch.truncated or document.text.strip() or not usually_has_text:
             return truncation_cause(visit.fetch.truncated)
         self._context.counters.count_without_text()

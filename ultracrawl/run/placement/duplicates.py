@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.agents.entry_texts import stated_metadata
-from ultracrawl.model import CauseCode, Page, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import ContentMark, readers_mark
-from ultracrawl.rules.duplicates.ranking import NAMES_NONE, preference
+from ultracrawl.rules.duplicates.ranking import ALIAS, NAMES_NONE, preference
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
+from ultracrawl.run.placement.canonical_links import CanonicalLinks
 from ultracrawl.run.placement.holders import ContentHolders
 from ultracrawl.run.placement.succession import Succession, same_content
 from ultracrawl.stores import Retained
@@ -50,10 +51,17 @@ class Duplicates(Feature):
         self._open = OpenVisits()
         self._holders = ContentHolders(context)
         self._succession = Succession(context, self._holders)
+        self.canonical_links = CanonicalLinks(context, self._holders, items_have_readers=items_have_readers)
 
     def opened(self) -> None:
         """Load the documents that an earlier run left waiting."""
         self._holders.waiting.update(self._context.store.documents.retained_keys(Retained.REPLACEMENT))
+        self.canonical_links.opened()
+
+    def tick(self) -> None:
+        """Decide about pages that waited for the page that they name."""
+        if self.canonical_links.has_ready:
+            self._context.documents.settle()
 
     def is_waiting(self, key: int) -> bool:
         """Return whether the document of a key waits for the place of one that is to leave the index."""
@@ -66,7 +74,9 @@ class Duplicates(Feature):
     # ---- before a document is indexed
 
     def find(self, visit: Visit, page: Page, body: bytes) -> UrlRecord | None:
-        """Return the document in the index that has the content of this page and outranks it, or None.
+        """Return the document in the index that stands for this page, or None.
+
+        It has the same content and outranks the page, or the page names it as canonical.
 
         Stores fingerprint and preference in the visit; called once for each page that would be indexed.
         """
@@ -74,13 +84,31 @@ class Duplicates(Feature):
             return None
         mark, simhash = self._marks.of_page(visit, page, body)
         visit.page = visit.page._replace(
-            fingerprint=mark.fingerprint, preference=self._marks.preference(visit, page)
+            fingerprint=mark.fingerprint,
+            preference=self._marks.preference(visit, page),
+            canonical=self.canonical_links.named_by(visit, page),
         )
         if self._items_have_readers:
             visit.page = visit.page._replace(simhash=simhash())
             self._open.enter(visit, contested=False)
             return None
-        return self._find_among(visit, () if visit.listed is None else visit.listed.acl, simhash)
+        twin = self._find_among(visit, () if visit.listed is None else visit.listed.acl, simhash)
+        return twin or self._find_named(visit)
+
+    def _find_named(self, visit: Visit) -> UrlRecord | None:
+        """Return the document that stands for the page of a visit by its canonical link, if it is known already."""
+        holder = self.canonical_links.judge_visit(visit).holder
+        if holder is not None:
+            self._become_alias(visit, holder)
+        return holder
+
+    def _become_alias(self, visit: Visit, holder: UrlRecord) -> None:
+        own = visit.page.fingerprint
+        self._open.leave(visit)
+        visit.page = visit.page._replace(fingerprint=holder.fingerprint, preference=ALIAS)
+        if own != holder.fingerprint:
+            # Another page with its text may have ended as its duplicate.
+            self._succession.elect_successor(replace(visit.record, fingerprint=own))
 
     def find_again(self, visit: Visit) -> UrlRecord | None:
         """Repeat `find` for a page whose document had to wait, and whose readers are part of its fingerprint."""
@@ -150,15 +178,21 @@ class Duplicates(Feature):
     # ---- duplicates
 
     def refuse(self, visit: Visit, holder: UrlRecord) -> None:
-        """End a visit whose content another document has (909)."""
+        """End a visit for whose page another document stands, by content or canonical link (909)."""
+        cause = alias_of(visit) if visit.page.preference == ALIAS else same_content(holder)
         self._succession.note_refused(visit)
         if not self._succession.is_listed(visit.url, self._holders.others_of_visit(visit)):
             # Without validators it is fetched in full in the next run, and not forgotten for good.
             visit.page = visit.page._replace(fingerprint=b"")
             visit.drop_validators()
-        logger.info("30083 duplicate document ignored: %s has the content of %s", visit.url, holder.url)
-        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, same_content(holder))
+        logger.info("30083 duplicate document ignored: %s: %s", visit.url, cause)
+        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, cause)
         self._context.endings.end_visit(visit, ending)
+
+    def refuse_alias(self, visit: Visit, holder: UrlRecord) -> None:
+        """End a visit whose page turned out to be an alias of `holder` (909)."""
+        self._become_alias(visit, holder)
+        self.refuse(visit, holder)
 
     def stays_duplicate(self, visit: Visit) -> bool:
         """End the visit of an unchanged page (304) that is a known duplicate (910); returns False for other pages."""
@@ -169,7 +203,8 @@ class Duplicates(Feature):
         wanted = holder is None or self._holders.should_replace(visit, holder)
         if wanted and not self.is_waiting(visit.entry.key) and not visit.rescan:
             self._context.queue.requeue(record)
-        cause = same_content(holder) if holder is not None else record.cause
+        is_alias = record.cause.code is CauseCode.CANONICAL
+        cause = record.cause if holder is None or is_alias else same_content(holder)
         ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, cause)
         self._context.endings.end_visit(visit, ending)
         return True
@@ -203,8 +238,11 @@ class Duplicates(Feature):
         """Fetch a duplicate of the former content of a visit if no other document with that content is in the index."""
         contested = self._open.leave(visit)
         before = visit.record
+        self._forget_link(visit)
+        self.canonical_links.note_visited(visit.url)
         if visit.outcome is None or not self._marks.compares(visit.url):
             return
+        self._note_named(visit)
         if contested and contested != before.fingerprint and not self._represents(visit, contested):
             self._succession.elect_successor(replace(before, fingerprint=contested))
         if not before.fingerprint or self._represents(visit, before.fingerprint):
@@ -212,6 +250,26 @@ class Duplicates(Feature):
         if not (visit.outcome.transient or self._waits_anew(visit)):
             self._succession.forget_waiting(visit.entry.key)
         self._succession.elect_successor(before)
+
+    def _forget_link(self, visit: Visit) -> None:
+        """Drop a document that waits for the page that it names, if a later visit ended otherwise."""
+        key, is_later = visit.entry.key, visit.outcome is not None and not visit.outcome.transient
+        if is_later and self.canonical_links.is_waiting(key):
+            self.canonical_links.stop_waiting(key)
+            self._context.store.documents.release_document(Retained.DEFERRED, key)
+
+    def _note_named(self, visit: Visit) -> None:
+        """Tell the aliases of a page what became of it."""
+        before = visit.record
+        if (
+            not (self.canonical_links.on and before.fingerprint)
+            or visit.outcome is None
+            or visit.outcome.transient
+        ):
+            return
+        now = self._context.store.records.get_record(visit.entry.key)
+        if now is None or not now.retained or _content_of(now) != _content_of(before):
+            self._succession.release_aliases(before, now)
 
     @staticmethod
     def _waits_anew(visit: Visit) -> bool:
@@ -228,6 +286,8 @@ class Duplicates(Feature):
     def document_leaving(self, record: UrlRecord) -> None:
         """Fetch a duplicate of a document that is to be removed without a visit."""
         if record.fingerprint and self._marks.compares(record.url):
+            if self.canonical_links.on:
+                self._succession.release_aliases(record, None)
             self._succession.elect_successor(record)
 
 
@@ -316,3 +376,12 @@ class DocumentMarks:
 
     def _is_searchable(self, name: str) -> bool:
         return name in self._rules.used_attributes or self._rules.attributes.is_searchable(name)
+
+
+def _content_of(record: UrlRecord) -> tuple[bytes, str]:
+    return record.fingerprint, record.language
+
+
+def alias_of(visit: Visit) -> Cause:
+    """Return the cause of a page that names another one as canonical."""
+    return Cause(CauseCode.CANONICAL, visit.page.canonical)

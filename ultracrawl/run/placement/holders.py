@@ -96,9 +96,9 @@ class ContentHolders:
     def _ranking(self) -> UrlRanking:
         """The ranking, made when the first duplicate is found: its start URL has been visited then."""
         seeds = self._context.rules.seeds
-        return UrlRanking(seeds, map(self._redirect_target, seeds[:MAX_RESOLVED_SEEDS]))
+        return UrlRanking(seeds, map(self.landing_of, seeds[:MAX_RESOLVED_SEEDS]))
 
-    def _redirect_target(self, seed: str) -> str:
+    def landing_of(self, seed: str) -> str:
         """Return the final redirect target of a start URL; the URL itself if it does not redirect."""
         url, visited = seed, set[str]()
         while url not in visited:

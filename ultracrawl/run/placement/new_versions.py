@@ -39,6 +39,8 @@ class NewVersion:
     unrendered: tuple[str, str, str] = ("", "", "")
     related: dict[str, list[str]] | None = None
     description_ends: float = 0.0
+    canonical: str = ""
+    language: str = ""
 
     @classmethod
     def of(cls, visit: Visit) -> NewVersion:
@@ -49,6 +51,7 @@ class NewVersion:
             fetch.media_type, fetch.truncated, visit.checksum, visit.links, page.fingerprint, page.sketch,
             page.preference, page.hides_text, page.expires, (why.code.value, why.subject, why.detail),
             {name: list(urls) for name, urls in page.related.items()}, page.description_ends,
+            page.canonical, page.language,
         )  # fmt: skip
 
     def visit(self, key: int, record: UrlRecord) -> Visit:
@@ -77,6 +80,8 @@ class NewVersion:
                 unrendered=Cause(CauseCode(code), subject, detail) if code else NO_CAUSE,
                 related=self.related or {},
                 description_ends=self.description_ends,
+                canonical=self.canonical,
+                language=self.language,
             ),
             links=self.links,
         )
@@ -97,6 +102,7 @@ class NewVersion:
             fingerprint=self.fingerprint,
             sketch=self.sketch,
             preference=self.preference,
+            language=self.language,
             submitted=True,
             indexed=False,
             removal=None,

@@ -50,7 +50,7 @@ class Succession:
         for record in self._holders.others_of_visit(visit):
             if self._holders.is_current(record) and not record.removal:
                 self._demote(record, visit)
-            elif record.outcome is UrlOutcome.DUPLICATE and not record.removal:
+            elif record.outcome is UrlOutcome.DUPLICATE and not (record.removal or _is_alias(record)):
                 self._amend(replace(record, cause=same_content(visit.record)))
 
     def wait_for_place(self, visit: Visit, document: IndexDocument) -> UrlRecord | None:
@@ -75,6 +75,26 @@ class Succession:
         """Remember a visit that is refused as a duplicate, while the index still has another content of it."""
         if visit.record.searchable and visit.record.fingerprint != visit.page.fingerprint:
             self._refused.setdefault(visit.page.fingerprint, set()).add(visit.entry.key)
+
+    def release_aliases(self, before: UrlRecord, now: UrlRecord | None) -> None:
+        """Let aliases follow the page that they name, of which `before` was known and `now` is.
+
+        They get the fingerprint of its new content. If it has none in the index any more, or is in another language,
+        all are fetched again: unlike other duplicates, each may have a text of its own.
+        """
+        records = self._context.store.records
+        stands = now is not None and (now.retained or now.outcome is UrlOutcome.DUPLICATE)
+        fingerprint = now.fingerprint if now and stands and now.language == before.language else b""
+        refused = records.get_records(list(self._refused.get(before.fingerprint, ()))).values()
+        for record in (*self._holders.others_of_record(before), *refused):
+            if not _is_alias(record) or record.cause.subject != before.url or record.retained:
+                continue
+            if not fingerprint:
+                chosen = without_validators(record)
+                records.amend_record(url_key(record.url), chosen)
+                self._context.queue.requeue(chosen)
+            elif not record.removal:
+                self._amend(replace(record, fingerprint=fingerprint))
 
     def forget_waiting(self, key: int) -> None:
         """Release a document that waited for a place."""
@@ -131,6 +151,10 @@ class Succession:
     def _amend(self, record: UrlRecord) -> None:
         self._context.store.records.amend_record(url_key(record.url), record)
         self._context.queue.update_record(record)
+
+
+def _is_alias(record: UrlRecord) -> bool:
+    return record.outcome is UrlOutcome.DUPLICATE and record.cause.code is CauseCode.CANONICAL
 
 
 def same_content(holder: UrlRecord) -> Cause:

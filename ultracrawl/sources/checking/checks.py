@@ -244,6 +244,11 @@ def check_duplicates(source: DataSource) -> Iterator[PathFinding]:
     if source.duplicates.near and (source.duplicates.detect is False or is_keyed):
         problem = "`near` has no effect while `detect` is off"
         yield PathFinding(("duplicates", "near"), problem, "remove it, or write `detect: true`", fatal=False)
+    if source.duplicates.follows_canonical and (source.duplicates.detect is False or kind is not None):
+        problem = "`canonical: follow` has no effect " + (
+            "while `detect` is off" if kind is None else f"in a source of type {source.type}"
+        )
+        yield PathFinding(("duplicates", "canonical"), problem, "write `canonical: true`", fatal=False)
 
 
 def check_storage(source: DataSource) -> Iterator[PathFinding]:

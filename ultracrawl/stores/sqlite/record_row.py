@@ -11,7 +11,7 @@ from ultracrawl.stores.sqlite.database import ImpossibleValueError
 _COLUMNS = (
     "url, depth, display_url, status, outcome, cause_code, subject, detail, etag, last_modified, checksum, "
     "indexed, submitted, first_seen, last_fetched, failures, links, removal_code, removal_cause, "
-    "fingerprint, preference, sketch, hops"
+    "fingerprint, preference, sketch, hops, language"
 )
 _NAMES = _COLUMNS.split(", ")
 _CHANGED = ", ".join(f"{name}=excluded.{name}" for name in _NAMES[1:])  # the URL of a key never changes
@@ -33,7 +33,7 @@ def row_of(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
     return (
         key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, cause.code.value, cause.subject,
         cause.detail, r.etag, r.last_modified, r.checksum, r.indexed, r.submitted, r.first_seen, r.last_fetched,
-        r.failed_runs, r.links, *leaves, r.fingerprint, r.preference, r.sketch, r.hops,
+        r.failed_runs, r.links, *leaves, r.fingerprint, r.preference, r.sketch, r.hops, r.language,
     )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def record_of(row: tuple[Any, ...], source: str) -> UrlRecord:
     """Return the record of a row selected with `READ`. Raises `ImpossibleValueError`."""
     url, depth, display, status, outcome, code, subject, detail, etag, modified, checksum, *rest = row
     indexed, submitted, first_seen, last_fetched, failures, links, removal, removed_for, *rest = rest
-    fingerprint, preference, sketch, hops, pending, held = rest
+    fingerprint, preference, sketch, hops, language, pending, held = rest
     try:
         return UrlRecord(
             url, source, depth, display, status, UrlOutcome(outcome),
@@ -61,6 +61,7 @@ def record_of(row: tuple[Any, ...], source: str) -> UrlRecord:
             etag, modified, checksum, bool(indexed), bool(submitted), first_seen, last_fetched, failures, links,
             pending=bool(pending), removal=_removal_of(removal, removed_for) if removal else None,
             fingerprint=fingerprint, preference=preference, sketch=sketch, hops=hops, held_back=bool(held),
+            language=language,
         )  # fmt: skip
     except ValueError as error:
         raise ImpossibleValueError(str(error)) from None

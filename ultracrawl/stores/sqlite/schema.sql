@@ -52,7 +52,8 @@ CREATE TABLE url (
     subject TEXT NOT NULL DEFAULT '',
     removal_cause TEXT NOT NULL DEFAULT '',
     sketch BLOB NOT NULL DEFAULT x'',
-    hops INTEGER NOT NULL DEFAULT 0
+    hops INTEGER NOT NULL DEFAULT 0,
+    language TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE revisit (
     id INTEGER PRIMARY KEY,

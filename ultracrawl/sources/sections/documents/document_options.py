@@ -205,14 +205,22 @@ class DuplicatesSection(Section):
     """Bits (of 64) in which the simhashes of nearly equal texts may differ."""
     near_words: int = Field(default=20, ge=SHINGLE, le=100_000, examples=[50])
     """Texts with fewer words are compared exactly."""
-    canonical: bool = Field(default=True, examples=[False])
-    """Use canonical links to choose the URL that represents the duplicates."""
+    canonical: bool | Literal["follow"] = Field(default=True, examples=["follow"])
+    """Use canonical links to choose the URL that represents the duplicates.
+
+    `follow`: a page whose canonical link names another page of the source is its alias, too, whatever its text.
+    """
     follow_links: bool = Field(default=True, examples=[False])
     """Follow the links of duplicates, which may differ even if the texts are equal."""
     listed: int = Field(default=10, ge=0, le=1_000_000, examples=[100])
     """Maximum number of duplicates remembered per document; they can replace it."""
     always_listed: Expression | None = Field(default=None, examples=[r".*/index\.html"])
     """Expression (RE2) matching whole URLs: such duplicates are remembered in addition to `listed`."""
+
+    @property
+    def follows_canonical(self) -> bool:
+        """Whether a page is an alias of the page that its canonical link names."""
+        return self.canonical == "follow"
 
 
 class StorageOptions(Section):
