@@ -23,7 +23,7 @@ from support.nginx import nginx_site
 
 from ultracrawl.run import RunningCrawl
 from ultracrawl.run.hooks import Feature
-from ultracrawl.service.run import run_sources
+from ultracrawl.service.run import run_source
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.loading.loaded import require
 
@@ -126,7 +126,7 @@ def main() -> None:
         definition = Path(folder, "ultracrawl.yaml")
         definition.write_text(CONFIG.format(url=f"{site.url}/{options.start}"))
         project = require(read_definitions(definition))
-        run_sources(project, project.sources.values(), watcher=meter)
+        run_source(project, *project.sources.values(), watcher=meter)
     print(json.dumps(meter.result(), indent=2))
 
 

@@ -12,11 +12,11 @@ from support.site import Site
 AGAIN = """
 from ultracrawl.stores.project_stores import open_state
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.service.run import run_sources
+from ultracrawl.service.crawling import crawl_sources
 from ultracrawl.sources import require
 
 project = require(read_definitions("ultracrawl.yaml"))
-for report in run_sources(project, project.sources.values()):
+for report in crawl_sources(project, project.sources.values()):
     print(report.source, report.begun, report.fetched, *report.problems)
 open_state(project, "bad").close()
 print("not locked")

@@ -29,6 +29,7 @@ from twisted.python.log import PythonLoggingObserver
 from support import clock
 from support.clock import AHEAD
 from support.inline_indexer import InlineIndexer
+from support.launcher_here import LauncherHere, run_in_reactor
 from support.leaping_loop import LeapingLoop
 from support.network import NetworkClient
 from support.project import Ended, Workspace
@@ -41,6 +42,7 @@ from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.writing import project_outputs
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.run import lifecycle
+from ultracrawl.service.supervisor import command, planned_crawls
 
 _REACTOR = "twisted.internet.reactor"
 _version_once = cache(versions._version)  # every crawl logs the versions of ten packages
@@ -129,6 +131,9 @@ def _replaced() -> Iterator[None]:
             mock.patch.object(PythonLoggingObserver, "start", observe_for_now),
             mock.patch.object(project_outputs, "IndexProcess", open_indexer),
             mock.patch.object(client, "CurlClient", NetworkClient),
+            mock.patch.object(command, "ProcessLauncher", LauncherHere),
+            mock.patch.object(planned_crawls, "ProcessLauncher", LauncherHere),
+            mock.patch.object(asyncio, "run", run_in_reactor),
         ):
             yield
     finally:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import yaml
 
 from support.clock import AHEAD
@@ -172,7 +173,15 @@ def counts_early(env: Mapping[str, str]) -> bool:
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:
-    """SIGKILL a process started by `Workspace.start` and everything that it started."""
+    """SIGKILL a process started by `Workspace.start` and everything that it started, in whatever session."""
+    started = list[psutil.Process]()
+    with contextlib.suppress(psutil.NoSuchProcess):
+        started = psutil.Process(process.pid).children(recursive=True)
+    for one in reversed(
+        started
+    ):  # before their parents, whose end they would take for an order to end cleanly
+        with contextlib.suppress(psutil.NoSuchProcess):
+            one.kill()
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()

@@ -134,11 +134,11 @@ class SlowCrawl(Crawl):
 
 
 def pool_of(
-    launcher: Launcher, clock: VirtualClock, events: EventStream, *, jobs: int, turn: float, restarts: int = 0
+    launcher: Launcher, clock: VirtualClock, events: EventStream, *, jobs: int, turn: float, **options: Any
 ) -> CrawlPool:
     """Return a pool of some slots."""
     limits = SlotLimits(jobs, starts=jobs, turn=turn)
-    return CrawlPool(launcher, clock, events, limits=limits, restarts=restarts, check_interval=10.0)
+    return CrawlPool(launcher, clock, events, limits=limits, check_interval=10.0, **options)
 
 
 @dataclass(slots=True)

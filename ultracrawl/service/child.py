@@ -17,10 +17,10 @@ from pydantic import TypeAdapter
 
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.parent_watch import exit_on_close
-from ultracrawl.service.run import run_sources
+from ultracrawl.service.crawling import crawl_sources
 from ultracrawl.settings.projects import find_project, project_of_urls
 from ultracrawl.sources import Catalog
+from ultracrawl.system.parent_watch import exit_on_close
 
 
 def main(arguments: str) -> None:
@@ -46,13 +46,15 @@ def _reserve_stdout() -> TextIO:
 
 
 def _crawl(where: str | None, sources: Iterable[str], *, force: bool) -> list[RunReport]:
-    settings = {"LOG_LEVEL": "ERROR"}
+    settings, given_urls, refused = {"LOG_LEVEL": "ERROR"}, tuple[str, ...](), list[RunReport]()
     if where is not None and "://" in where:
-        project, source = project_of_urls((where,))
-        return run_sources(project, [source], force=force, settings=settings, given_urls=(where,))
-    project, _ = find_project(where)
-    chosen, refused = Catalog(project).select_for_crawl(sources)
-    return [*run_sources(project, chosen, force=force, settings=settings), *refused]
+        given_urls = (where,)
+        project, source = project_of_urls(given_urls)
+        chosen = [source]
+    else:
+        project, _ = find_project(where)
+        chosen, refused = Catalog(project).select_for_crawl(sources)
+    return [*crawl_sources(project, chosen, force=force, settings=settings, given_urls=given_urls), *refused]
 
 
 if __name__ == "__main__":

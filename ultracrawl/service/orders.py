@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -59,6 +59,8 @@ class CrawlOrder:
     """The Scrapyd profile to run on; empty: this machine."""
     due: float = field(default=0.0, compare=False)
     """Since when it has been due (seconds since 1970), which is its place in a queue; 0: since it was ordered."""
+    after: tuple[str, ...] = ()
+    """Sources whose crawls have to end first, if they are queued or running."""
 
     def as_ordered(self, source: DataSource) -> DataSource:
         """Return the definition of its source with the ordered mode."""
@@ -79,6 +81,10 @@ class CrawlEnd:
 
     The supervisor restarts it with increasing delays; the end is reported when the last restart has failed too.
     """
+    mistake: bool = False
+    """It could not start because of a mistake of the user."""
+    last: bool = False
+    """A filter function requested that no further run follows."""
 
     @property
     def failed(self) -> bool:
@@ -115,6 +121,10 @@ class CrawlProgress:
     """Seconds that it took to open its files."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Counters: fetched, indexed, deleted, queued, done, failed."""
+
+
+Show = Callable[[int, Mapping[str, CrawlProgress]], None]
+"""Called with the number of sources done, and the progress of each running crawl by source."""
 
 
 class CrawlHandle(Protocol):

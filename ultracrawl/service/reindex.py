@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.run import Watcher, run_sources
+from ultracrawl.service.crawling import crawl_sources
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.fetching.access_options import AccessOptions
 from ultracrawl.stores.project_stores import open_state, stored_documents_exist
+
+if TYPE_CHECKING:
+    from ultracrawl.service.orders import Show
+    from ultracrawl.service.run import Watcher
 
 _HANDLER = "ultracrawl.handlers.stored.StoredDownloadHandler"
 _SETTINGS = {
@@ -27,8 +32,9 @@ def reindex_sources(
     sites: Iterable[str] = (),
     settings: dict[str, object] | None = None,
     watcher: Watcher | None = None,
+    show: Show | None = None,
 ) -> list[RunReport]:
-    """Make the documents of the sources again with their present definitions; see `run_sources`.
+    """Make the documents of the sources again with their present definitions; see `crawl_sources`.
 
     `sites` restricts this to some hosts (with the port if it is not the default one), and to the sources that know one
     of them. Everything but the network is as in a crawl. Raises `UserError` for a source without stored answers.
@@ -49,7 +55,7 @@ def reindex_sources(
     # If no source knows a site, all are run, so that their reports say so.
     offline = [_offline(source) for source in matching or chosen]
     merged = {**(settings or {}), **_SETTINGS, "ULTRACRAWL_REINDEX_SITES": hosts}
-    return run_sources(project, offline, force=True, settings=merged, watcher=watcher)
+    return crawl_sources(project, offline, force=True, settings=merged, watcher=watcher, show=show)
 
 
 def _knows_site(project: Project, source: DataSource, sites: list[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Crawls the sources of a project in this process, one after the other."""
+"""The run function: crawls one source in this process, as every way to run does at last."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import asyncio
 import logging
 import signal
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
@@ -24,146 +24,131 @@ from ultracrawl.spiders.loader import make_spider_class
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.project_stores import state_file
 
+if TYPE_CHECKING:
+    from ultracrawl.run.filters.filtering import Filtering
+
 logger = logging.getLogger(__name__)
 
 Watcher = Callable[[RunningCrawl], None]
 """Called a few times a second while a source is crawled, and once at its end."""
 
-CrawlerWatcher = Callable[[Crawler, RunningCrawl], Awaitable[None]]
-
 WATCH_INTERVAL = 0.2
 """Seconds between two calls of a watcher."""
 
 
-def run_sources(
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is crawled."""
+
+    project: Project
+    source: DataSource
+    given_urls: tuple[str, ...] = ()
+    """URLs of a person: each that cannot be read is a problem of the run."""
+    filtering: Filtering | None = None
+    """Filters of a robot, which outlive its runs."""
+
+
+Follow = Callable[[RunningCrawl], Awaitable[Run | None]]
+"""Called after a run; returns the run that follows, None if none does."""
+
+
+def run_source(
     project: Project,
-    sources: Iterable[DataSource],
+    source: DataSource,
     *,
     force: bool = False,
-    settings: dict[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
     watcher: Watcher | None = None,
     given_urls: tuple[str, ...] = (),
 ) -> list[RunReport]:
-    """Crawl the sources in order and return the reports of those that were started.
+    """Crawl a source and return the reports: one, unless its filter functions restart the cycle.
 
-    The first SIGINT ends the crawl after the requests in flight, and all following sources; the state is resumable. The
-    second ends it at once. A crawl stopped from another process ends like after the first, but the next source follows.
-    If one of several sources cannot start (unreadable secret, state in use), its report has the reason and the others
-    are crawled; a single source raises its `WorkError` or `UserError`.
-    Each of the `given_urls` that cannot be read is a problem of its run. Can be called once per process, because
-    Twisted's reactor cannot be started again.
+    The first SIGINT ends the crawl after the requests in flight; the state is resumable. The second ends it at once. A
+    crawl stopped from another process ends like after the first. Each of the `given_urls` that cannot be read is a
+    problem of its run. Raises a one-line `UserError` or `WorkError` if it cannot start, which is stored for `status`.
+    Can be called once per process, because Twisted's reactor cannot be started again.
     """
-    pending, reports = list(sources), list[RunReport]()
-    is_single = len(pending) == 1
+    reports = list[RunReport]()
+    process = crawler_process(settings or {}, force=force)
     show = watcher or (lambda _: None)
-
-    async def watch(_crawler: Crawler, crawl: RunningCrawl) -> None:
-        show(crawl)
-
-    async def crawl_all() -> None:
-        while pending:
-            source = pending.pop(0)
-            try:
-                crawl = await runner.crawl(source, given_urls=given_urls)
-            except UltracrawlError as error:
-                if is_single:
-                    raise
-                reports.append(RunReport.not_begun(source.name, error))
-                continue
-            reports.append(crawl.context.report)
-            show(crawl)
-            if crawl.context.report.interrupted and not crawl.stopped:
-                pending.clear()
-            elif crawl.restarts:
-                pending.insert(0, source)
-            await complete(crawl)
-
-    if pending:
-        runner = CrawlRunner(project, settings, watch, force=force)
-        runner.run(crawl_all())
+    run_reactor(process, crawl_source(process, Run(project, source, given_urls), show, reports))
     return reports
 
 
-class CrawlRunner:
-    """Crawls sources with a Scrapy `CrawlerProcess` in this process."""
+async def crawl_source(
+    process: AsyncCrawlerProcess, run: Run, watcher: Watcher, reports: list[RunReport]
+) -> None:
+    """Crawl a source, again as long as its filter functions restart the cycle, and run its completion command.
 
-    def __init__(
-        self,
-        project: Project,
-        settings: dict[str, Any] | None,
-        watcher: CrawlerWatcher,
-        *,
-        force: bool = False,
-    ) -> None:
-        """`watcher` is called a few times a second while a source is crawled."""
-        self.project = project
-        """The project of the sources, which a caller may read again between two crawls."""
-        self._watcher = watcher
-        self._process = crawler_process(force, settings or {})
-        self._restarts: Counter[str] = Counter()
-        """Source -> number of consecutive cycles that its filter functions have restarted."""
+    Adds the report of each run to `reports`. Raises what `run_source` raises.
+    """
 
-    def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run the reactor until a coroutine ends, or SIGINT. Raises the exception of the coroutine.
+    async def follow(crawl: RunningCrawl) -> Run | None:
+        reports.append(crawl.context.report)
+        watcher(crawl)
+        await complete(crawl)
+        return run if crawl.restarts and not crawl.context.report.interrupted else None
 
-        The coroutine may call `crawl` any number of times.
-        """
-        failures: list[BaseException] = []
+    await crawl_repeatedly(process, run, watcher, follow)
 
-        def keep_error(task: asyncio.Task[None]) -> None:
-            error = None if task.cancelled() else task.exception()
-            if error is not None:
-                failures.append(error)
-            self._process._stop_reactor()
 
-        task = asyncio.get_event_loop().create_task(work)
-        task.add_done_callback(keep_error)
-        self._process.start(stop_after_crawl=False)
-        task.cancel()
-        if failures:
-            raise failures[0]
-
-    async def crawl(
-        self, source: DataSource, *, force: bool = False, **spider_attributes: object
-    ) -> RunningCrawl:
-        """Crawl a source; with `force` all its documents are made again.
-
-        Raises a one-line `UserError` or `WorkError` if the crawl could not start, which is stored for `status`.
-        """
+async def crawl_repeatedly(
+    process: AsyncCrawlerProcess, run: Run | None, watcher: Watcher, follow: Follow
+) -> None:
+    """Crawl, and again whatever follows. Raises what `run_source` raises."""
+    restarts = 0
+    while run is not None:
         try:
-            crawler = await self._crawl(source, force, spider_attributes)
+            crawl = await _crawl(process, run, restarts, watcher)
         except Exception as error:  # classes and settings of a source may raise anything
-            converted = _note_failed_start(self.project, source, error)
-            await complete_failed_start(self.project, source, converted)
+            converted = _note_failed_start(run.project, run.source, error)
+            await complete_failed_start(run.project, run.source, converted)
             raise converted from error
-        crawl = parts_of(crawler)[RunningCrawl]
-        self._restarts[source.name] = self._restarts[source.name] + 1 if crawl.restarts else 0
-        return crawl
+        restarts = restarts + 1 if crawl.restarts else 0
+        run = await follow(crawl)
 
-    async def _crawl(self, source: DataSource, force: bool, spider_attributes: dict[str, object]) -> Crawler:
-        spider = make_spider_class(self.project, source)
-        spider.restarts = self._restarts[source.name]
-        for name, value in spider_attributes.items():
-            setattr(spider, name, value)
-        crawler = self._process.create_crawler(spider)
-        if force:
-            crawler.settings.set("ULTRACRAWL_FORCE", True, priority="cmdline")
-        watch = asyncio.ensure_future(self._watch(crawler))
-        try:
-            await self._process.crawl(crawler)
-        finally:
-            watch.cancel()
-        crawl = running_crawl(crawler)
-        if crawl is not None and (refused := crawl.refused or crawl.context.run.user_error):
-            raise refused
-        return crawler
 
-    async def _watch(self, crawler: Crawler) -> None:
-        while True:
-            await asyncio.sleep(WATCH_INTERVAL)
-            crawl = running_crawl(crawler) if crawler.crawling else None
-            if crawl is not None and crawl.opened:
-                await self._watcher(crawler, crawl)
+async def _crawl(process: AsyncCrawlerProcess, run: Run, restarts: int, watcher: Watcher) -> RunningCrawl:
+    spider = make_spider_class(run.project, run.source)
+    spider.restarts, spider.given_urls = restarts, run.given_urls
+    if run.filtering is not None:
+        spider.filtering = run.filtering
+    crawler = process.create_crawler(spider)
+    watch = asyncio.ensure_future(_watch(crawler, watcher))
+    try:
+        await process.crawl(crawler)
+    finally:
+        watch.cancel()
+    crawl = running_crawl(crawler)
+    if crawl is not None and (refused := crawl.refused or crawl.context.run.user_error):
+        raise refused
+    return parts_of(crawler)[RunningCrawl]
+
+
+async def _watch(crawler: Crawler, watcher: Watcher) -> None:
+    while True:
+        await asyncio.sleep(WATCH_INTERVAL)
+        crawl = running_crawl(crawler) if crawler.crawling else None
+        if crawl is not None and crawl.opened:
+            watcher(crawl)
+
+
+def run_reactor(process: AsyncCrawlerProcess, work: Coroutine[Any, Any, None]) -> None:
+    """Run the reactor until a coroutine ends, or SIGINT. Raises the exception of the coroutine."""
+    failures: list[BaseException] = []
+
+    def keep_error(task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            failures.append(error)
+        process._stop_reactor()
+
+    task = asyncio.get_event_loop().create_task(work)
+    task.add_done_callback(keep_error)
+    process.start(stop_after_crawl=False)
+    task.cancel()
+    if failures:
+        raise failures[0]
 
 
 def _note_failed_start(project: Project, source: DataSource, error: Exception) -> UltracrawlError:
@@ -184,18 +169,18 @@ def _one_line_error(source: DataSource, error: Exception) -> UltracrawlError:
     return WorkError(f"source {source.name!r}: the crawl cannot begin: {problem}")
 
 
-def crawler_process(force: bool, overrides: dict[str, Any]) -> AsyncCrawlerProcess:
+def crawler_process(overrides: Mapping[str, Any], *, force: bool = False) -> AsyncCrawlerProcess:
     """Return a Scrapy process; settings of a definition take precedence over `overrides`.
 
     SIGHUP, sent when the terminal closes, ends it like SIGTERM, unless it was started with `nohup`.
     """
-    process = AsyncCrawlerProcess(scrapy_settings(force, overrides))
+    process = AsyncCrawlerProcess(scrapy_settings(overrides, force=force))
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
         signal.signal(signal.SIGHUP, process._signal_shutdown)
     return process
 
 
-def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
+def scrapy_settings(overrides: Mapping[str, Any], *, force: bool) -> Settings:
     """Return the Scrapy settings of such a process; settings of a definition take precedence over `overrides`."""
     settings = get_project_settings()
     settings.setmodule("ultracrawl.settings", priority="default")

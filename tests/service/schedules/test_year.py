@@ -126,10 +126,8 @@ class Year:
 
     async def _one_process(self) -> None:
         store, events = UnreliableStore(self.folder / "schedules.sqlite"), EventStream()
-        pool = pool_of(self.world, self.clock, events, jobs=4, restarts=5, turn=HOUR)
-        runner = ScheduleRunner(
-            self.plans, pool, store, self.clock, events=events, crawl_ended=self._note_end, max_sleep=HOUR
-        )
+        pool = pool_of(self.world, self.clock, events, jobs=4, restarts=5, turn=HOUR, ended=self._note_end)
+        runner = ScheduleRunner(self.plans, pool, store, self.clock, events=events, max_sleep=HOUR)
         keeping = asyncio.ensure_future(runner.run())
         ends = self.clock.now() + self.dice.uniform(2 * DAY, 30 * DAY)
         while self.clock.now() < min(ends, START + YEAR) and not keeping.done():

@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,13 +28,10 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, RunReport
+from ultracrawl.service.crawling import crawl_sources
 from ultracrawl.settings.adhoc import AdhocScope
 from ultracrawl.settings.projects import project_of_urls
 from ultracrawl.sources import Catalog, DataSource, Project
-
-if TYPE_CHECKING:
-    from ultracrawl.service.orders import CrawlProgress
-
 
 _HOST = re.compile(r"([\w-]+\.)+[A-Za-z]{2,}(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?")
 """A host that is written without its scheme, perhaps with a path."""
@@ -74,9 +70,9 @@ def command(
     """Crawl SOURCES (without any: all of the definition file), or the site of a URL, and bring the index up to date.
 
     A later run requests only what may have changed, and removes from the index what is gone. A run that was stopped or
-    killed is resumed. Of several sources, --jobs are crawled at the same time, besides those that only wait; with
-    --jobs 1 one after the other, in this process. With --continuous the command stays and begins the next cycle of each
-    source when `refresh` of its definition says so; --json then prints one object for each run.
+    killed is resumed. Of several sources, --jobs are crawled at the same time, besides those that only wait, each in a
+    process of its own. With --continuous the command stays and begins the next cycle of each source when `refresh` of
+    its definition says so; --json then prints one object for each run.
 
     --path, --exclude, --depth and --limit restrict the crawl of a URL, now and later: they are stored. Given again, an
     option replaces what is stored; `none` drops it.
@@ -94,16 +90,24 @@ def command(
     urls, sources = (*urls, *filter(_URL.match, sources)), tuple(filterfalse(_URL.match, sources))
     project, chosen, refused = _select_sources(sources, config, urls, scope)
     chosen = [_with_delay(source, delay) for source in chosen]
-    settings = _log_settings(verbose)
-    jobs = _parallel_jobs(project, len(chosen), jobs)
+    level = _log_level(verbose)
     show = print_problems if quiet else partial(print_report, verbose=verbose)
     if continuous:
-        return _crawl_continuously(project, chosen, refused, jobs, force, settings, as_json, show)
+        return _crawl_continuously(project, chosen, refused, jobs, level, force, as_json, show)
+    if len(chosen) == 1:
+        _prestart_indexer(project, chosen[0], force=force)
     with Progress(enabled=not (verbose or quiet)) as progress:
-        if jobs > 1:
-            reports = _crawl_in_processes(project, chosen, jobs, force, settings, progress) + refused
-        else:
-            reports = _crawl_here(project, chosen, force, settings, progress, urls) + refused
+        reports = crawl_sources(
+            project,
+            chosen,
+            jobs=jobs,
+            force=force,
+            settings={"LOG_LEVEL": level},
+            given_urls=_given_urls(chosen, urls),
+            watcher=progress.update,
+            show=lambda done, going: progress.update_all(done, len(chosen), going),
+        )
+    reports += refused
     print_all("runs", reports, show, as_json=as_json)
     if not (as_json or quiet):
         print_total_and_next_step(reports)
@@ -138,70 +142,38 @@ def _is_complete(chosen: list[DataSource], reports: list[RunReport]) -> bool:
     return names == {report.source for report in reports} and not any(report.failed for report in reports)
 
 
-def _parallel_jobs(project: Project, sources: int, jobs: int | None) -> int:
-    """Return how many sources are crawled in parallel."""
-    if sources < 2:
-        return sources
-    from ultracrawl.service.supervisor.slots import default_slots  # noqa: PLC0415 - a single one needs none
-
-    return min(jobs or project.processes.jobs or default_slots(), sources)
+def _given_urls(chosen: list[DataSource], urls: tuple[str, ...]) -> tuple[str, ...]:
+    return chosen[0].start_urls if urls and chosen[0].only else urls  # those outside of --path were replaced
 
 
-def _log_settings(verbose: bool) -> dict[str, Any]:
+def _prestart_indexer(project: Project, source: DataSource, *, force: bool) -> None:
+    """Start the index process of a source whose first documents come soon."""
+    from ultracrawl.index.writing.project_outputs import prestart_indexer  # noqa: PLC0415 - only crawls need it
+    from ultracrawl.stores.project_stores import state_exists  # noqa: PLC0415 - as above
+
+    if force or not state_exists(project, source.name):
+        prestart_indexer(project, source)
+
+
+def _log_level(verbose: bool) -> str:
     if not verbose:
         logging.getLogger("scrapy").setLevel(logging.ERROR)
-    return {"LOG_LEVEL": "DEBUG" if verbose else "ERROR"}
-
-
-def _crawl_here(
-    project: Project,
-    chosen: list[DataSource],
-    force: bool,
-    settings: dict[str, Any],
-    progress: Progress,
-    urls: tuple[str, ...],
-) -> list[RunReport]:
-    from ultracrawl.index.writing.project_outputs import prestart_indexer  # noqa: PLC0415 - as below
-    from ultracrawl.stores.project_stores import state_exists  # noqa: PLC0415 - as below
-
-    given_urls = (
-        chosen[0].start_urls if urls and chosen[0].only else urls
-    )  # those outside of --path were replaced
-    if force or not state_exists(project, chosen[0].name):
-        prestart_indexer(project, chosen[0])
-    from ultracrawl.service.run import run_sources  # noqa: PLC0415 - crawls in child processes need no Scrapy here
-
-    return run_sources(
-        project, chosen, force=force, settings=settings, watcher=progress.update, given_urls=given_urls
-    )
-
-
-def _crawl_in_processes(
-    project: Project,
-    chosen: list[DataSource],
-    jobs: int,
-    force: bool,
-    settings: dict[str, Any],
-    progress: Progress,
-) -> list[RunReport]:
-    def show(done: int, going: Mapping[str, CrawlProgress]) -> None:
-        progress.update_all(done, len(chosen), going)
-
-    from ultracrawl.service.supervisor.parallel import crawl_together  # noqa: PLC0415 - as above
-
-    return crawl_together(project, chosen, jobs, force=force, log_level=settings["LOG_LEVEL"], show=show)
+    return "DEBUG" if verbose else "ERROR"
 
 
 def _crawl_continuously(
     project: Project,
     chosen: list[DataSource],
     refused: list[RunReport],
-    jobs: int,
+    jobs: int | None,
+    log_level: str,
     force: bool,
-    settings: dict[str, Any],
     as_json: bool,
     show: Callable[[RunReport], None],
 ) -> None:
+    from ultracrawl.service.supervisor.command import crawl_continuously  # noqa: PLC0415 - a single crawl needs none of it
+    from ultracrawl.service.supervisor.planned_crawls import CrawlOptions  # noqa: PLC0415 - as above
+
     def print_run(report: RunReport) -> None:
         print_all("runs", [report], show, as_json=as_json)
         sys.stdout.flush()
@@ -211,25 +183,8 @@ def _crawl_continuously(
 
     for report in refused:
         print_run(report)
-    if len(chosen) > 1:
-        from ultracrawl.service.supervisor.continuous import crawl_continuously  # noqa: PLC0415 - as above
-
-        level = settings["LOG_LEVEL"]
-        crawl_continuously(
-            project,
-            chosen,
-            jobs,
-            on_report=print_run,
-            write_line=print_to_stderr,
-            force=force,
-            log_level=level,
-        )
-    else:
-        from ultracrawl.service.schedules.continuous import run_continuously  # noqa: PLC0415 - as above
-
-        run_continuously(
-            project, chosen, on_report=print_run, write_line=print_to_stderr, force=force, settings=settings
-        )
+    options = CrawlOptions(jobs, log_level)
+    crawl_continuously(project, chosen, options, on_report=print_run, write_line=print_to_stderr, force=force)
 
 
 def _with_delay(source: DataSource, delay: float | None) -> DataSource:

@@ -33,7 +33,12 @@ def command(sources: tuple[str, ...], project: Project, as_json: bool, sites: tu
     chosen, refused = Catalog(project).select_for_crawl(sources)
     with Progress(enabled=True) as progress:
         reports = reindex_sources(
-            project, chosen, sites=sites, settings={"LOG_LEVEL": "ERROR"}, watcher=progress.update
+            project,
+            chosen,
+            sites=sites,
+            settings={"LOG_LEVEL": "ERROR"},
+            watcher=progress.update,
+            show=lambda done, going: progress.update_all(done, len(chosen), going),
         )
     reports += refused
     print_all("runs", reports, print_remade, as_json=as_json)

@@ -47,7 +47,7 @@ def command() -> None:
     """Show schedules; launch, enable, disable, stop and resume them.
 
     Orders go to the process that runs the schedule (`ultracrawl serve`, `crawl --continuous`). If there is none,
-    `launch` crawls in this process, and other orders are stored for the next process that runs it.
+    `launch` crawls itself, and other orders are stored for the next process that runs it.
 
     \b
     Examples:
@@ -113,20 +113,16 @@ def launch(name: str, jobs: int | None, project: Project, as_json: bool) -> None
     """  # noqa: D301 - as above
     if runner_of(project, name) is not None:
         _order(project, name, ScheduleCommand.LAUNCH, as_json)
-    sources = _state(project, name).sources
+    _state(project, name)
 
     def print_run(report: RunReport) -> None:
         print_all("runs", [report], print_report, as_json=as_json)
         sys.stdout.flush()
 
-    if len(sources) > 1:
-        from ultracrawl.service.supervisor.continuous import launch_together  # noqa: PLC0415 - as below
+    from ultracrawl.service.supervisor.command import launch_schedule  # noqa: PLC0415 - slow, and only used here
+    from ultracrawl.service.supervisor.planned_crawls import CrawlOptions  # noqa: PLC0415 - as above
 
-        launch_together(project, name, jobs, on_report=print_run)
-    else:
-        from ultracrawl.service.schedules.continuous import launch_here  # noqa: PLC0415 - it loads the crawler
-
-        launch_here(project, name, on_report=print_run, settings={"LOG_LEVEL": "ERROR"})
+    launch_schedule(project, name, CrawlOptions(jobs), on_report=print_run)
     status = _state(project, name).status
     raise SystemExit(0 if status in {ScheduleStatus.SCHEDULED, ScheduleStatus.INDEXING_PENDING} else 1)
 

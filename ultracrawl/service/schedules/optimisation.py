@@ -12,9 +12,9 @@ from multiprocessing.process import BaseProcess
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress
-from ultracrawl.service.parent_watch import exit_with_parent
 from ultracrawl.service.schedules.plans import Plan, ScheduleTiming, plans_of
 from ultracrawl.sources import Project
+from ultracrawl.system.parent_watch import exit_with_parent
 
 OPTIMISATION = "index optimisation"
 """Its name among the schedules; names of other schedules have no blank."""

@@ -33,8 +33,6 @@ class RunnerPorts:
     """Stores the state of a plan, and a finished run."""
     wake: Callable[[], None]
     """Lets the runner check its plans."""
-    crawl_ended: Callable[[CrawlEnd], None]
-    """Called with the end of each crawl."""
     is_paused: Callable[[str], bool]
     is_crawled: Callable[[str], bool]
     """Whether another process crawls a source."""
@@ -202,11 +200,10 @@ class PlanCrawls:
     def _handle_end(self, crawl: _Crawl, end: CrawlEnd) -> None:
         source, reason, stopped = crawl.source, crawl.stopped_for, _was_stopped(crawl, end)
         del self._crawls[source]
-        self._ports.crawl_ended(end)
         withdrawn = reason is None and end.report is None and self._ports.is_paused(source)
         if not (stopped and (withdrawn or reason in {Reason.WINDOW, Reason.RUNNER_ENDS})):
             self.begun = self.begun or end.report is None or end.report.begun
-            if stopped and reason in {None, Reason.PERSON}:
+            if (stopped and reason in {None, Reason.PERSON}) or (end.last and crawl.plan.own):
                 self.stopped.add(source)
             self.results[source] = "" if stopped and reason is Reason.CYCLE_OVER else end.line
         self._ended(source)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import ScheduleStatus
-from ultracrawl.service.orders import Clock, CrawlEnd, Event, EventKind, EventStream, Launcher, ScheduleState
+from ultracrawl.service.orders import Clock, Event, EventKind, EventStream, Launcher, ScheduleState
 from ultracrawl.service.schedules.managed_plan import ManagedPlan
 from ultracrawl.service.schedules.plan_crawls import NEVER, RunnerPorts
 from ultracrawl.service.schedules.plans import Plan
@@ -83,7 +83,6 @@ class ScheduleRunner:
         clock: Clock,
         *,
         events: EventStream | None = None,
-        crawl_ended: Callable[[CrawlEnd], None] = lambda _: None,
         is_crawled: Callable[[str], bool] = _never,
         log_of: Callable[[str], str] = _no_log,
         has_pending: Callable[[str], bool] = _never,
@@ -109,7 +108,6 @@ class ScheduleRunner:
             launcher,
             self._writer.put_schedule,
             self._wake.set,
-            crawl_ended,
             lambda source: source in self._paused,
             is_crawled,
             log_of,

@@ -10,12 +10,12 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from ultracrawl.errors import UltracrawlError, WorkError
-from ultracrawl.service.parent_watch import exit_with_parent
 from ultracrawl.service.searching.answers import answer_of
 from ultracrawl.service.searching.messages import Answer, Request, Task
 from ultracrawl.service.searching.searchers import Searchers
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import freeze_loaded_objects
+from ultracrawl.system.parent_watch import exit_with_parent
 
 logger = logging.getLogger(__name__)
 

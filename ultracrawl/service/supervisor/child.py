@@ -21,11 +21,11 @@ from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.run import RunningCrawl
 from ultracrawl.service.completion import complete_failed_start
 from ultracrawl.service.orders import CrawlProgress
-from ultracrawl.service.parent_watch import exit_with_parent
-from ultracrawl.service.run import run_sources
+from ultracrawl.service.run import run_source
 from ultracrawl.service.supervisor.messages import ChildOrder
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import raise_gc_thresholds
+from ultracrawl.system.parent_watch import exit_with_parent
 
 PROGRESS_INTERVAL = 0.5
 """Seconds between two progress messages."""
@@ -43,19 +43,16 @@ def crawl_in_child(order: ChildOrder, parent: Connection) -> None:
     exit_with_parent()
     raise_gc_thresholds()
     restrict_umask()
-    if order.log_level != "DEBUG":
+    settings = {"LOG_LEVEL": "ERROR", **order.settings}
+    if settings["LOG_LEVEL"] != "DEBUG":
         logging.getLogger("scrapy").setLevel(logging.ERROR)
     if order.death:
         asyncio.run(complete_failed_start(order.project, order.source, WorkError(order.death)))
         return
     reporter = _ProgressReporter(parent)
     try:
-        reports = run_sources(
-            order.project,
-            [order.source],
-            force=order.force,
-            settings={"LOG_LEVEL": order.log_level},
-            watcher=reporter.send_progress,
+        reports = run_source(
+            order.project, order.source, force=order.force, settings=settings, watcher=reporter.send_progress
         )
     except UltracrawlError as error:
         mistake = isinstance(error, UserError)
@@ -75,19 +72,22 @@ class _ProgressReporter:
         self._start: float | None = None
         """Seconds from the begin of the process to the first message."""
         self._next = 0.0
+        self._last = False
+        """Whether a filter function requested that no further run follows."""
 
     def send_progress(self, crawl: RunningCrawl) -> None:
         """Send the counters of a crawl, at most twice a second."""
-        now = time.monotonic()
+        now, self._last = time.monotonic(), crawl.is_last
         if now < self._next or not select.select([], [self._parent], [], 0)[1]:
             return
         self._next = now + PROGRESS_INTERVAL
         self._start = now - self._begun if self._start is None else self._start
-        self._send({"live": asdict(_progress(crawl, self._start))})
+        self._send({"live": asdict(progress_of(crawl, self._start))})
 
     def send_report(self, report: RunReport, *, mistake: bool = False) -> None:
         """Send the final report."""
-        self._send({"report": TypeAdapter(RunReport).dump_python(report, mode="json"), "mistake": mistake})
+        written = TypeAdapter(RunReport).dump_python(report, mode="json")
+        self._send({"report": written, "mistake": mistake, "last": self._last})
 
     def _send(self, message: dict[str, Any]) -> None:
         left = json.dumps(message).encode() + b"\n"
@@ -98,7 +98,8 @@ class _ProgressReporter:
             self._next = float("inf")
 
 
-def _progress(crawl: RunningCrawl, start: float) -> CrawlProgress:
+def progress_of(crawl: RunningCrawl, start: float) -> CrawlProgress:
+    """Return the progress of a crawl that took `start` seconds to open its files."""
     report = crawl.context.report
     counts = {
         "fetched": report.fetched,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from ultracrawl.service.orders import CrawlOrder
 from ultracrawl.sources import Catalog, DataSource, Project
@@ -15,7 +17,8 @@ class ChildOrder:
     project: Project
     source: DataSource
     force: bool = False
-    log_level: str = "ERROR"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of Scrapy, which those of the definition override."""
     death: str = ""
     """Why the crawl died for the last time; then only the completion command of the source is run."""
 
@@ -23,4 +26,4 @@ class ChildOrder:
 def child_order(project: Project, order: CrawlOrder, log_level: str = "ERROR") -> ChildOrder:
     """Return the arguments of the child process for an order. Raises `UserError` if the source cannot be crawled."""
     source = order.as_ordered(Catalog(project).find(order.source))
-    return ChildOrder(project, source, order.force, log_level)
+    return ChildOrder(project, source, order.force, {"LOG_LEVEL": log_level})

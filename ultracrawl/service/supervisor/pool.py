@@ -143,6 +143,7 @@ class CrawlPool:
         self._leave_queue(crawl)
         self._crawls.pop(crawl.order.source, None)
         self.release_slot(crawl)
+        self.assign_slots()  # an order may have waited for its end
 
     def set_limits(self, limits: SlotLimits) -> None:
         """Change the limits; waiting crawls start if there are free slots now."""
@@ -158,7 +159,11 @@ class CrawlPool:
     def assign_slots(self) -> None:
         """Carry out what `pick` decides now."""
         now = self.time()
-        orders = [WaitingOrder(crawl.order.source, crawl.since) for crawl in self._queue]
+        orders = [
+            WaitingOrder(crawl.order.source, crawl.since)
+            for crawl in self._queue
+            if self._crawls.keys().isdisjoint(crawl.order.after)
+        ]
         picks = pick(orders, [crawl.as_active(now) for crawl in self._running], now, self.limits)
         for source in picks.lend:
             self._crawls[source].lent = now

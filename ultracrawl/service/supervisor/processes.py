@@ -92,8 +92,10 @@ class ChildCrawl:
         self.begun = time.time()
         self.progress = CrawlProgress()
         """The last progress message."""
-        self.mistake = False
+        self._mistake = False
         """Whether it could not start because of a mistake of the user."""
+        self._last = False
+        """Whether a filter function requested that no further run follows."""
         self._child = child
         self._pipe = pipe
         self._memory = memory
@@ -173,7 +175,7 @@ class ChildCrawl:
             self.progress = CrawlProgress(**fields["live"])
         else:
             self._report = TypeAdapter(RunReport).validate_python(fields["report"])
-            self.mistake = fields["mistake"]
+            self._mistake, self._last = fields["mistake"], fields["last"]
 
     async def _await_exit(self) -> None:
         """Wait for the process after it has closed its end of the pipe, and set the end of the crawl."""
@@ -190,7 +192,7 @@ class ChildCrawl:
     def _crawl_end(self, code: int | None) -> CrawlEnd:
         source = self.order.source
         if self._report is not None and not self._given_up:
-            return CrawlEnd(source, self._report)
+            return CrawlEnd(source, self._report, mistake=self._mistake, last=self._last)
         if self._end_reason:
             return CrawlEnd(source, self._report, self._end_reason, died=self._given_up)
         problem = f"ended with exit code {code}"

@@ -18,24 +18,17 @@ from ultracrawl.service.orders import (
     CrawlOrder,
     Event,
     EventKind,
-    EventStream,
     Launcher,
     ScheduleState,
     SourceState,
     Subscription,
 )
 from ultracrawl.service.schedules.optimisation import all_plans
-from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.runner_claim import RunnerClaim
-from ultracrawl.service.schedules.schedule_status import has_pending, latest_log
-from ultracrawl.service.schedules.steering import obey_orders
-from ultracrawl.service.scrapyd.launcher import ProfileLauncher, status_of_other_crawl
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.folder_watch import FolderWatch
-from ultracrawl.service.supervisor.messages import child_order
-from ultracrawl.service.supervisor.pausing import pause_crawl
-from ultracrawl.service.supervisor.pool import MAX_RESTARTS, CrawlPool, PooledCrawl
-from ultracrawl.service.supervisor.processes import ProcessLauncher
+from ultracrawl.service.supervisor.planned_crawls import CrawlOptions, PlannedCrawls
+from ultracrawl.service.supervisor.pool import PooledCrawl
 from ultracrawl.service.supervisor.slots import SlotLimits
 from ultracrawl.service.supervisor.states import SourceStates
 from ultracrawl.sources import Catalog, Project
@@ -85,32 +78,16 @@ class Supervisor:
         self._definitions, self._store = definitions, store
         self._clock, self._jobs = clock, jobs
         self._runner_claim = runner_claim or RunnerClaim()
-        self._stream, self._states = EventStream(), SourceStates()
+        self._states = SourceStates()
         self._by_hand: dict[str, PooledCrawl] = {}
         """The last crawl of each source that a person or a folder change has ordered."""
         self._ordered = OrderedCrawls(schedules_folder(self.project))
         self._draining = False
-        local = launcher or ProcessLauncher(lambda order: child_order(self.project, order))
-        self._pool = CrawlPool(
-            ProfileLauncher(local, lambda: self.project, clock),
-            clock,
-            self._stream,
-            limits=SlotLimits.of(self.project.processes, jobs),
-            restarts=MAX_RESTARTS,
-            ended=self._note_end,
-            complete_dead=local.complete_dead if isinstance(local, ProcessLauncher) else None,
-            waiting_changed=self._runner_claim.publish_waiting,
+        options = CrawlOptions(jobs, launcher=launcher, clock=clock, ended=self._note_end)
+        self._crawls = PlannedCrawls(
+            lambda: self.project, all_plans(self.project), store, self._runner_claim, options
         )
-        self._runner = ScheduleRunner(
-            all_plans(self.project),
-            self._pool,
-            store,
-            clock,
-            events=self._stream,
-            is_crawled=self._is_crawled,
-            log_of=lambda source: latest_log(self.project, source),
-            has_pending=lambda source: has_pending(self.project, source),
-        )
+        self._stream, self._pool, self._runner = self._crawls.events, self._crawls.pool, self._crawls.runner
         self._watch = FolderWatch(clock, self.start_source, self._runner.is_held)
         if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
             raise WorkError(conflict)
@@ -126,20 +103,14 @@ class Supervisor:
         if not self._draining:  # what the end of the service interrupts is resumed by the next one
             self._ordered.discard(end.source)
 
-    def _is_crawled(self, source: str) -> bool:
-        return source in self._pool.crawls or status_of_other_crawl(self.project, source) is not None
-
     async def run(self) -> None:
         """Run schedules and intervals, and watch definitions and folders, until `drain` is called."""
         self._watch.replace_sources(self.project)
         await _resume_ordered(self._ordered, self.start_source)
         async with asyncio.TaskGroup() as group:  # a failure of any task ends the service
-            own = {ScheduleCommand.PAUSE: self._pause_source, ScheduleCommand.STOP: self._stop_crawl}
-            orders = obey_orders(self._runner, self._store, self._clock, own)
-            background = [group.create_task(orders), group.create_task(self._check_repeatedly())]
-            await self._runner.run()
-            for task in background:
-                task.cancel()
+            checks = group.create_task(self._check_repeatedly())
+            await self._crawls.run(own_commands={ScheduleCommand.STOP: self._stop_crawl})
+            checks.cancel()
 
     async def _check_repeatedly(self) -> None:
         while True:
@@ -204,7 +175,7 @@ class Supervisor:
         Catalog(self.project).find(name)
         if self._draining:
             raise WorkError("the service is ending")
-        if self._is_crawled(name):
+        if self._crawls.is_crawled(name):
             raise WorkError(f"the source {name!r} is being crawled already")
         self._ordered.add(name, force=force)
         profile = self.project.profile_of(name)
@@ -230,11 +201,7 @@ class Supervisor:
     async def pause_source(self, name: str) -> None:
         """Pause the crawl of a source; an idle source is not crawled until it is resumed."""
         Catalog(self.project).select_known([name])
-        self._pause_source(name)
-
-    def _pause_source(self, name: str) -> None:
-        if not pause_crawl(self.project, self._pool, name):
-            self._runner.pause_source(name)
+        self._crawls.pause_source(name)
 
     async def resume_source(self, name: str) -> None:
         """Resume a paused source."""

@@ -7,15 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from scrapy.crawler import Crawler
-
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.model import RunReport
 from ultracrawl.run import RunningCrawl
 from ultracrawl.run.filters.filtering import Filtering
 from ultracrawl.service.completion import WriteLine, complete, robot_log_writer
 from ultracrawl.service.control import robot_process_status
-from ultracrawl.service.run import WATCH_INTERVAL, CrawlRunner
+from ultracrawl.service.run import WATCH_INTERVAL, Run, crawl_repeatedly, crawler_process, run_reactor
 from ultracrawl.service.schedules.plans import REST, REST_AFTER_FAILURE
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
@@ -65,32 +63,35 @@ class Robot:
         reload: Reload,
         settings: dict[str, Any],
     ) -> None:
-        self._source = source
+        self._project, self._source = project, source
         self._post = post
         self._on_report = on_report
         self._reload = reload
         self._write_line: WriteLine = robot_log_writer(project, source)
-        self._runner = CrawlRunner(project, settings, self._pass_on)
+        self._settings = settings
         self._order: Command | None = None
         """STOP, RESTART or RELOAD, to be carried out after the run."""
         self._filtering = _filtering(source)
 
     def run(self) -> None:
         """Run until a command or the last run ends the robot. Raises the error that ended it, if there was one."""
+        process = crawler_process(self._settings)
         try:
-            self._runner.run(self._repeat_runs())
+            run_reactor(process, crawl_repeatedly(process, self._next_run(), self._pass_on, self._follow))
         finally:
             self._filtering.release()
 
-    async def _repeat_runs(self) -> None:
-        continues = True
-        while continues:
-            self._order = None
-            self._post.publish_phase(Phase.RUNNING)
-            crawl = await self._runner.crawl(self._source, filtering=self._filtering)
-            self._on_report(crawl.context.report)
-            continues = await self._after_run(crawl)
+    def _next_run(self) -> Run:
+        self._order = None
+        self._post.publish_phase(Phase.RUNNING)
+        return Run(self._project, self._source, filtering=self._filtering)
+
+    async def _follow(self, crawl: RunningCrawl) -> Run | None:
+        self._on_report(crawl.context.report)
+        if await self._after_run(crawl):
+            return self._next_run()
         self._write_line("Workload complete.")
+        return None
 
     async def _after_run(self, crawl: RunningCrawl) -> bool:
         """Run the completion command, wait for the next run, and return whether there is one."""
@@ -143,8 +144,7 @@ class Robot:
             self._write_line(f"The files define the robot {source.name} now; the former ones stay in force")
             return
         filtering.take_over(self._filtering, in_run=in_run)
-        self._filtering, self._source = filtering, source
-        self._runner.project = project
+        self._filtering, self._project, self._source = filtering, project, source
         self._write_line("Files loaded.")
 
     async def _rest(self, seconds: float | None = None) -> Command | None:
@@ -166,7 +166,7 @@ class Robot:
                 left -= WATCH_INTERVAL
         return None
 
-    async def _pass_on(self, _crawler: Crawler, crawl: RunningCrawl) -> None:
+    def _pass_on(self, crawl: RunningCrawl) -> None:
         """Pass commands on to the run."""
         order = self._post.pop_order()
         if order in (Command.STOP, Command.RESTART, Command.RELOAD):
