@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary.matcher import normalise_host
 from ultracrawl.rules.filters.matching import Match, Test, any_of
+from ultracrawl.rules.filters.reach import LinkReach
 from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME, named_host
 
 UNLIMITED = -1
@@ -113,14 +114,16 @@ class _Site:
     max_depth: int
     """Maximum number of link steps from a starting point."""
     rules: list[_Rule] = field(default_factory=list)
+    differs: bool = False
+    """Whether its starting points have different depths."""
 
 
 class SiteRules:
     """The compiled sites of a robot. The first enabled site that covers a URL decides, by its rules in order.
 
     Rules about the media type are skipped while it is unknown. With `fold_www` a host `www2.x` of a site
-    is `www.x`, like in URLs. The maximum depth of a site is that of its deepest starting point;
-    `depth` is the default for starting points, -1 no limit. Raises `FilterError` for invalid expressions.
+    is `www.x`, like in URLs. `depth` is the default for starting points, -1 no limit; if those of a site differ,
+    `reach` knows how far its URLs are from each. Raises `FilterError` for invalid expressions.
     """
 
     def __init__(
@@ -133,10 +136,17 @@ class SiteRules:
     ) -> None:
         self._exact: dict[str, list[tuple[_Site, SiteHost]]] = {}
         self._domains: dict[str, list[tuple[_Site, SiteHost]]] = {}
-        self._cache: dict[tuple[str, str | None, int], Decision] = {}
+        self._cache: dict[tuple[str, str | None, int, bool], Decision] = {}
+        self._sites: list[_Site] = []
+        self.starts: list[tuple[str, int]] = []
+        """The enabled starting points of sites where depths differ, with their depths."""
         known = {rule.name: _compiled(rule) for rule in rules if rule.enabled}
         for order, definition in enumerate(site for site in sites if site.enabled):
-            site = _Site(order, definition, _max_depth(definition, depth), list(_enabled(definition, known)))
+            depths = _depths(definition, depth)
+            most, uses = max(depths.values(), default=_limit(depth)), list(_enabled(definition, known))
+            site = _Site(order, definition, most, uses, len(set(depths.values())) > 1)
+            self._sites.append(site)
+            self.starts += depths.items() if site.differs else ()
             for host in definition.hosts or (SiteHost(definition.name),):
                 table = self._domains if definition.kind is SiteKind.DOMAIN else self._exact
                 name = normalise_host(host.name)
@@ -144,17 +154,28 @@ class SiteRules:
                     (site, host)
                 )
 
+        self.reach = LinkReach(self._differing_site) if self.starts else None
+
+    def max_depth(self, site: int) -> int:
+        """Return the depth of the deepest starting point of a site, given by its number."""
+        return self._sites[site].max_depth
+
+    def _differing_site(self, url: str) -> int | None:
+        found = self._site_of(urlsplit(url))
+        return found[0].order if found is not None and found[0].differs else None
+
     def judge(self, url: str, media_type: str | None = None, depth: int = 0) -> Decision:
         """Decide whether a URL is accepted, and by which site and rule."""
-        key = (url, media_type, depth)
+        beyond = self.reach is not None and self.reach.is_beyond(url)
+        key = (url, media_type, depth, beyond)
         decision = self._cache.get(key)
         if decision is None:
             if len(self._cache) >= _MAX_CACHED:
                 self._cache.clear()
-            decision = self._cache[key] = self._judge(url, media_type, depth)
+            decision = self._cache[key] = self._judge(url, media_type, depth, beyond=beyond)
         return decision
 
-    def _judge(self, url: str, media_type: str | None, depth: int) -> Decision:
+    def _judge(self, url: str, media_type: str | None, depth: int, *, beyond: bool) -> Decision:
         parts = urlsplit(url)
         match = self._site_of(parts)
         if match is None:
@@ -164,6 +185,9 @@ class SiteRules:
             return _refused(PROTOCOL_NOT_ALLOWED, f"{site.definition.name}: {parts.scheme}")
         if depth > site.max_depth:
             reason = f"{site.definition.name}: more than {site.max_depth} link steps from its starting points"
+            return _refused(FILTER_RULES, reason)
+        if beyond:
+            reason = f"{site.definition.name}: beyond the depth of each starting point that leads to it"
             return _refused(FILTER_RULES, reason)
         values = _values(url, parts, media_type)
         for rule in site.rules:
@@ -187,10 +211,18 @@ class SiteRules:
         return min(matches, key=lambda match: match[0].order, default=None)
 
 
-def _max_depth(site: SiteDefinition, default: int) -> int:
-    depths = [default if start.depth is None else start.depth for start in site.starts if start.enabled]
-    depths = depths or [default]
-    return sys.maxsize if UNLIMITED in depths else max(depths)
+def _depths(site: SiteDefinition, default: int) -> dict[str, int]:
+    """Return the depth of each enabled starting point."""
+    depths: dict[str, int] = {}
+    for start in site.starts:
+        if start.enabled:
+            depth = _limit(default if start.depth is None else start.depth)
+            depths[start.url] = max(depth, depths.get(start.url, depth))
+    return depths
+
+
+def _limit(depth: int) -> int:
+    return sys.maxsize if depth == UNLIMITED else depth
 
 
 def implicit_sites(sites: Iterable[SiteDefinition], starts: Iterable[str]) -> list[SiteDefinition]:

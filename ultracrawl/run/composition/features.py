@@ -9,6 +9,7 @@ from ultracrawl.run.composition.making import (
     choice_log_of,
     compares_copies,
     count_in_flight,
+    depths_differ,
     has_filters,
     has_relations,
     has_robot_log,
@@ -20,6 +21,7 @@ from ultracrawl.run.composition.making import (
     make_fetching,
     make_listing,
     make_renderer,
+    make_starting_depths,
     make_verdict,
     make_watch,
     open_robot_log,
@@ -43,6 +45,7 @@ from ultracrawl.run.discovery.sitemap_manager import SitemapManager
 from ultracrawl.run.discovery.start_chain import StartChain
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
 from ultracrawl.run.filters.copies import ContentCopies
+from ultracrawl.run.filters.starting_depths import StartingDepths
 from ultracrawl.run.filters.verdict import FilterVerdict
 from ultracrawl.run.indexing.anchors import AnchorTexts
 from ultracrawl.run.indexing.depths import LinkDepths
@@ -169,6 +172,7 @@ FEATURES: tuple[Row[Any], ...] = (
         compares_copies,
         BEGUN,
     ),
+    Row(StartingDepths, make_starting_depths, ANYWHERE, depths_differ, BEGUN),
     Row(RunLimits, lambda p: RunLimits(p.context), "counts documents that are placed"),
     Row(
         FetchLog,

@@ -13,6 +13,7 @@ from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.discovery.robots_cache import RobotsCache
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
 from ultracrawl.run.filters.copies import ContentCopies
+from ultracrawl.run.filters.starting_depths import StartingDepths
 from ultracrawl.run.filters.verdict import FilterVerdict
 from ultracrawl.run.indexing.reconciliation import IndexReconciler
 from ultracrawl.run.listing.fetching import EntryFetching
@@ -140,6 +141,18 @@ def choice_log_of(parts: Parts) -> Callable[..., None] | None:
     """Return what logs the choices of adaptive refreshing; None if that is off."""
     log = parts[CrawlLogs].open_score_log()
     return None if log is None else log.chosen
+
+
+def depths_differ(parts: Parts) -> bool:
+    """Whether starting points of a site of the robot have different depths."""
+    return parts.filtering is not None and parts.filtering.differing_sites is not None
+
+
+def make_starting_depths(parts: Parts) -> StartingDepths:
+    """Make what applies the depth of each starting point."""
+    assert parts.filtering is not None
+    assert parts.filtering.differing_sites is not None
+    return StartingDepths(parts.context, parts.filtering.differing_sites)
 
 
 def make_copies(parts: Parts) -> ContentCopies:

@@ -18,7 +18,7 @@ from ultracrawl.rules.filters.function import Robot, Rules, run
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.program import FilterLine, FilterProgram
 from ultracrawl.rules.filters.resource import ConversionNeededError, Fetched, Resource, View
-from ultracrawl.rules.filters.rules import UNLIMITED
+from ultracrawl.rules.filters.rules import UNLIMITED, SiteRules
 from ultracrawl.rules.filters.views import FilterViews
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.run.filters.bounds import call_bounded
@@ -167,6 +167,12 @@ class Filtering(Feature):
     def needs_address(self) -> bool:
         """Whether the address of each host is looked up before its resources are judged."""
         return self._section.addresses
+
+    @property
+    def differing_sites(self) -> SiteRules | None:
+        """The rules of sites whose starting points have different depths, if there are any."""
+        rules = [self.robot.rules.get(program.name) for program in self._programs]
+        return next((one for one in rules if isinstance(one, SiteRules) and one.reach is not None), None)
 
     def judge(self, url: str, depth: int, address: str = "") -> FilterViews:
         """Run the MetaData phase of both filters, before the fetch; `address` is that of the host, if known."""

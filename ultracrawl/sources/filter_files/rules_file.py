@@ -235,7 +235,6 @@ def _site(block: Block, reader: _Reader) -> SiteDefinition:
                 starts.append(_start(directive, reader))
             case _:
                 uses.append(Use(reader.needed(directive, "rule", "Use"), reader.switch(directive)))
-    _check_equal_depths(starts, block, reader)
     _check_reachable_folders(hosts, starts, block, reader)
     name = reader.needed(block, "name", "a site")
     kind = SiteKind(reader.choice(block, "kind", [kind.value for kind in SiteKind], SiteKind.SERVER.value))
@@ -256,14 +255,6 @@ def _own_hosts(
     local = any(split_start(start.url) and urlsplit(start.url).scheme == LOCAL_SCHEME for start in starts)
     own = _named_host(name, block.line, reader)
     return (own, SiteHost(LOCAL_HOST, protocols=(LOCAL_SCHEME,))) if local else (own,)
-
-
-def _check_equal_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader) -> None:
-    """Warn about starting points with different depths: depth is tracked per site, not per starting point."""
-    depths = {start.depth for start in starts if start.enabled and start.depth is not None}
-    if len(depths) > 1:
-        problem = "its starting points have different depths; the greatest applies to all URLs of the site"
-        reader.text.add_finding(block.line, "depth", problem, "write one depth", fatal=False)
 
 
 def _check_reachable_folders(
