@@ -102,3 +102,23 @@ class FtpSite:
             stopping.set()
             thread.join(10)
             loop.close()
+
+
+class Moody(FTPHandler):  # type: ignore[misc]  # the library has no types
+    """A server that answers requests for files with `reply`; with none at all if that is empty."""
+
+    reply: str | None = None
+
+    def ftp_SIZE(self, path: str) -> None:
+        self._moody() or super().ftp_SIZE(path)
+
+    def ftp_MDTM(self, path: str) -> None:
+        self._moody() or super().ftp_MDTM(path)
+
+    def ftp_RETR(self, file: str) -> None:
+        self._moody() or super().ftp_RETR(file)
+
+    def _moody(self) -> bool:
+        if self.reply:
+            self.respond(self.reply)
+        return self.reply is not None

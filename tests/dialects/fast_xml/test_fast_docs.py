@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dialects.fast_xml import test_fast_compiled as compiled
 from dialects.fast_xml import test_fast_crawled as crawled
+from dialects.fast_xml import test_fast_played as played
 from fast_tables import page
 
 from ultracrawl.dialects.fast_xml.notices import Code
@@ -26,7 +28,11 @@ def test_every_code_is_explained() -> None:
 
 
 TESTS = Path(__file__).parents[2]
-TABLES = {"test_fast_crawled": crawled.CASES, "test_fast_compiled": compiled.CASES}
+TABLES: dict[str, dict[int, Any]] = {
+    "test_fast_crawled": crawled.CASES,
+    "test_fast_played": played.CASES,
+    "test_fast_compiled": compiled.CASES,
+}
 """Tables of tests that compare with and without: their cases say both answers."""
 
 

@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from pyftpdlib.handlers import FTPHandler
 from support import files
-from support.ftp import FtpSite
+from support.ftp import FtpSite, Moody
 from support.project import Workspace
 
 pytestmark = pytest.mark.servers  # much time
@@ -27,26 +26,6 @@ def ftp(tmp_path: Path) -> FtpSite:
     for path in (site.put("pub/notes.html", "<title>Notes</title>"), site.put("pub/notes.pdf", files.pdf())):
         os.utime(path, (1_700_000_000,) * 2)
     return site
-
-
-class Moody(FTPHandler):  # type: ignore[misc]  # the library has no types
-    """A server that answers requests for files with `reply`; with none at all if that is empty."""
-
-    reply: str | None = None
-
-    def ftp_SIZE(self, path: str) -> None:
-        self._moody() or super().ftp_SIZE(path)
-
-    def ftp_MDTM(self, path: str) -> None:
-        self._moody() or super().ftp_MDTM(path)
-
-    def ftp_RETR(self, file: str) -> None:
-        self._moody() or super().ftp_RETR(file)
-
-    def _moody(self) -> bool:
-        if self.reply:
-            self.respond(self.reply)
-        return self.reply is not None
 
 
 def define(workspace: Workspace, start: str, rules: dict[str, str], **limits: float) -> None:

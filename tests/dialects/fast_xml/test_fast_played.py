@@ -1,0 +1,680 @@
+"""What options of FAST collections do over time and over several cycles: the same story with and without each.
+
+A story builds a site, crawls a file, changes the site, crawls again, and says what was seen: at the server, in the
+documents, in the state. It is played twice; only the option differs, and both answers are as the case says. Time leaps,
+so that days cost nothing. Options that one crawl shows are in `test_fast_crawled`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from support import files
+from support.clock import AHEAD
+from support.fast import attrib, fast_xml
+from support.ftp import FtpSite, Moody
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
+from support.project import Workspace
+from support.resource import Reply
+from support.server import Request
+
+pytestmark = pytest.mark.servers
+
+HOUR, DAY = 3600.0, 86_400.0
+HTML = (("Content-Type", "text/html"),)
+
+
+@dataclass
+class Play:
+    """A site that is served on every address, and a collection that is crawled."""
+
+    workspace: Workspace
+    site: NetworkSite
+    url: str
+    ftp: FtpSite
+    ftp_server: ExitStack
+    ahead: float = 0.0
+    codes: list[int] = field(default_factory=list)
+
+    @property
+    def port(self) -> str:
+        return str(urlsplit(self.url).port)
+
+    def pages(self, *paths: str, links: tuple[str, ...] = (), **options: Any) -> None:
+        """Put pages on the site, each with a title and a text of its own."""
+        for path in paths:
+            self.site.page(path, title=path, text=f"needle {path}", links=links, **options)
+
+    def crawl(self, times: int = 1, *, later: float = 0.0) -> None:
+        """Crawl, each time so many seconds later than before; the requests seen are those of the last crawl."""
+        for _ in range(times):
+            self.ahead += later
+            self.site.reset()
+            ended = self.workspace.command(
+                "crawl", "--json", "-c", "collection.xml", **{AHEAD: str(self.ahead)}
+            )
+            assert ended.code in (0, 1), ended.err
+            self.codes.append(ended.code)
+
+    def requests(self, *hidden: str) -> list[Request]:
+        """Return the requests in their order, without those for robots.txt."""
+        return sorted(
+            (one for one in self.site.requests if one.path not in ("/robots.txt", *hidden)),
+            key=lambda one: one.time,
+        )
+
+    def paths(self, *hidden: str) -> list[str]:
+        return [one.path for one in self.requests(*hidden)]
+
+    def hosts(self) -> list[str]:
+        """Return the host of each request."""
+        return [(one.header("Host") or "").partition(":")[0] for one in self.requests()]
+
+    def gaps(self) -> list[float]:
+        """Return the seconds between requests."""
+        return [round(b.time - a.time, 1) for a, b in pairwise(self.requests())]
+
+    def outcome(self, path: str) -> str:
+        rows = self.workspace.command("urls", "--json", "-c", "collection.xml").lines
+        return next((row["outcome"] for row in rows if urlsplit(row["access_url"])[2] == path), "unknown")
+
+    def found(self, *words: str) -> list[str]:
+        """Return the paths of the documents that are found."""
+        ended = self.workspace.command("search", "--json", "-c", "collection.xml", "--limit", "100", *words)
+        return sorted(urlsplit(hit["url"])[2] for hit in ended.json["hits"]) if ended.code == 0 else []
+
+
+Story = Callable[[Play], object]
+
+
+class Case(NamedTuple):
+    """A story, what is seen without the options and with them; `beside` and `inside` are there both times."""
+
+    story: Story
+    without: object
+    with_it: object
+    options: Mapping[str, Any]
+    beside: Mapping[str, Any] = {}
+    inside: str = ""
+    other: str = ""
+    """Raw XML in the place of `inside` with the option."""
+
+
+BASE: dict[str, Any] = {
+    "start_uris": ("URL/",),
+    "delay": 0.0,
+    "max_pending": 2,
+    "use_sitemaps": False,
+    "robots": False,
+}
+
+# ---- pace
+
+
+def fan(play: Play, count: int = 4, **options: Any) -> None:
+    """Put a start page on the site and pages that it links to."""
+    paths = [f"/{number}" for number in range(count)]
+    play.pages("/", links=tuple(paths))
+    play.pages(*paths, **options)
+
+
+def smallest_gap(play: Play) -> float:
+    fan(play)
+    play.crawl()
+    return min(play.gaps())
+
+
+def at_once(play: Play) -> int:
+    """Return how many requests were open at the same time, by answers that take a second."""
+    play.pages("/", links=("/0", "/1", "/2", "/3"))
+    for number in range(4):
+        play.site.slow(f"/{number}", 1.0)
+    play.crawl()
+    times = [one.time for one in play.requests("/")]
+    return max(sum(start <= time < start + 0.9 for time in times) for start in times)
+
+
+def two_hosts(play: Play) -> int:
+    """Return how often the crawl goes from one host to the other."""
+    fan(play)
+    play.crawl()
+    return sum(a != b for a, b in pairwise(play.hosts()))
+
+
+def failing(play: Play) -> Play:
+    fan(play)
+    for number in range(4):
+        play.site.raw(f"/{number}", b"")
+    play.crawl()
+    return play
+
+
+TWO_HOSTS = {"start_uris": ("URL/", "http://127.0.0.2:PORT/"), "max_pending": 1, "delay": 0.1}
+
+# ---- robots.txt
+
+
+def robots(text: str, *, seconds: float = 0.0, status: int = 200) -> Story:
+    """Return what crawls beside such a robots.txt, and says which pages were asked for."""
+
+    def story(play: Play) -> object:
+        fan(play, 1)
+        play.site.respond(
+            "/robots.txt", status=status, headers={"Content-Type": "text/plain"}, body=text, delay=seconds
+        )
+        play.crawl()
+        return len(play.paths())
+
+    return story
+
+
+def asks_again(play: Play) -> int:
+    fan(play, 1)
+    play.site.robots("User-agent: *\nDisallow: /x\n")
+    play.crawl()
+    play.crawl(later=HOUR)
+    return play.site.count("/robots.txt")
+
+
+def obeyed_gap(play: Play) -> float:
+    play.site.robots("User-agent: *\nCrawl-delay: 7\n")
+    return smallest_gap(play)
+
+
+ROBOTS = {"robots": True}
+
+# ---- sessions and logins
+
+
+def cookie_at_the_end(play: Play) -> bool:
+    fan(play, 5)
+    play.pages(
+        "/", links=tuple(f"/{number}" for number in range(5)), headers={"Set-Cookie": "door=open; Path=/"}
+    )
+    play.crawl()
+    return "door=open" in (play.requests()[-1].header("Cookie") or "")
+
+
+class Club:
+    """A site for members: `/in` wants a session, which `/enter` gives."""
+
+    def __init__(self, play: Play, *, seconds: float = 0.0, status: int = 200) -> None:
+        self.play = play
+        for path in ("/enter", "/other"):
+            play.site.dynamic(path, self.enter)
+        play.site.file(
+            "/form",
+            b"<form action=/enter method=post><input type=hidden name=token value=t1>"
+            b"<input name=user><input type=password name=pass></form>",
+            "text/html",
+        )
+        play.pages("/hello")
+        play.pages("/", links=("/in",))
+        play.site.dynamic("/in", self.inside)
+        self.status = status
+        if seconds:
+            play.site.respond("/enter", delay=seconds, headers={"Set-Cookie": "session=ok; Path=/"})
+
+    def enter(self, request: Request) -> Reply:
+        return Reply(self.status, (*HTML, ("Set-Cookie", "session=ok; Path=/")), b"welcome")
+
+    def inside(self, request: Request) -> Reply:
+        known = "session=ok" in (request.header("Cookie") or "")
+        return Reply(200 if known else 403, HTML, b"<title>in</title>needle")
+
+
+def club(asks: Callable[[Play], object], **options: Any) -> Story:
+    def story(play: Play) -> object:
+        Club(play, **options)
+        play.crawl()
+        return asks(play)
+
+    return story
+
+
+def sent(path: str) -> Callable[[Play], object]:
+    """Return what says how a path was asked for: method and body."""
+
+    def asks(play: Play) -> object:
+        return next(
+            (f"{one.method} {one.body.decode()}".strip() for one in play.requests() if one.path == path), ""
+        )
+
+    return asks
+
+
+def asked(path: str) -> Callable[[Play], object]:
+    return lambda play: path in play.paths()
+
+
+def login(**options: Any) -> str:
+    """Return a login; the names of fields begin with an underscore."""
+    given = {"site": "127.0.0.1:PORT", "form": "/enter", "_user": "robot", **options}
+    own = "".join(attrib(name, f"Login/{name}", one) for name, one in given.items() if name[0] != "_")
+    fields = "".join(
+        attrib(name[1:], f"Login/parameters/{name[1:]}", one) for name, one in given.items() if name[0] == "_"
+    )
+    return f'<Login name="main">{own}<section name="parameters">{fields}</section></Login>'
+
+
+def of_login(asks: Callable[[Play], object], without: object, with_it: object, **options: Any) -> Case:
+    return Case(club(asks), without, with_it, {}, {}, login(), login(**options))
+
+
+# ---- errors of several cycles
+
+
+def errors(change: Callable[[NetworkSite], None], cycles: int = 1) -> Story:
+    """Return what crawls a page, lets its answers fail, crawls so often again, and says whether it is found."""
+
+    def story(play: Play) -> object:
+        fan(play, 30)
+        play.crawl()
+        change(play.site)
+        play.crawl(cycles, later=HOUR)
+        return "/7" in play.found("needle")
+
+    return story
+
+
+def status(code: int) -> Callable[[NetworkSite], None]:
+    return lambda site: site.respond("/7", status=code, headers={"Content-Type": "text/html"})
+
+
+def attempts(change: Callable[[NetworkSite], None]) -> Story:
+    def story(play: Play) -> object:
+        fan(play)
+        play.site.page("/", title="home", links=["/7"])
+        change(play.site)
+        play.crawl()
+        return play.site.count("/7")
+
+    return story
+
+
+def ftp(cycles: int, change: Callable[[Play], object]) -> Story:
+    """Return what crawls a file of an FTP server, lets it fail, crawls so often again, and says whether it is found."""
+
+    def story(play: Play) -> object:
+        play.ftp.put("a.pdf", files.pdf())
+        play.crawl()
+        assert play.found("") == ["/a.pdf"]
+        change(play)
+        try:
+            play.crawl(cycles, later=HOUR)
+        finally:
+            Moody.reply = None
+        return play.found("") == ["/a.pdf"]
+
+    return story
+
+
+def says(reply: str) -> Callable[[Play], object]:
+    return lambda play: setattr(Moody, "reply", reply)
+
+
+FTP = {
+    "start_uris": ("FTP/a.pdf",),
+    "allowed_schemes": ("ftp",),
+    "allowed_types": ("application/pdf",),
+    "fetch_timeout": 1,
+}
+
+
+def broken(site: NetworkSite) -> None:
+    site.file("/7", b"%PDF-1.4 broken", "application/pdf")
+
+
+PDF = {"allowed_types": ("text/html", "application/pdf")}
+
+# ---- levels of the queue
+
+
+def levels(play: Play) -> str:
+    """Return the order of pages of two kinds, h and l."""
+    play.pages("/", links=tuple(f"/{name}/{number}" for number in range(4) for name in "lh"))
+    play.pages(*(f"/{name}/{number}" for number in range(4) for name in "lh"))
+    play.crawl()
+    return "".join(path[1] for path in play.paths("/"))
+
+
+def starts(play: Play) -> list[str]:
+    """Return the order of two start pages and of what the first links to."""
+    play.pages("/a", links=("/h/0",))
+    play.pages("/b", "/h/0")
+    play.crawl()
+    return play.paths()
+
+
+PUT = {
+    "max_pending": 1,
+    "workqueue_priority/levels": 2,
+    "workqueue_priority/default": 2,
+    "workqueue_priority/put_scheme": "include",
+    "workqueue_priority/pop_scheme": "rr",
+    "workqueue_priority/1/include_uris/prefix": ("URL/h/",),
+}
+WRR = {**PUT, "workqueue_priority/pop_scheme": "wrr"}
+PRI = {**PUT, "workqueue_priority/pop_scheme": "pri"}
+
+# ---- limits, orphans, depth
+
+
+def grows(play: Play) -> list[str]:
+    """Return which of the new pages are asked for after eight of ten documents have left."""
+    fan(play, 9)
+    play.crawl()
+    for number in range(5):
+        play.site.gone(f"/{number}")
+    play.crawl(later=HOUR)
+    play.pages("/", links=(*(f"/{number}" for number in range(9)), "/new"))
+    play.pages("/new")
+    play.crawl(later=HOUR)
+    return [path for path in play.paths() if path == "/new"]
+
+
+def orphan(play: Play) -> tuple[int, list[str]]:
+    """Return how often a page without links was asked for in five cycles, and whether it is found."""
+    fan(play, 30)
+    play.crawl()
+    play.pages("/", links=tuple(f"/{number}" for number in range(30) if number != 7))
+    count = 0
+    for _ in range(4):
+        play.crawl(later=HOUR)
+        count += play.site.count("/7")
+    return count, [path for path in play.found("needle") if path == "/7"]
+
+
+def beyond(play: Play) -> bool:
+    play.pages("/", links=(f"http://127.0.0.2:{play.port}/1",))
+    play.pages("/1", links=("/2",))
+    play.pages("/2")
+    play.crawl()
+    return "/2" in play.paths()
+
+
+def second_statuses(play: Play) -> list[int]:
+    fan(play, 1)
+    play.crawl()
+    play.crawl(later=HOUR)
+    return play.site.statuses("/0")
+
+
+def mirrored(play: Play) -> int:
+    (play.workspace.directory / "mirrors.txt").write_text("127.0.0.1 127.0.0.2\n")
+    play.pages("/", links=("/0", f"http://127.0.0.2:{play.port}/0"))
+    play.pages("/0")
+    play.crawl()
+    return play.site.count("/0")
+
+
+def handed_over(play: Play) -> bool:
+    play.pages("/", links=("/theirs",))
+    play.pages("/theirs")
+    for _ in range(2):
+        play.crawl()
+    return "/theirs" in play.found("--source", "other", "needle")
+
+
+OTHER = (
+    '</DomainSpecification><DomainSpecification name="other">'
+    '<attrib name="start_uris" type="list-string"><member>URL/none</member></attrib>'
+    '<attrib name="delay" type="real">0</attrib>'
+)
+
+# ---- adaptive refreshing: which of two pages the next minor cycle asks for
+
+
+START = "/s/t/a/r/t/p/a/g/e.html"
+"""The start page: it must not be what a minor cycle chooses."""
+
+
+def chosen(first: str, second: str, frequencies: Mapping[str, str], *, plain: str = "") -> Story:
+    """Return what says which of two pages a minor cycle asks for; the first links to the second, `plain` is text.
+
+    The first has just been changed, by its date.
+    """
+
+    def story(play: Play) -> str:
+        play.pages(START, links=(first,) if not frequencies else (first, second))
+        play.pages(first, links=(second,), modified=datetime.now(UTC))
+        play.pages(second)
+        if plain:
+            play.site.file(plain, b"needle", "text/plain")
+        entries = "".join(
+            f"<url><loc>{play.url}{path}</loc>{f'<changefreq>{often}</changefreq>' if often else ''}</url>"
+            for path, often in frequencies.items()
+        )
+        body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+        play.site.file("/sitemap.xml", body.encode(), "application/xml")
+        play.crawl()
+        play.crawl(later=DAY)
+        return " ".join(path for path in play.paths() if path in (first, second))
+
+    return story
+
+
+WEIGHTS = (
+    "inverse_length",
+    "inverse_depth",
+    "is_landing_page",
+    "is_mime_markup",
+    "change_history",
+    "sitemap",
+)
+ADAPTIVE: dict[str, Any] = {
+    "start_uris": (f"URL{START}",),
+    "refresh_mode": "adaptive",
+    "use_sitemaps": True,
+    "adaptive/coverage_min": 1,
+    "adaptive/coverage_max_pct": 0,
+    **{f"adaptive/weights/{name}": 0.0 for name in WEIGHTS},
+    "adaptive/weights/sitemap": 1.0,
+}
+
+
+SHORT = {
+    **ADAPTIVE,
+    "use_sitemaps": False,
+    "adaptive/weights/inverse_length": 1.0,
+    "allowed_types": ("text/html", "text/plain"),
+}
+
+
+def frequency(name: str, value: float, *, rival: str = "daily") -> Case:
+    """Return a case about the value of a word of sitemaps, for `/a`, against that of `/b`."""
+    word = "" if name == "default" else name
+    wins = value > 0.5
+    return Case(
+        chosen("/a", "/b", {"/a": word, "/b": rival, START: "yearly" if name == "never" else "never"}),
+        "/b" if wins else "/a",
+        "/a" if wins else "/b",
+        {f"adaptive/sitemap_weights/{name}": value},
+        ADAPTIVE,
+    )
+
+
+def weight(name: str, first: str, second: str, value: float = 9.0) -> Case:
+    """Return a case about a weight that is for the first page, while the sitemap is for the second."""
+    story = chosen(first, second, {first: "yearly", second: "hourly", START: "never"})
+    return Case(story, second, first, {f"adaptive/weights/{name}": value}, ADAPTIVE)
+
+
+def shares(play: Play) -> tuple[int, int]:
+    """Return how many known and new pages a minor cycle asks for."""
+    fan(play, 30)
+    play.crawl()
+    known = tuple(f"/{number}" for number in range(30))
+    new = tuple(f"/new/{number}" for number in range(30))
+    play.pages("/", links=(*known, *new))
+    play.pages(*new)
+    play.crawl(later=DAY)
+    play.crawl(later=DAY)
+    found = play.paths()
+    return sum(not path.startswith("/new") for path in found), sum(path.startswith("/new") for path in found)
+
+
+MINOR = {"refresh_mode": "adaptive", "adaptive/coverage_min": 10, "adaptive/coverage_max_pct": 0}
+
+# ---- feeds
+
+
+def feed(play: Play) -> list[str]:
+    """Return which of three items are found after the feed has one new item and a day has gone by."""
+
+    def publish(*names: str) -> None:
+        items = "".join(f"<item><link>{play.url}/{name}</link></item>" for name in names)
+        body = f"<rss version='2.0'><channel><title>t</title>{items}</channel></rss>"
+        play.site.file("/feed.xml", body.encode(), "application/rss+xml")
+
+    play.pages("/", "/a", "/b", "/c", *(f"/{number}" for number in range(30)))
+    play.pages("/", links=tuple(f"/{number}" for number in range(30)))
+    publish("b", "a")
+    play.crawl()
+    publish("c", "b")
+    for _ in range(2):
+        play.crawl(later=HOUR)
+    return [path for path in play.found("needle") if path in ("/a", "/b", "/c")]
+
+
+FEED = {"rss/start_uris": ("URL/feed.xml",)}
+EXPIRING = {**FEED, "rss/del_expired_links": True}
+
+# ---- destinations
+
+
+def found_in(*words: str) -> Story:
+    def story(play: Play) -> object:
+        fan(play, 1)
+        play.crawl()
+        return play.found(*words, "needle")
+
+    return story
+
+
+FED = {"feeding/main/collection": "handbook"}
+
+CASES: dict[int, Case] = {
+    5: Case(handed_over, False, True, {"send_links_to": "other"}, {"exclude_uris/suffix": ("/theirs",)}, OTHER, OTHER),
+    10: Case(mirrored, 2, 1, {"mirror_site_files": ("mirrors.txt",)}),
+    12: Case(smallest_gap, 60.0, 2.5, {"delay": 2.5}, {"delay": 60.0}),
+    13: Case(at_once, 2, 1, {"max_pending": 1}),
+    14: Case(smallest_gap, 1.0, 0.0, {"enforce_delay_per_ip": False},
+             {"delay": 1.0, "start_uris": ("URL/", "http://localhost:PORT/")}),
+    15: Case(lambda play: two_hosts(play) > 1, True, False, {"max_sites": 1}, TWO_HOSTS),
+    16: Case(lambda play: two_hosts(play) > 1, False, True, {"max_inter_docs": 1}, {**TWO_HOSTS, "max_sites": 1}),
+    17: Case(lambda play: len(failing(play).paths("/")) > 4, True, False, {"max_backoff_counter": 3}),
+    18: Case(lambda play: max(failing(play).gaps()) > 100.0, True, False, {"max_backoff_delay": 90}, {"delay": 60.0}),
+    23: Case(second_statuses, [304], [200], {"if_modified_since": False}),
+    32: Case(asks_again, 0, 1, {"robots_ttl": 60}, ROBOTS),
+    33: Case(robots("", seconds=30.0), 2, 0, {"robots_timeout": 20}, ROBOTS),
+    34: Case(robots("", status=403), 2, 0, {"robots_auth_ignore": False}, ROBOTS),
+    35: Case(robots("", seconds=400.0), 0, 2, {"robots_tout_ignore": True}, ROBOTS),
+    36: Case(obeyed_gap, 1.0, 7.0, {"obey_robots_delay": True}, {**ROBOTS, "delay": 1.0}),
+    57: Case(cookie_at_the_end, False, True, {"cookie_timeout": 900},
+             {"use_cookies": True, "delay": 100.0, "max_pending": 1}),
+    58: Case(club(asked("/in"), seconds=60.0), True, False, {"login_timeout": 45}, {}, login(), login()),
+    59: Case(club(asked("/in"), status=403), False, True, {"login_failed_ignore": True}, {}, login(), login()),
+    63: Case(lambda play: orphan(play)[0], 0, 1, {"dbswitch": 3}),
+    64: Case(lambda play: orphan(play)[1], ["/7"], [], {"dbswitch_delete": True}, {"dbswitch": 2}),
+    121: Case(found_in("--index", "archive"), [], ["/", "/0"], {"feeding/main/collection": "archive"}, FED),
+    123: Case(found_in(), ["/", "/0"], [], {"feeding/main/paused": True}, FED),
+    135: Case(errors(status(404)), False, True, {"http_errors/4xx": "KEEP"}),
+    136: Case(errors(status(503), 2), True, False, {"http_errors/5xx": "DELETE:2"}),
+    137: Case(errors(broken, 2), True, False, {"http_errors/int": "DELETE:2"}, PDF),
+    138: Case(attempts(lambda site: site.raw("/7", b"")), 2, 5, {"http_errors/net": "KEEP, RETRY:4"}),
+    139: Case(errors(lambda site: site.slow("/7", 5.0), 3), False, True, {"http_errors/ttl": "KEEP"},
+              {"fetch_timeout": 1}),
+    140: Case(attempts(status(408)), 1, 3, {"http_errors/408": "KEEP, RETRY:2"}),
+    141: Case(ftp(3, says("450 busy")), False, True, {"ftp_errors/4xx": "KEEP"}, FTP),
+    142: Case(ftp(1, says("550 no")), False, True, {"ftp_errors/550": "KEEP"}, FTP),
+    143: Case(ftp(2, says("552 no")), True, False, {"ftp_errors/5xx": "DELETE:2"}, FTP),
+    144: Case(ftp(2, lambda play: play.ftp.put("a.pdf", b"%PDF-1.4 broken")), True, False,
+              {"ftp_errors/int": "DELETE:2"}, FTP),
+    145: Case(ftp(3, lambda play: play.ftp_server.close()), False, True, {"ftp_errors/net": "KEEP"}, FTP),
+    146: Case(ftp(3, says("")), False, True, {"ftp_errors/ttl": "KEEP"}, FTP),
+    147: Case(ftp(3, says("450 busy")), False, True, {"ftp_errors/450": "KEEP"}, FTP),
+    148: Case(levels, "lhlhlhlh", "hhhhllll", {"workqueue_priority/levels": 2},
+              {**PRI, "workqueue_priority/levels": 1}),
+    149: Case(levels, "lhlhlhlh", "hhhhllll", {"workqueue_priority/default": 2},
+              {**PRI, "workqueue_priority/default": 1}),
+    150: Case(starts, ["/a", "/b", "/h/0"], ["/a", "/h/0", "/b"], {"workqueue_priority/start_uri_pri": 2},
+              {**PRI, "start_uris": ("URL/a", "URL/b")}),
+    151: Case(levels, "lhlhlhlh", "hhhhllll", {"workqueue_priority/pop_scheme": "pri"}, PUT),
+    152: Case(levels, "lhlhlhlh", "hhhhllll", {"workqueue_priority/put_scheme": "include"},
+              {**PRI, "workqueue_priority/put_scheme": "default"}),
+    153: Case(levels, "lhlhlhlh", "hhlhhlll", {"workqueue_priority/1/share": 3},
+              {**WRR, "workqueue_priority/1/share": 1}),
+    173: Case(grows, ["/new"], [], {"limits/max_doc": 4}),
+    174: Case(grows, ["/new"], [], {"limits/max_doc_slack": 5}, {"limits/max_doc": 8, "limits/max_doc_slack": 2}),
+    180: Case(smallest_gap, 1.0, 7.0, {"variable_delay/Mon:00-Sun:23": "7"}, {"delay": 1.0}),
+    182: Case(shares, (9, 1), (5, 5), {"adaptive/refresh_quota": 50}, MINOR),
+    183: Case(lambda play: sum(shares(play)), 10, 20, {"adaptive/coverage_min": 20}, MINOR),
+    184: Case(lambda play: sum(shares(play)), 10, 24, {"adaptive/coverage_max_pct": 40}, MINOR),
+    185: weight("inverse_length", "/a", "/x/y/z/b/c/d/e"),
+    # The start page is nearer than both.
+    186: Case(chosen("/x/y/z/b", "/a", {}), "/a", "", {"adaptive/weights/inverse_depth": 9.0}, SHORT),
+    188: Case(chosen("/x/y/z/b", "/a", {}, plain="/a"), "/a", "/x/y/z/b", {"adaptive/weights/is_mime_markup": 9.0},
+              SHORT),
+    189: Case(chosen("/x/y/z/b", "/a", {}), "/a", "/x/y/z/b", {"adaptive/weights/change_history": 9.0}, SHORT),
+    187: weight("is_landing_page", "/x/", "/x/b"),
+    190: Case(chosen("/a", "/x/y/z/b", {"/a": "never", "/x/y/z/b": "always"}), "/a", "/x/y/z/b",
+              {"adaptive/weights/sitemap": 9.0}, {**SHORT, "use_sitemaps": True, "adaptive/weights/sitemap": 0.0}),
+    191: frequency("always", 0.0),
+    192: frequency("hourly", 0.0),
+    193: frequency("daily", 1.0, rival="hourly"),
+    194: frequency("weekly", 1.0),
+    195: frequency("monthly", 1.0),
+    196: frequency("yearly", 1.0),
+    197: frequency("never", 1.0),
+    198: frequency("default", 1.0),
+    203: Case(beyond, True, False, {"crawlmode/reset_level": False}, {"crawlmode/mode": "DEPTH:1"}),
+    211: Case(feed, ["/a", "/b", "/c"], ["/b", "/c"], {"rss/del_expired_links": True},
+              {**FEED, "rss/max_link_count": 2}),
+    212: Case(feed, ["/a", "/b", "/c"], ["/c"], {"rss/max_link_age": 90}, EXPIRING),
+    213: Case(feed, ["/a", "/b", "/c"], ["/b", "/c"], {"rss/max_link_count": 2}, EXPIRING),
+    214: of_login(asked("/hello"), False, True, preload="URL/hello"),
+    216: of_login(lambda play: dict(zip(play.paths(), play.hosts(), strict=True)).get("/enter"), "127.0.0.1",
+                  "127.0.0.2", site="127.0.0.2:PORT", sites=("127.0.0.1",)),
+    217: of_login(asked("/other"), False, True, form="/other"),
+    218: of_login(sent("/enter"), "POST user=robot", "", action="GET"),
+    219: of_login(asked("/enter"), True, False, sites=("127.0.0.9",)),
+    221: of_login(asked("/form"), False, True, html_form="URL/form", autofill=True),
+    222: Case(club(sent("/enter")), "POST user=robot", "POST token=t1&user=robot", {}, {},
+              login(html_form="URL/form"), login(html_form="URL/form", autofill=True)),
+    224: of_login(sent("/enter"), "POST user=robot", "POST user=robot&group=staff", _group="staff"),
+}  # fmt: skip
+
+
+def play(folder: Path, case: Case, *, with_it: bool) -> object:
+    """Play a story, with the option or without it."""
+    site, served = NetworkSite(), FtpSite(folder / "served")
+    served.root.mkdir()
+    options = {**BASE, **case.beside, **(case.options if with_it else {})}
+    text = fast_xml(options, inside=(case.other if with_it else "") or case.inside)
+    with site.serve(host="0.0.0.0") as address, ExitStack() as ftp_server:
+        port = str(urlsplit(address).port)
+        url = f"http://127.0.0.1:{port}"
+        if "FTP" in text:
+            text = text.replace("FTP", ftp_server.enter_context(served.serve(handler=Moody)))
+        (folder / "networks.txt").write_text("127.0.0.0/8\n")
+        (folder / "collection.xml").write_text(text.replace("URL", url).replace("PORT", port))
+        return case.story(Play(InProcessWorkspace(folder), site, url, served, ftp_server))
+
+
+@pytest.mark.parametrize("number", CASES, ids=lambda number: f"fast_{number}")
+def test_the_story_differs(tmp_path_factory: pytest.TempPathFactory, number: int) -> None:
+    case = CASES[number]
+    assert case.without != case.with_it
+    for with_it, seen in ((False, case.without), (True, case.with_it)):
+        folder = tmp_path_factory.mktemp(f"fast-{number}")
+        assert play(folder, case, with_it=with_it) == seen, "with it" if with_it else "without it"
