@@ -10,6 +10,7 @@ import sys
 import venv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from judging.peers import omega_root
@@ -120,7 +121,9 @@ class Built:
         """Build it below `place`, unless that was done."""
         folder = place / self.name
         folder.mkdir(parents=True, exist_ok=True)
-        self.command = {"colly": _colly, "spider": _spider, "crawlee": _crawlee}[self.name](folder)
+        self.command = {"colly": _colly, "spider": _spider, "crawlee": partial(python_program, "crawlee")}[
+            self.name
+        ](folder)
 
     def measure(self, url: str, folder: Path) -> Iterator[tuple[str, Measured]]:
         """Run it."""
@@ -143,9 +146,10 @@ def _spider(folder: Path) -> list[str]:
     return [str(folder / "target/release/peer-spider")]
 
 
-def _crawlee(folder: Path) -> list[str]:
+def python_program(name: str, folder: Path) -> list[str]:
+    """Return the command of a crawler in Python, in an environment of its own. Raises `NotAvailableError`."""
     python = str(folder / "venv/bin/python")
-    if _copied(_HERE / "crawlee", folder):
+    if _copied(_HERE / name, folder):
         venv.create(folder / "venv", with_pip=True, clear=True)
         _build(folder, [python, "-m", "pip", "install", "--quiet", "-r", "requirements.txt"])
         (folder / "built").touch()
