@@ -103,6 +103,7 @@ def test_pages_that_a_browser_took_down_with_another_one_are_opened_again_in_the
             "keep_html": True,
             "browser": str(killer.program),
             "pages": 4,
+            "timeout": 60,
             "max_wait": 20,
         },
     )

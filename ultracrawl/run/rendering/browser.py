@@ -7,21 +7,21 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import MissingExtraError, MissingProgramError
-from ultracrawl.run.rendering.injected_scripts import PREPARE
+from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.run.rendering.memory_watch import MemoryWatch
 from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
 from ultracrawl.run.rendering.open_page import Fetch, OpenPage, PartAnswer, Rendered
+from ultracrawl.run.rendering.site_context import SiteContext
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, CDPSession, Playwright
+    from playwright.async_api import CDPSession, Playwright
 
     from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 
@@ -51,10 +51,14 @@ _FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    # Pages of a context and a site follow each other in one process. Sites and contexts never share one.
+    "--process-per-site",
 )
 _START_TIMEOUT = 60.0
 _CLOSE_TIMEOUT = 5.0
 """Seconds that the browser may take to start, and a page to close."""
+_MAX_IDLE = 4
+"""Contexts that are kept for further pages of their origins, beside those that are in use."""
 _LOSS_SECONDS = 1.0
 """Seconds after an error within which the end of the browser becomes known, if that was its cause."""
 
@@ -96,7 +100,11 @@ class _Running:
 
 
 class Browser:
-    """Opens pages, each in a browser context of its own that is discarded afterwards. Started by the first page."""
+    """Opens pages, each in a tab of its own that finds cookies and storage empty. Started by the first page.
+
+    Browser contexts are used again for pages of the same origin (`SiteContext`), one page at a time, so that nothing is
+    shared between logins. A browser is that of one source.
+    """
 
     def __init__(self, program: str, user_agent: str, options: JavascriptSection) -> None:
         self._program = program
@@ -105,19 +113,23 @@ class Browser:
         self._starting = asyncio.Lock()
         self._playwright: Playwright | None = None
         self._running: _Running | None = None
+        self._idle: list[SiteContext] = []
+        """Contexts without a page, the one that was used last at the end."""
 
     async def render(
         self, url: str, body: bytes, headers: dict[str, str], fetch: Fetch, seconds: float
     ) -> Rendered:
         """Return a downloaded page after its scripts were run. Raises `RenderingError`."""
-        running, context = await self._context()
+        running, context = await self._context(origin_of(url))
         page: OpenPage | None = None
+        read = False
         try:
             async with asyncio.timeout(seconds):
-                await context.add_init_script(PREPARE)
                 answer = PartAnswer(200, headers, body)
                 page = await OpenPage.open(context, url, answer, fetch, self._options)
-                return await page.read()
+                rendered = await page.read()
+            read = True
+            return rendered
         except TimeoutError:
             raise RenderingError(NotRendered.TIME, f"it took longer than {seconds:g} seconds") from None
         except RenderingError:
@@ -125,7 +137,7 @@ class Browser:
         except Exception as error:  # Playwright's errors, and others if its process died
             raise RenderingError(await self._fault(running, page), _error_summary(error)) from error
         finally:
-            await self._discard(running, context.close())
+            await self._leave(running, context, keep=read)
 
     async def _fault(self, running: _Running, page: OpenPage | None) -> NotRendered:
         """Return why a page gave no result."""
@@ -143,6 +155,7 @@ class Browser:
         """Close the browser."""
         running, playwright = self._running, self._playwright
         self._running = self._playwright = None
+        self._idle.clear()
         if running is not None:
             running.watch.close()
             with suppress(Exception):  # it may have crashed
@@ -151,14 +164,17 @@ class Browser:
             with suppress(Exception):  # it may have crashed
                 await asyncio.wait_for(playwright.stop(), _CLOSE_TIMEOUT)
 
-    async def _context(self) -> tuple[_Running, BrowserContext]:
+    async def _context(self, origin: str) -> tuple[_Running, SiteContext]:
+        """Return a context for a page of an origin: the idle one that was used last, or a new one."""
         running = None
         try:
             async with asyncio.timeout(_START_TIMEOUT):
                 running = await self._started()
-                return running, await running.browser.new_context(
-                    user_agent=self._user_agent, service_workers="block", accept_downloads=False
-                )
+                for context in reversed(self._idle):
+                    if context.origin == origin:
+                        self._idle.remove(context)
+                        return running, context
+                return running, await SiteContext.open(running.browser, origin, self._user_agent)
         except (
             Exception
         ) as error:  # Playwright's errors, and others if its process died: the next page restarts it
@@ -173,6 +189,7 @@ class Browser:
             if self._running is not None:
                 self._running.watch.close()
             self._running = None
+            self._idle.clear()
             from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
 
             if self._playwright is None:
@@ -191,10 +208,19 @@ class Browser:
             self._running = _Running(browser, session, watch)
             return self._running
 
-    async def _discard(self, running: _Running, closing: Awaitable[None]) -> None:
-        """Close a page; if a script that never ends prevents it, close the browser, too."""
+    async def _leave(self, running: _Running, used: SiteContext, *, keep: bool) -> None:
+        """Keep a context for the next page if its page was read, else close it.
+
+        If a script that never ends prevents that, close the browser, too.
+        """
         try:
-            await asyncio.wait_for(closing, _CLOSE_TIMEOUT)
+            async with asyncio.timeout(_CLOSE_TIMEOUT):
+                surplus: SiteContext | None = used
+                if keep and await used.clear() and running is self._running:
+                    self._idle.append(used)
+                    surplus = self._idle.pop(0) if len(self._idle) > _MAX_IDLE else None
+                if surplus is not None:
+                    await surplus.close()
         except Exception:  # whatever failed, the next page gets a new browser
             if running is self._running:
                 logger.warning("A page did not close; the browser is restarted")

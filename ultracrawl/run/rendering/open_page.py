@@ -28,8 +28,9 @@ from ultracrawl.run.rendering.injected_scripts import (
 if TYPE_CHECKING:
     from typing import Any, Self
 
-    from playwright.async_api import BrowserContext, CDPSession, Page, Request, Route
+    from playwright.async_api import CDPSession, Page, Request, Route
 
+    from ultracrawl.run.rendering.site_context import SiteContext
     from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 
 logger = logging.getLogger(__name__)
@@ -131,13 +132,13 @@ class OpenPage:
 
     @classmethod
     async def open(
-        cls, context: BrowserContext, url: str, answer: PartAnswer, fetch: Fetch, options: JavascriptSection
+        cls, place: SiteContext, url: str, answer: PartAnswer, fetch: Fetch, options: JavascriptSection
     ) -> Self:
         """Open a page of a context; every request of the context is answered by it."""
-        page = await context.new_page()
-        session = await context.new_cdp_session(page)
+        page = await place.context.new_page()
+        session = await place.context.new_cdp_session(page)
         made = cls(page, session, url, answer, fetch, options)
-        await context.route("**/*", made.answer)
+        place.answer_by(made.answer)
         page.on("load", made._note_load)
         page.on("popup", made._close)
         page.on("crash", made._note_crash)
@@ -173,6 +174,8 @@ class OpenPage:
             for url in await self._evaluate(ROUTES):
                 self._note_target(str(url))
         html, url = str(await self._evaluate(READ)), self._page.url
+        # What a page does when it is closed could reach the storage after that was cleared.
+        await self._session.send("Emulation.setScriptExecutionDisabled", {"value": True})
         if origin_of(url) != origin_of(self._url):
             raise RuntimeError("the browser: the page was replaced by one that it has made itself")
         moved = _document_of(url) != _document_of(self._url)
