@@ -46,3 +46,20 @@ def test_no_word_is_an_option_of_ours() -> None:
     ours = {field.alias or name for name, field in DataSource.model_fields.items()}
     assert ours.isdisjoint(_WORDS)
     assert advice_for("no such word") == ""
+
+
+@pytest.mark.parametrize(
+    ("top", "instead"),
+    [
+        ("indexes: {out: {type: opensearch, url: 'https://a.example/'}}", "`destinations`"),
+        (
+            "destinations: {out: {type: opensearch, engine: opensearch, url: 'https://a.example/'}}",
+            "`indexes`",
+        ),
+    ],
+)
+def test_a_type_of_destination_and_an_engine_of_an_index_are_distinguished(
+    top: str, instead: str, tmp_path: Path
+) -> None:
+    (mistake,) = read(tmp_path, "", f"{top}\n")
+    assert instead in mistake

@@ -80,7 +80,12 @@ def _unknown_option(name: str, group: type[BaseModel] | None) -> tuple[str, str]
     names = option_names(group) if group else []
     if group is not None and issubclass(group, SourceOptions) and name in option_names(DefinitionFile):
         return f"unknown option `{name}`", f"write `{name}` at the top of the file, beside `sources`"
-    instead = advice_for(name) or suggestion(name, names, f"the options here are {format_names(names)}")
+    of_group: Mapping[str, str] = getattr(group, "ADVICE", {})
+    instead = (
+        of_group.get(name)
+        or advice_for(name)
+        or suggestion(name, names, f"the options here are {format_names(names)}")
+    )
     return f"unknown option `{name}`", instead
 
 

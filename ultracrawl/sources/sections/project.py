@@ -145,6 +145,10 @@ def _below_definition(value: object, info: ValidationInfo) -> object:
 class EngineOptions(PluginOptions):
     """The engine of an index, and the servers of the engine `opensearch`."""
 
+    ADVICE: ClassVar = {
+        "type": "an index has an `engine`; what has a `type` stands in `destinations`, and is not searched here"
+    }
+    """What to write instead of options that it does not have."""
     SERVER_OPTIONS: ClassVar = ("url", "name", "shards", "replicas", "user", "password", "ca")
 
     engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["tantivy"])
@@ -226,6 +230,11 @@ SEARCH_ENGINES = frozenset({"elasticsearch", "meilisearch", "opensearch", "solr"
 
 class DestinationSection(PluginOptions):
     """A destination of documents other than an index; the valid options depend on its type."""
+
+    ADVICE: ClassVar = {
+        "engine": "a destination has a `type`; the `engine` of an index that is searched here stands in `indexes`"
+    }
+    """What to write instead of options that it does not have."""
 
     type: Annotated[str, PluginName(DESTINATIONS)] = Field(examples=["http"])
     """`jsonl`: a file with one JSON object per line. `http`: a web server that receives such lines by POST.
