@@ -150,7 +150,7 @@ def test_each_option_about_duplicates_counts_for_listed_documents(
     texts = [
         f"<meta name=a content=b><p>{words}",
         f"<p>{words}",
-        f"<p>{words.replace('word7 ', 'changed ')}",  # three bits of the simhash
+        f"<p>{words.replace('word7 ', 'changed ')}",  # three bits of the signature
         "<title>Other</title><p>brief",
     ]
     kind.put(*(kind.write(f"d{number}", text) for number, text in enumerate(texts)))

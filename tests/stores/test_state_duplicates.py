@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import Page, UrlRecord
-from ultracrawl.rules.duplicates.fingerprint import Fingerprints, blocks, distance, simhash
+from ultracrawl.rules.duplicates import fingerprint
+from ultracrawl.rules.duplicates.fingerprint import Fingerprints, blocks, distance, signature
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 
@@ -39,43 +40,54 @@ def test_records_of_equal_content_are_found(tmp_path: Path, flushed: bool) -> No
 
 @pytest.mark.parametrize("flushed", [False, True], ids=["unflushed", "flushed"])
 @pytest.mark.parametrize(
-    ("bits", "within", "found"), [(0, 3, True), (3, 3, True), (4, 3, False), (3, 2, False), (1, 0, False)]
+    ("parts", "within", "found"), [(0, 3, True), (3, 3, True), (5, 4, False), (3, 2, False), (1, 0, False)]
 )
 def test_the_nearest_text_is_found(
-    tmp_path: Path, flushed: bool, bits: int, within: int, found: bool
+    tmp_path: Path, flushed: bool, parts: int, within: int, found: bool
 ) -> None:
     state = SqliteStore(tmp_path / "a.sqlite", "a")
-    dice = random.Random(bits)
+    dice = random.Random(parts)
     value = dice.getrandbits(64) | 1 << 63
-    state.records.put_simhash(PRINT, value)
+    state.records.put_signature(PRINT, value)
     if flushed:
         state.flush()
     for _ in range(50):
         other = value
-        for bit in dice.sample(range(64), bits):
-            other ^= 1 << bit
-        assert state.records.nearest_simhash(other, within) == (PRINT if found else None)
+        for part in dice.sample(range(16), parts):
+            other ^= dice.randrange(1, 16) << 4 * part
+        assert state.records.nearest_signature(other, within) == (PRINT if found else None)
+    state.close()
+
+
+def test_signatures_of_another_form_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = SqliteStore(tmp_path / "a.sqlite", "a")
+    with monkeypatch.context() as former:
+        former.setattr(fingerprint, "FORM", fingerprint.FORM - 1)
+        state.records.put_signature(PRINT, 5)
+        state.flush()
+        assert state.records.nearest_signature(5, 0) == PRINT
+    assert state.records.nearest_signature(5, 4) is None
     state.close()
 
 
 def test_texts_that_no_page_has_are_forgotten_by_the_next_run(tmp_path: Path) -> None:
     state = SqliteStore(tmp_path / "a.sqlite", "a")
-    state.records.put_simhash(PRINT, 5)
+    state.records.put_signature(PRINT, 5)
     state.flush()
     state.begin_run(1.0, "scope")
-    assert state.records.nearest_simhash(5, 0) is None
+    assert state.records.nearest_signature(5, 0) is None
     state.close()
 
 
-def test_simhash_is_close_for_close_texts_only() -> None:
+def test_signature_is_close_for_close_texts_only() -> None:
     text = " ".join(f"word{number}" for number in range(500))
-    same, other = simhash(text), simhash(text[::-1])
+    same, other = signature(text), signature(text[::-1])
     assert same is not None
     assert other is not None
-    assert simhash(text.upper().replace(" ", ", ")) == same
-    assert distance(same, other) > 10
-    assert simhash("two words") is None
-    assert simhash(text, 501) is None
+    assert signature(text.upper().replace(" ", ", ")) == same
+    assert distance(same, other) > 8
+    assert signature("two words") is None
+    assert signature(text, 501) is None
     assert len(set(blocks(same)) | set(blocks(same ^ 1))) == 5
 
 

@@ -115,8 +115,8 @@ class PageResult(NamedTuple):
     """Off-focus hops of its links (documents in other languages before them); -1: they admit no new URL."""
     fingerprint: bytes = b""
     """Fingerprint for finding duplicates; empty if the page takes no part in that."""
-    simhash: int | None = None
-    """Simhash for finding nearly equal texts, if the source compares them once their readers are known."""
+    signature: int | None = None
+    """Signature for finding nearly equal texts, if the source compares them once their readers are known."""
     sketch: bytes = b""
     """Sketch of the words of its document; empty if it was not made."""
     preference: int = 1

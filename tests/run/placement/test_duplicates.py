@@ -192,13 +192,13 @@ def test_nearly_equal_texts(site: Site, url: str, workspace: Workspace, options:
 
 
 def test_near_distance_0_wants_equal_hashes(site: Site, url: str, workspace: Workspace) -> None:
-    from ultracrawl.rules.duplicates.fingerprint import distance, simhash
+    from ultracrawl.rules.duplicates.fingerprint import distance, signature
 
     words = LONG.split()
     other = next(
         text
         for text in (" ".join([*words[:at], "egret", *words[at + 1 :]]) for at in range(100))
-        if 0 < distance(simhash(text) or 0, simhash(LONG) or 0) <= 3
+        if 0 < distance(signature(text) or 0, signature(LONG) or 0) <= 3
     )
     fill(site, "/a", "/b")
     site.page("/a", title="Heron", text=LONG)

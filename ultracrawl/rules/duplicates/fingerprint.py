@@ -1,4 +1,4 @@
-"""Content fingerprints, and the 64-bit simhash (Charikar 2002)."""
+"""Content fingerprints, and signatures of nearly equal texts (b-bit minwise hashing, Li and König 2010)."""
 
 from __future__ import annotations
 
@@ -8,22 +8,33 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import NamedTuple
 
-from xxhash import xxh3_64_digest
+from xxhash import xxh3_64_intdigest
 
 from ultracrawl.model import Page
 
 BITS = 64
 SHINGLE = 3
 """Number of words hashed together."""
-MAX_DISTANCE = 3
-"""Maximum number of differing bits of near-duplicates, so that one of four 16-bit blocks is always equal."""
+PARTS, PART_BITS = 16, 4
+"""A signature has 16 parts of 4 bits; the share of equal parts estimates the share of common shingles."""
+MAX_DISTANCE = 4
+"""Maximum number of differing parts of near-duplicates: at least three quarters of the shingles are common."""
+FORM = 1
+"""Number of the form of stored signatures, in their blocks: those of another form are not compared. 0 was a simhash."""
+KEPT = 256
+"""A longer text is represented by its shingles with the smallest hashes."""
 
 _WORD = re.compile(r"\w+")
 _HASH_SIZE = BITS // 8
+_MASK = (1 << BITS) - 1
+_SPREAD = 0x9E37_79B9_7F4A_7C15
+"""An odd number: multiplied by it, the smallest hashes are spread over all numbers."""
+_SEEDS = tuple(xxh3_64_intdigest(bytes([part])) for part in range(PARTS))
+_LOWEST_BITS = int("1" * PARTS, 16)
 
 
-def simhash(text: str, min_words: int = 0) -> int | None:
-    """Return the simhash of a text as an unsigned 64-bit number; None if it has too few words.
+def signature(text: str, min_words: int = 0) -> int | None:
+    """Return the signature of a text as an unsigned 64-bit number; None if it has too few words.
 
     Words are lower-cased and without punctuation; each different shingle counts once.
     """
@@ -31,37 +42,34 @@ def simhash(text: str, min_words: int = 0) -> int | None:
     if len(words) < max(min_words, SHINGLE):
         return None
     shingles = set(map(b" ".join, zip(*(words[at:] for at in range(SHINGLE)), strict=False)))
-    return _majority(b"".join(map(xxh3_64_digest, shingles)))
-
-
-def _majority(hashes: bytes) -> int:
-    """Return the number with the bits set that are set in more than half of the concatenated hashes."""
-    count = len(hashes) // _HASH_SIZE
-    lowest_bits = int.from_bytes(b"\x01" * count)
+    kept = [number * _SPREAD & _MASK for number in sorted(map(xxh3_64_intdigest, shingles))[:KEPT]]
     result = 0
-    for place in range(_HASH_SIZE):
-        column = int.from_bytes(hashes[place::_HASH_SIZE])
-        for bit in range(8):
-            if ((column >> bit) & lowest_bits).bit_count() > count / 2:
-                result |= 1 << (BITS - 8 - 8 * place + bit)
+    for seed in _SEEDS:
+        # The hash that is nearest to the seed is a random one of the text, and the same one in a similar text.
+        nearest = min(map(seed.__xor__, kept)) ^ seed
+        result = result << PART_BITS | nearest % (1 << PART_BITS)
     return result
 
 
 def distance(one: int, other: int) -> int:
-    """Return the number of bits in which two simhashes differ."""
-    return (one ^ other).bit_count()
+    """Return the number of parts in which two signatures differ."""
+    differing = one ^ other
+    differing |= differing >> 2
+    differing |= differing >> 1
+    return (differing & _LOWEST_BITS).bit_count()
 
 
 def blocks(value: int) -> tuple[int, int, int, int]:
-    """Return the four 16-bit blocks of a simhash, each with its index in bits 16 and 17.
+    """Return the four 16-bit blocks of a signature, each with its index and the number of the form above them.
 
-    Two simhashes that differ in at most `MAX_DISTANCE` bits have a block in common.
+    Two signatures that differ in at most 3 parts have a block in common, most of those that differ in 4 do.
     """
+    first = FORM << 18
     return (
-        value & 0xFFFF,
-        0x1_0000 | (value >> 16) & 0xFFFF,
-        0x2_0000 | (value >> 32) & 0xFFFF,
-        0x3_0000 | (value >> 48) & 0xFFFF,
+        first | value & 0xFFFF,
+        first | 0x1_0000 | (value >> 16) & 0xFFFF,
+        first | 0x2_0000 | (value >> 32) & 0xFFFF,
+        first | 0x3_0000 | (value >> 48) & 0xFFFF,
     )
 
 
@@ -73,23 +81,23 @@ class ContentMark(NamedTuple):
     """The marks by which a document is compared with others of its source."""
 
     fingerprint: bytes
-    simhash: int | None = None
+    signature: int | None = None
     """None if nearly equal documents are no duplicates."""
 
     def among(self, others: str) -> ContentMark:
         """Return the mark among documents that agree in `others`, such as their readers; the same for an empty text.
 
-        Marks among different others differ: fingerprints always, simhashes in about half of their bits. Among equal
-        others, simhashes differ in as many bits as before.
+        Marks among different others differ: fingerprints always, signatures in nearly all of their parts. Among equal
+        others, signatures differ in as many parts as before.
         """
         if not others:
             return self
         text = others.encode("utf-8", "replace")
         digest = blake2b(self.fingerprint + text, digest_size=SIZE, person=b"among").digest()
-        if self.simhash is None:
+        if self.signature is None:
             return ContentMark(digest)
         mask = int.from_bytes(blake2b(text, digest_size=_HASH_SIZE, person=b"among").digest())
-        return ContentMark(digest, self.simhash ^ mask)
+        return ContentMark(digest, self.signature ^ mask)
 
 
 def readers_mark(readers: Collection[str]) -> str:
@@ -135,5 +143,5 @@ class Fingerprints:
         return digest.digest()
 
     def near_of(self, page: Page) -> int | None:
-        """Return the simhash of a page's visible text, None if it is compared exactly."""
-        return simhash(page.text, self.near_words) if self.near else None
+        """Return the signature of a page's visible text, None if it is compared exactly."""
+        return signature(page.text, self.near_words) if self.near else None

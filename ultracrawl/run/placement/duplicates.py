@@ -82,17 +82,17 @@ class Duplicates(Feature):
         """
         if not self._marks.compares(visit.url):
             return None
-        mark, simhash = self._marks.of_page(visit, page, body)
+        mark, signature = self._marks.of_page(visit, page, body)
         visit.page = visit.page._replace(
             fingerprint=mark.fingerprint,
             preference=self._marks.preference(visit, page),
             canonical=self.canonical_links.named_by(visit, page),
         )
         if self._items_have_readers:
-            visit.page = visit.page._replace(simhash=simhash())
+            visit.page = visit.page._replace(signature=signature())
             self._open.enter(visit, contested=False)
             return None
-        twin = self._find_among(visit, () if visit.listed is None else visit.listed.acl, simhash)
+        twin = self._find_among(visit, () if visit.listed is None else visit.listed.acl, signature)
         return twin or self._find_named(visit)
 
     def _find_named(self, visit: Visit) -> UrlRecord | None:
@@ -121,24 +121,24 @@ class Duplicates(Feature):
         return holder
 
     def _find_among(
-        self, visit: Visit, readers: Collection[str], simhash: Callable[[], int | None]
+        self, visit: Visit, readers: Collection[str], signature: Callable[[], int | None]
     ) -> UrlRecord | None:
         """Give a visit the fingerprint among documents with its readers, and look for these."""
         mark, others = ContentMark(visit.page.fingerprint), self._marks.of_readers(readers)
         visit.page = visit.page._replace(fingerprint=mark.among(others).fingerprint)
         same = self._holders.others_of_visit(visit)
         if not same and self._marks.finds_near:
-            same = self._find_near(visit, mark._replace(simhash=simhash()).among(others).simhash)
+            same = self._find_near(visit, mark._replace(signature=signature()).among(others).signature)
         return self._enter(visit, same)
 
-    def _find_near(self, visit: Visit, simhash: int | None) -> list[UrlRecord]:
+    def _find_near(self, visit: Visit, signature: int | None) -> list[UrlRecord]:
         """Return the documents with a similar text, and give the visit their fingerprint."""
-        if simhash is None:
+        if signature is None:
             return []
         records = self._context.store.records
-        nearest = records.nearest_simhash(simhash, self._options.near_distance)
+        nearest = records.nearest_signature(signature, self._options.near_distance)
         if nearest is None:
-            records.put_simhash(visit.page.fingerprint, simhash)
+            records.put_signature(visit.page.fingerprint, signature)
             return []
         visit.page = visit.page._replace(fingerprint=nearest)
         return self._holders.others_of_visit(visit)
@@ -157,8 +157,8 @@ class Duplicates(Feature):
 
     def _find_by_item(self, visit: Visit, readers: Collection[str]) -> UrlRecord | None:
         """Do what `find` left: the readers of the item are known now."""
-        shared, simhash = self._open.leave(visit), visit.page.simhash
-        holder = self._find_among(visit, readers, lambda: simhash)
+        shared, signature = self._open.leave(visit), visit.page.signature
+        holder = self._find_among(visit, readers, lambda: signature)
         if shared and shared != visit.page.fingerprint:
             # One in flight may have ended as a duplicate of this one, as if both had the same readers.
             self._succession.elect_successor(replace(visit.record, fingerprint=shared))
@@ -349,7 +349,7 @@ class DocumentMarks:
         return self._fingerprints is not None and self._fingerprints.compares(url)
 
     def of_page(self, visit: Visit, page: Page, body: bytes) -> tuple[ContentMark, Callable[[], int | None]]:
-        """Return the mark of a document without its readers, and a function that computes its simhash."""
+        """Return the mark of a document without its readers, and a function that computes its signature."""
         fingerprints = self._fingerprints
         assert fingerprints is not None, "the document is compared"
         whole = not (visit.fetch.truncated or page.truncated)
@@ -357,11 +357,11 @@ class DocumentMarks:
         metadata = "" if listed is None else stated_metadata(listed, self._is_searchable)
         mark = ContentMark(fingerprints.of(page, body, whole=whole)).among(metadata)
 
-        def simhash() -> int | None:
+        def signature() -> int | None:
             near = fingerprints.near_of(page) if whole else None
-            return ContentMark(b"", near).among(metadata).simhash
+            return ContentMark(b"", near).among(metadata).signature
 
-        return mark, simhash
+        return mark, signature
 
     def of_readers(self, readers: Collection[str]) -> str:
         """Return the mark of readers; empty if they are those of the source."""

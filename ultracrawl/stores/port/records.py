@@ -63,11 +63,11 @@ class RecordPart(Protocol):
     def redirecting_to(self, url: str) -> list[UrlRecord]:
         """Return the records of URLs that redirect to `url`; sees flushed changes only."""
 
-    def put_simhash(self, fingerprint: bytes, simhash: int) -> None:
-        """Store the simhash (unsigned, 64 bits) of the text with this fingerprint."""
+    def put_signature(self, fingerprint: bytes, signature: int) -> None:
+        """Store the signature (unsigned, 64 bits) of the text with this fingerprint."""
 
-    def nearest_simhash(self, simhash: int, within: int) -> bytes | None:
-        """Return the fingerprint with the nearest simhash at most `within` bits (0 to 3) away, or None.
+    def nearest_signature(self, signature: int, within: int) -> bytes | None:
+        """Return the fingerprint with the nearest signature at most `within` parts (0 to 4) away, or None.
 
         Ties are broken by the value of the fingerprint, so that the result does not depend on insertion order.
         """

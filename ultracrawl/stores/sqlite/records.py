@@ -1,4 +1,4 @@
-"""The document table: table `url` of the SQLite store, and table `near` with simhashes."""
+"""The document table: table `url` of the SQLite store, and table `near` with signatures."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ class SqliteScans(SqlitePart):
 
 
 class SqliteContents(SqliteScans):
-    """Duplicate lookup: records by fingerprint, and table `near` with simhashes by block.
+    """Duplicate lookup: records by fingerprint, and table `near` with signatures by block.
 
     The blocks find near-duplicates without comparing all texts.
     """
 
     def __init__(self, access: SqliteAccess, source: str) -> None:
         super().__init__(access, source)
-        self._simhashes: dict[bytes, int] = {}
+        self._signatures: dict[bytes, int] = {}
         self._blocks: dict[int, set[bytes]] = {}
         """Fingerprints by block, unflushed."""
         self._fingerprints: dict[bytes, set[int]] = {}
@@ -99,7 +99,7 @@ class SqliteContents(SqliteScans):
         self._possible_fingerprints = PossibleValues[bytes](
             lambda: _values(access, _SELECT_FINGERPRINTS, self._fingerprints)
         )
-        self.changes = (self._simhashes, self._blocks, self._fingerprints)
+        self.changes = (self._signatures, self._blocks, self._fingerprints)
 
     def _note_fingerprint(self, key: int, fingerprint: bytes) -> None:
         if fingerprint:
@@ -117,25 +117,25 @@ class SqliteContents(SqliteScans):
         self._access.record_cache.put_by_fingerprint(fingerprint, found)
         return found
 
-    def put_simhash(self, fingerprint: bytes, simhash: int) -> None:
-        """Store the simhash of a text."""
-        self._simhashes[fingerprint] = simhash
-        for block in blocks(simhash):
+    def put_signature(self, fingerprint: bytes, signature: int) -> None:
+        """Store the signature of a text."""
+        self._signatures[fingerprint] = signature
+        for block in blocks(signature):
             self._blocks.setdefault(block, set()).add(fingerprint)
 
-    def nearest_simhash(self, simhash: int, within: int) -> bytes | None:
-        """Return the fingerprint with the nearest simhash."""
-        simhash_blocks = blocks(simhash)
+    def nearest_signature(self, signature: int, within: int) -> bytes | None:
+        """Return the fingerprint with the nearest signature."""
+        signature_blocks = blocks(signature)
         query = "SELECT fingerprint, simhash FROM near WHERE block IN (?,?,?,?)"
-        known = {found: value % (1 << 64) for found, value in self._read(query, *simhash_blocks)}
-        for block in simhash_blocks:
-            known.update((found, self._simhashes[found]) for found in self._blocks.get(block, ()))
-        near = [(distance(simhash, value), found) for found, value in known.items()]
+        known = {found: value % (1 << 64) for found, value in self._read(query, *signature_blocks)}
+        for block in signature_blocks:
+            known.update((found, self._signatures[found]) for found in self._blocks.get(block, ()))
+        near = [(distance(signature, value), found) for found, value in known.items()]
         best = min(near, default=None)
         return best[1] if best is not None and best[0] <= within else None
 
-    def forget_unused_simhashes(self) -> None:
-        """Delete simhashes of fingerprints that no page has any more; inside a transaction of the store."""
+    def forget_unused_signatures(self) -> None:
+        """Delete signatures of fingerprints that no page has any more; inside a transaction of the store."""
         self._db.execute("DELETE FROM near WHERE fingerprint NOT IN (SELECT fingerprint FROM url)")
 
     def write_changes(self) -> None:
@@ -144,7 +144,7 @@ class SqliteContents(SqliteScans):
             "INSERT OR IGNORE INTO near (block, fingerprint, simhash) VALUES (?,?,?)",
             [
                 (block, fingerprint, value - (1 << 64) if value & _SIGN_BIT else value)
-                for fingerprint, value in self._simhashes.items()
+                for fingerprint, value in self._signatures.items()
                 for block in blocks(value)
             ],
         )

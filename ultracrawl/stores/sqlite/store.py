@@ -102,7 +102,7 @@ class SqliteStore:
             )
             self._forget_urls(self.records.forgettable_urls())
             self.sites.begin_run(started, run.number - 1)
-            self.records.forget_unused_simhashes()
+            self.records.forget_unused_signatures()
             self.queue.begin_run()
             fill_queue(self._db, place, start)
             self.queue.remove_blacklisted()

@@ -202,7 +202,7 @@ class DuplicatesSection(Section):
     near: bool = Field(default=False, examples=[True])
     """Treat pages with nearly equal texts as duplicates too."""
     near_distance: int = Field(default=MAX_DISTANCE, ge=0, le=MAX_DISTANCE, examples=[2])
-    """Bits (of 64) in which the simhashes of nearly equal texts may differ."""
+    """Parts (of 16) in which the signatures of nearly equal texts may differ."""
     near_words: int = Field(default=20, ge=SHINGLE, le=100_000, examples=[50])
     """Texts with fewer words are compared exactly."""
     canonical: bool | Literal["follow"] = Field(default=True, examples=["follow"])
