@@ -97,6 +97,9 @@ class DocumentPort(Protocol):
     def delete(self, keys: Iterable[int]) -> None:
         """Delete documents at once, and remove their URLs for good (status 955); none of them is in flight."""
 
+    def approve(self, keys: Iterable[int]) -> None:
+        """Submit documents that wait for approval to the indexes."""
+
     def remains_duplicate(self, record: UrlRecord) -> bool:
         """Whether the document that a known duplicate repeats is still placed and preferred to it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,9 @@ from ultracrawl.run.placement.pending import PendingDocuments
 from ultracrawl.run.writing.source_writer import idle_writer
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import QueueEntry, Store
-from ultracrawl.stores.project_stores import open_state
+from ultracrawl.stores.control_channel import crawl_status
+from ultracrawl.stores.project_stores import open_state, state_file
+from ultracrawl.stores.site_orders import SiteOrder, leave_site_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,19 @@ class Approval:
         if missing:
             raise UserError(f"{', '.join(missing)} {problem}; `ultracrawl urls` lists what is known")
         return chosen
+
+
+def keep_for_run(project: Project, source: str, orders: Iterable[SiteOrder]) -> bool:
+    """Keep orders if they cannot be carried out here: the source is being crawled, or its definition has mistakes.
+
+    Returns whether they were kept: the running crawl carries them out, or the next one. Raises `StateError`.
+    """
+    file = state_file(project, source)
+    if file is None or (source not in project.invalid_sources and crawl_status(file) is None):
+        return False
+    for order in orders:
+        leave_site_order(file, order, time.time())
+    return True
 
 
 @contextmanager

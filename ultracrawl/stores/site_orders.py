@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import host_of, site_of
 from ultracrawl.stores.control_channel import state_errors
 
@@ -22,6 +23,10 @@ class SiteAction(StrEnum):
     ADD = "add-uri"
     REFETCH = "refetch"
     DELETE = "delete"
+    RESTORE = "restore"
+    """URLs that were deleted may be fetched again, and are."""
+    APPROVE = "approve"
+    """Documents that wait for approval go to the index."""
     QUARANTINE = "quarantine"
     """Nothing is requested from a site until a time; its URLs wait."""
     BLACKLIST = "blacklist"
@@ -30,12 +35,17 @@ class SiteAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SiteOrder:
-    """An order about a place: a URL, the beginning of URLs, or a site (`host` or `host:port`)."""
+    """An order about a place: a URL, the beginning of URLs, an expression, or a site (`host` or `host:port`).
+
+    An empty place stands for all URLs.
+    """
 
     action: SiteAction
     place: str
     prefix: bool = False
     """Whether `place` is the beginning of URLs."""
+    expression: bool = False
+    """Whether `place` is a regular expression (RE2) that matches whole URLs."""
     until: float = 0.0
     """When an order about a site ends, in seconds since the epoch."""
     taken: bool = False
@@ -48,9 +58,15 @@ class SiteOrder:
         return self.action in (SiteAction.QUARANTINE, SiteAction.BLACKLIST)
 
     def test(self, canonical: Callable[[str], str | None]) -> Callable[[str], bool]:
-        """Return the predicate of URLs that the order is about; `canonical` gives the canonical form of a URL."""
+        """Return the predicate of URLs that the order is about; `canonical` gives the canonical form of a URL.
+
+        Raises `PatternError`.
+        """
         place = self.place
-        if "://" not in place:
+        if self.expression or not place:
+            pattern = compile_pattern(place or ".*")
+            return lambda url: pattern.fullmatch(url) is not None
+        if "://" not in place and not self.prefix:
             return lambda url: place in (site_of(url), host_of(url))
         known = canonical(place) or place
         return (lambda url: url.startswith((place, known))) if self.prefix else (lambda url: url == known)

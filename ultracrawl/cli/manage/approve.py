@@ -9,11 +9,18 @@ import click
 
 from ultracrawl.cli.audit import note_details
 from ultracrawl.cli.mistakes import Mistake
-from ultracrawl.cli.options import SOURCE_NAME, json_option, known_sources, print_json, project_option
+from ultracrawl.cli.options import (
+    SOURCE_NAME,
+    json_option,
+    known_sources,
+    print_json,
+    readable_project_option,
+)
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of
+from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of, keep_for_run
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.project_stores import open_state, state_exists
+from ultracrawl.stores.site_orders import SiteAction, SiteOrder
 
 
 @click.command("approve")
@@ -30,7 +37,7 @@ from ultracrawl.stores.project_stores import open_state, state_exists
 @click.option("--list", "listing", is_flag=True, help="Show what waits, and change nothing.")
 @click.option("--remove", is_flag=True, help="Remove the URLs permanently, those in the index too.")
 @click.option("--restore", is_flag=True, help="Have the next crawl fetch removed URLs again.")
-@project_option
+@readable_project_option
 @json_option
 def command(
     source: str,
@@ -46,8 +53,9 @@ def command(
     """Index the documents of SOURCE that wait for approval: all of them, or only the URLs named.
 
     Documents wait after a crawl in the mode `examine`. They were kept when they were crawled, and are not fetched
-    again. With --remove URLs leave queue and index, stay known with status 955, and are not crawled again. With --list
-    --json each document that waits is one object a line.
+    again. With --remove URLs leave queue and index, stay known with status 955, and are not crawled again. While SOURCE
+    is being crawled, or its definition has mistakes, the order is kept: the running crawl carries it out, or the next
+    one. With --list --json each document that waits is one object a line.
 
     \b
     Examples:
@@ -64,6 +72,13 @@ def command(
     if listing:
         _list(project, definition, selection, as_json)
         return
+    action = SiteAction.DELETE if remove else SiteAction.RESTORE if restore else SiteAction.APPROVE
+    if keep_for_run(project, source, _orders(action, selection)):
+        if as_json:
+            print_json({"source": source, "kept": True})
+        else:
+            click.echo(f"{source}: kept; its running crawl carries it out, or the next one")
+        return
     with approval_of(project, definition) as approval:
         _decide(approval, selection, remove, restore)
     note_details(**asdict(approval.report))
@@ -71,6 +86,17 @@ def command(
         print_json(asdict(approval.report))
     else:
         _print(approval.report, remove, restore)
+
+
+def _orders(action: SiteAction, selection: Selection) -> list[SiteOrder]:
+    """Return the orders for what is selected. Raises `PatternError`."""
+    selection.test()
+    return [
+        *([SiteOrder(action, "")] if selection.everything else ()),
+        *(SiteOrder(action, url) for url in selection.urls),
+        *(SiteOrder(action, text, prefix=True) for text in selection.prefixes),
+        *(SiteOrder(action, text, expression=True) for text in selection.expressions),
+    ]
 
 
 def _check(selection: Selection, listing: bool, remove: bool, restore: bool) -> None:

@@ -72,6 +72,10 @@ class SiteOrders(Feature):
                 queue.fetch_now([record for record in self._chosen(order) if not record.removed])
             case SiteAction.DELETE:
                 self._delete([url_key(record.url) for record in self._chosen(order)])
+            case SiteAction.RESTORE:
+                self._restore([record for record in self._chosen(order) if record.removed])
+            case SiteAction.APPROVE:
+                self._approve([url_key(record.url) for record in self._chosen(order) if record.pending])
             case SiteAction.QUARANTINE:
                 left = order.until - self._context.clock()
                 if left > 0:
@@ -90,14 +94,31 @@ class SiteOrders(Feature):
             self._context.queue.seed([url])
             return
         if record.removed:
-            record = restored(record)
-            store.amend_record(url_key(record.url), record)
-        self._context.queue.fetch_now([record])
+            self._restore([record])
+        else:
+            self._context.queue.fetch_now([record])
+
+    def _restore(self, gone: list[UrlRecord]) -> None:
+        """Fetch URLs in this run that were deleted, as if they were new."""
+        records = [restored(record) for record in gone]
+        for record in records:
+            self._context.store.records.amend_record(url_key(record.url), record)
+        self._context.queue.fetch_now(records)
+
+    def _approve(self, keys: list[int]) -> None:
+        """Submit documents that wait for approval to the index."""
+        context = self._context
+        context.flush()  # what the approval makes durable is durable by itself
+        context.documents.approve(keys)
+        for key in context.visits.keys() & set(keys):
+            if (record := context.store.records.get_record(key)) is not None:
+                context.queue.update_record(record)
 
     def _chosen(self, order: SiteOrder) -> list[UrlRecord]:
         """Return the known URLs that an order is about."""
         selects = order.test(self._context.rules.url_policy.canonical)
-        return [record for record in self._context.store.records.all_records() if selects(record.url)]
+        records = self._context.store.records.all_records()
+        return [record for record in records if selects(record.url) or selects(record.shown_url)]
 
     def _delete(self, keys: list[int]) -> None:
         visits = self._context.visits

@@ -16,7 +16,9 @@ from ultracrawl.run.inspection.explanation import Explanation, explain
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.sources.definition import WEB
 from ultracrawl.stores import QueueEntry, Store
-from ultracrawl.stores.project_stores import open_state
+from ultracrawl.stores.control_channel import crawl_status
+from ultracrawl.stores.project_stores import open_state, state_file
+from ultracrawl.stores.site_orders import SiteAction, SiteOrder, leave_site_order
 
 
 class SubmissionCode(IntEnum):
@@ -58,10 +60,13 @@ class _Judged(NamedTuple):
     display_url: str = ""
 
 
-def submit_url(project: Project, url: str, sources: Sequence[DataSource]) -> SubmissionAnswer:
+def submit_url(
+    project: Project, url: str, sources: Sequence[DataSource], *, again: bool = False
+) -> SubmissionAnswer:
     """Queue a URL in the first web source that admits it, unless one of them knows it. Raises `UserError`.
 
-    If the only source is no web source, the answer says so.
+    With `again` a known URL is queued in the source that knows it. While that source is being crawled, its crawl
+    queues the URL. If the only source is no web source, the answer says so.
     """
     web = [source for source in sources if source.type == WEB]
     if not web:
@@ -72,12 +77,26 @@ def submit_url(project: Project, url: str, sources: Sequence[DataSource]) -> Sub
     judged = [_judge(project, source, url) for source in web]
     best = min(judged, key=lambda decision: _ORDER.index(decision.answer.code))
     answer = best.answer
+    if again and answer.code is SubmissionCode.DUPLICATE_URL:
+        answer = SubmissionAnswer(url, SubmissionCode.OK, f"{best.source.name} fetches it again")
     if answer.code is SubmissionCode.OK:
         try:
-            _queue_urls(project, best.source, [best])
-        except (UserError, WorkError) as error:  # the source is being crawled, or its state is damaged
+            file = state_file(project, best.source.name)
+            if file is not None and crawl_status(file) is not None:
+                keep_url(project, best.source.name, best.access_url)
+            else:
+                _queue_urls(project, best.source, [best])
+        except (UserError, WorkError) as error:  # its state is damaged, for example
             return SubmissionAnswer(url, SubmissionCode.INTERNAL_ERROR, str(error))
     return answer
+
+
+def keep_url(project: Project, source: str, url: str) -> None:
+    """Keep a URL until a crawl of the source fetches it: the one that runs, or the next. Raises `UserError`."""
+    file = state_file(project, source)
+    if file is None:
+        raise UserError(f"{source!r} has no state on disk that could keep a URL")
+    leave_site_order(file, SiteOrder(SiteAction.ADD, url), time.time())
 
 
 def admitting_source(project: Project, url: str, sources: Iterable[DataSource]) -> DataSource:

@@ -129,6 +129,10 @@ class Documents:
             self._changes.forget(key)
         self._pending.remove(leaving)
 
+    def approve(self, keys: Iterable[int]) -> None:
+        """Submit documents that wait for approval to the index."""
+        self._pending.approve(keys)
+
     def settle(self, *, complete: bool | None = None) -> int:
         """Decide about some of the documents that wait for others to become alike, and return their number."""
         if complete is not None:
