@@ -7,13 +7,16 @@ so that days cost nothing. Options that one crawl shows are in `test_fast_crawle
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
+from unittest import mock
 from urllib.parse import urlsplit
 
 import pytest
@@ -24,8 +27,13 @@ from support.ftp import FtpSite, Moody
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.project import Workspace
+from support.proxy import Proxy
 from support.resource import Reply
 from support.server import Request
+from support.site import Site
+
+from ultracrawl.run.control import limits
+from ultracrawl.stores.documents.clustered import clusters_of
 
 pytestmark = pytest.mark.servers
 
@@ -38,9 +46,10 @@ class Play:
     """A site that is served on every address, and a collection that is crawled."""
 
     workspace: Workspace
-    site: NetworkSite
+    site: Site
     url: str
     ftp: FtpSite
+    proxy: Proxy
     ftp_server: ExitStack
     ahead: float = 0.0
     codes: list[int] = field(default_factory=list)
@@ -273,7 +282,7 @@ def of_login(asks: Callable[[Play], object], without: object, with_it: object, *
 # ---- errors of several cycles
 
 
-def errors(change: Callable[[NetworkSite], None], cycles: int = 1) -> Story:
+def errors(change: Callable[[Site], None], cycles: int = 1) -> Story:
     """Return what crawls a page, lets its answers fail, crawls so often again, and says whether it is found."""
 
     def story(play: Play) -> object:
@@ -286,11 +295,11 @@ def errors(change: Callable[[NetworkSite], None], cycles: int = 1) -> Story:
     return story
 
 
-def status(code: int) -> Callable[[NetworkSite], None]:
+def status(code: int) -> Callable[[Site], None]:
     return lambda site: site.respond("/7", status=code, headers={"Content-Type": "text/html"})
 
 
-def attempts(change: Callable[[NetworkSite], None]) -> Story:
+def attempts(change: Callable[[Site], None]) -> Story:
     def story(play: Play) -> object:
         fan(play)
         play.site.page("/", title="home", links=["/7"])
@@ -330,7 +339,7 @@ FTP = {
 }
 
 
-def broken(site: NetworkSite) -> None:
+def broken(site: Site) -> None:
     site.file("/7", b"%PDF-1.4 broken", "application/pdf")
 
 
@@ -525,6 +534,18 @@ def shares(play: Play) -> tuple[int, int]:
 
 MINOR = {"refresh_mode": "adaptive", "adaptive/coverage_min": 10, "adaptive/coverage_max_pct": 0}
 
+# ---- cycles
+
+
+def next_run(play: Play) -> int:
+    """Return after how many minutes the next run is due, from the start of the last one."""
+    fan(play)
+    play.crawl(2)
+    (row,) = play.workspace.command("status", "--json", "-c", "collection.xml").json["sources"]
+    begun, due = (datetime.fromisoformat(text) for text in (row["last_run"]["started"], row["next_run"]))
+    return round((due - begun).total_seconds() / 60)
+
+
 # ---- feeds
 
 
@@ -549,6 +570,60 @@ def feed(play: Play) -> list[str]:
 FEED = {"rss/start_uris": ("URL/feed.xml",)}
 EXPIRING = {**FEED, "rss/del_expired_links": True}
 
+# ---- what is stored
+
+
+def listed(play: Play) -> int:
+    """Return how many duplicates a document lists, of three."""
+    fan(play, 3)
+    for path in ("/0", "/1", "/2"):
+        play.site.page(path, title="copy", text="the same needle")
+    play.crawl(2)
+    ended = play.workspace.command("search", "--json", "-c", "collection.xml", "same needle")
+    return max(len(hit["attributes"].get("Duplicates", ())) for hit in ended.json["hits"])
+
+
+def clusters(play: Play) -> int:
+    fan(play, 30)
+    play.crawl()
+    return clusters_of(play.workspace.directory / "var" / "documents" / "handbook")
+
+
+def shrinks(play: Play) -> bool:
+    """Return whether the store is smaller after most of its documents have become short."""
+    fan(play, 30)
+    for number in range(30):
+        play.site.page(
+            f"/{number}", title=str(number), text=f"needle {random.Random(number).randbytes(20_000).hex()}"
+        )
+    play.crawl()
+    before = stored_bytes(play)
+    fan(play, 30)
+    play.crawl(2, later=HOUR)
+    return stored_bytes(play) < 0.7 * before
+
+
+def stored_bytes(play: Play) -> int:
+    files = (play.workspace.directory / "var" / "documents").rglob("*")
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def disk(*free: float) -> Story:
+    """Return what crawls a page more at each percentage of free space, and says which cycles asked for it."""
+
+    def story(play: Play) -> str:
+        found = ""
+        for number, percent in enumerate(free):
+            fan(play, number + 1)
+            usage = SimpleNamespace(total=1000, used=1000 - 10 * percent, free=10 * percent)
+            with mock.patch.object(limits.shutil, "disk_usage", return_value=usage):
+                play.crawl(later=HOUR)
+            found += "x" if f"/{number}" in play.paths() else "-"
+        return found
+
+    return story
+
+
 # ---- destinations
 
 
@@ -562,6 +637,52 @@ def found_in(*words: str) -> Story:
 
 
 FED = {"feeding/main/collection": "handbook"}
+TWO_FED = {
+    **FED,
+    "feeding/main/primary": True,
+    "feeding/copy/collection": "copies",
+    "feeding/copy/paused": True,
+}
+V6 = ("URL/", "http://[::1]:PORT/")
+
+# ---- beside a proxy or a browser: in a process of its own
+
+
+def through_the_proxy(play: Play) -> bool:
+    fan(play, 1)
+    play.crawl()
+    return any("/0" in head for head in play.proxy.heads)
+
+
+def scripts(play: Play) -> tuple[list[str], list[str]]:
+    """Return what was asked for that a script wrote, and what is found of it."""
+    page = b"<title>t</title><p>static</p><script src=/a.js></script><script src=/b.js></script>"
+    play.site.file("/", page, "text/html")
+    play.site.file("/a.js", b"document.body.append('dynamic ')", "text/javascript")
+    play.site.file("/b.js", b"document.body.innerHTML += '<a href=/made>x</a>'", "text/javascript")
+    play.pages("/made")
+    play.crawl()
+    return [path for path in play.paths() if path == "/made"], play.found("dynamic")
+
+
+def parts_apart(play: Play) -> bool:
+    """Return whether two scripts of a page are asked for five seconds apart, less what the first took.
+
+    Both are followed as links later, too.
+    """
+    scripts(play)
+    times = {one.path: one.time for one in reversed(play.requests())}
+    return abs(times["/b.js"] - times["/a.js"]) >= 4.0
+
+
+SCRIPTS = {"use_javascript": True}
+
+REAL: dict[int, Case] = {
+    25: Case(through_the_proxy, False, True, {"proxy": ("PROXY",)}),
+    48: Case(lambda play: scripts(play)[0], [], ["/made"], SCRIPTS),
+    49: Case(lambda play: scripts(play)[1], [], ["/"], {"javascript_keep_html": True}, SCRIPTS),
+    50: Case(parts_apart, False, True, {"javascript_delay": 5.0}, {**SCRIPTS, "fetch_timeout": 60}),
+}
 
 CASES: dict[int, Case] = {
     5: Case(handed_over, False, True, {"send_links_to": "other"}, {"exclude_uris/suffix": ("/theirs",)}, OTHER, OTHER),
@@ -584,10 +705,20 @@ CASES: dict[int, Case] = {
              {"use_cookies": True, "delay": 100.0, "max_pending": 1}),
     58: Case(club(asked("/in"), seconds=60.0), True, False, {"login_timeout": 45}, {}, login(), login()),
     59: Case(club(asked("/in"), status=403), False, True, {"login_failed_ignore": True}, {}, login(), login()),
+    60: Case(next_run, 1500, 60, {"refresh": 60.0}),
+    62: Case(next_run, 1500, 0, {"refresh_when_idle": True}),
     63: Case(lambda play: orphan(play)[0], 0, 1, {"dbswitch": 3}),
     64: Case(lambda play: orphan(play)[1], ["/7"], [], {"dbswitch_delete": True}, {"dbswitch": 2}),
+    74: Case(lambda play: two_hosts(play) > 0, False, True, {"include_domains/ip6mask": ("::1/128",)},
+             {"start_uris": V6, "include_domains/exact": ("127.0.0.1",)}),
+    81: Case(lambda play: two_hosts(play) > 0, True, False, {"exclude_domains/ip6mask": ("::1/128",)},
+             {"start_uris": V6}),
+    106: Case(clusters, 8, 3, {"storage/clusters": 3}),
+    107: Case(shrinks, True, False, {"storage/defrag_threshold": 0}),
+    114: Case(listed, 1, 2, {"pp/ecl_override": ".*/[0-9]"}, {"pp/ds_meta_info": ("duplicates",), "pp/ds_max_ecl": 1}),
     121: Case(found_in("--index", "archive"), [], ["/", "/0"], {"feeding/main/collection": "archive"}, FED),
     123: Case(found_in(), ["/", "/0"], [], {"feeding/main/paused": True}, FED),
+    124: Case(found_in(), ["/", "/0"], [], {"feeding/main/primary": False, "feeding/copy/primary": True}, TWO_FED),
     135: Case(errors(status(404)), False, True, {"http_errors/4xx": "KEEP"}),
     136: Case(errors(status(503), 2), True, False, {"http_errors/5xx": "DELETE:2"}),
     137: Case(errors(broken, 2), True, False, {"http_errors/int": "DELETE:2"}, PDF),
@@ -614,9 +745,12 @@ CASES: dict[int, Case] = {
               {**PRI, "workqueue_priority/put_scheme": "default"}),
     153: Case(levels, "lhlhlhlh", "hhlhhlll", {"workqueue_priority/1/share": 3},
               {**WRR, "workqueue_priority/1/share": 1}),
+    171: Case(disk(50, 9), "xx", "x-", {"limits/disk_free": 10}),
+    172: Case(disk(50, 9, 14), "x-x", "x--", {"limits/disk_free_slack": 9}, {"limits/disk_free": 10}),
     173: Case(grows, ["/new"], [], {"limits/max_doc": 4}),
     174: Case(grows, ["/new"], [], {"limits/max_doc_slack": 5}, {"limits/max_doc": 8, "limits/max_doc_slack": 2}),
     180: Case(smallest_gap, 1.0, 7.0, {"variable_delay/Mon:00-Sun:23": "7"}, {"delay": 1.0}),
+    181: Case(next_run, 375, 750, {"adaptive/refresh_count": 2}, {"refresh_mode": "adaptive"}),
     182: Case(shares, (9, 1), (5, 5), {"adaptive/refresh_quota": 50}, MINOR),
     183: Case(lambda play: sum(shares(play)), 10, 20, {"adaptive/coverage_min": 20}, MINOR),
     184: Case(lambda play: sum(shares(play)), 10, 24, {"adaptive/coverage_max_pct": 40}, MINOR),
@@ -652,23 +786,27 @@ CASES: dict[int, Case] = {
     222: Case(club(sent("/enter")), "POST user=robot", "POST token=t1&user=robot", {}, {},
               login(html_form="URL/form"), login(html_form="URL/form", autofill=True)),
     224: of_login(sent("/enter"), "POST user=robot", "POST user=robot&group=staff", _group="staff"),
+    **REAL,
 }  # fmt: skip
 
 
-def play(folder: Path, case: Case, *, with_it: bool) -> object:
-    """Play a story, with the option or without it."""
-    site, served = NetworkSite(), FtpSite(folder / "served")
+def play(folder: Path, case: Case, *, with_it: bool, real: bool) -> object:
+    """Play a story, with the option or without it; `real`: beside what is no part of this process."""
+    workspace = Workspace(folder) if real else InProcessWorkspace(folder)
+    site, served = Site() if real else NetworkSite(), FtpSite(folder / "served")
     served.root.mkdir()
     options = {**BASE, **case.beside, **(case.options if with_it else {})}
     text = fast_xml(options, inside=(case.other if with_it else "") or case.inside)
     with site.serve(host="0.0.0.0") as address, ExitStack() as ftp_server:
         port = str(urlsplit(address).port)
+        proxy = ftp_server.enter_context(Proxy({f"127.0.0.1:{port}": int(port)}))
+        text = text.replace("PROXY", proxy.url)
         url = f"http://127.0.0.1:{port}"
         if "FTP" in text:
             text = text.replace("FTP", ftp_server.enter_context(served.serve(handler=Moody)))
-        (folder / "networks.txt").write_text("127.0.0.0/8\n")
+        (folder / "networks.txt").write_text("127.0.0.0/8\n::1/128\n")
         (folder / "collection.xml").write_text(text.replace("URL", url).replace("PORT", port))
-        return case.story(Play(InProcessWorkspace(folder), site, url, served, ftp_server))
+        return case.story(Play(workspace, site, url, served, proxy, ftp_server))
 
 
 @pytest.mark.parametrize("number", CASES, ids=lambda number: f"fast_{number}")
@@ -677,4 +815,6 @@ def test_the_story_differs(tmp_path_factory: pytest.TempPathFactory, number: int
     assert case.without != case.with_it
     for with_it, seen in ((False, case.without), (True, case.with_it)):
         folder = tmp_path_factory.mktemp(f"fast-{number}")
-        assert play(folder, case, with_it=with_it) == seen, "with it" if with_it else "without it"
+        assert play(folder, case, with_it=with_it, real=number in REAL) == seen, (
+            "with it" if with_it else "without it"
+        )
