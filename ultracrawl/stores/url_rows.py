@@ -18,12 +18,14 @@ def _indexed_url(state: Store, record: UrlRecord) -> str | None:
     """Return the indexed URL that stands for a duplicate; None for other URLs, and if the store has none."""
     if record.outcome is not UrlOutcome.DUPLICATE:
         return None
-    if record.cause.code is CauseCode.CANONICAL:
-        named = state.records.get_record(url_key(record.cause.subject))
-        if named is not None and named.indexed:
-            return named.url
-    if not record.fingerprint:
-        return None
-    return next(
-        (same.url for same in state.records.with_fingerprint(record.fingerprint) if same.indexed), None
-    )
+    seen, named = set[str](), record
+    while named.url not in seen:
+        seen.add(named.url)
+        same: list[UrlRecord] = state.records.with_fingerprint(named.fingerprint) if named.fingerprint else []
+        for other in [named, *same]:
+            if other.indexed and other.url != record.url:
+                return other.url
+        is_alias = named.cause.code is CauseCode.CANONICAL
+        leads_to = named.cause.subject if is_alias else named.redirects_to
+        named = state.records.get_record(url_key(leads_to)) or named
+    return None
