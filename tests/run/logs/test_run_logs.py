@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.project import Workspace
+from support.in_process import InProcessWorkspace
+from support.project import LOOPBACK, Workspace
 from support.site import Site
 
 
@@ -95,6 +96,22 @@ def test_without_a_folder_for_logs_no_crawl_begins__ultra_search_37(
     (workspace.directory / "var/log").unlink()
     workspace.define(f"{url}/")
     assert workspace.crawl().run["outcomes"] == {"NOT_MODIFIED": 1}
+
+
+def test_crawls_of_several_machines_share_a_folder_of_logs__ultra_search_129(
+    crooked: str, site: Site, tmp_path: Path
+) -> None:
+    shared, source = tmp_path / "share", {"start_urls": [crooked], "boundary": LOOPBACK, "log": {"runs": 2}}
+    for machine in ("north", "south"):
+        workspace = InProcessWorkspace(tmp_path / machine)
+        workspace.directory.mkdir()
+        workspace.write({"logs": str(shared), "sources": {machine: source}})
+        for _ in range(3):
+            workspace.crawl(code=None)
+        assert not (workspace.directory / "var/log").exists()
+    written = sorted(file.name.partition(".")[0] for file in shared.glob("*.run-*.log"))
+    assert written == ["north", "north", "south", "south"]
+    assert all("Crawling results" in file.read_text() for file in shared.glob("*.run-*.log"))
 
 
 def test_the_messages_of_links_and_types_are_in_the_log__ultra_search_74_14_2(
