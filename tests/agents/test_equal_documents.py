@@ -181,6 +181,16 @@ def test_comparing_nearly_equal_rows_without_comparing_them_is_reported(workspac
     assert sentence("duplicates.near_without_detect") in told.out + told.err
 
 
+@pytest.mark.parametrize("detect", [None, True, False])
+def test_following_canonical_links_without_pages_that_are_compared_is_reported(
+    workspace: Workspace, detect: bool | None
+) -> None:
+    duplicates = {"canonical": "follow", **({} if detect is None else {"detect": detect})}
+    define(workspace, {**parts(workspace, []), "duplicates": duplicates})
+    told = workspace.command("lint")
+    assert "duplicates.canonical" in told.out + told.err
+
+
 # ---- duplicates that are detected no longer
 
 
