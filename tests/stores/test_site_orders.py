@@ -86,3 +86,24 @@ def test_a_place_is_a_url_a_beginning_or_a_site(place: str, prefix: bool, select
     }
     order = SiteOrder(SiteAction.DELETE, place, prefix)
     assert set(filter(order.test(lambda url: url), urls)) == selected
+
+
+@pytest.mark.parametrize(
+    ("order", "about"),
+    [
+        (SiteOrder(SiteAction.APPROVE, ""), "abc"),
+        (SiteOrder(SiteAction.APPROVE, "http://a.example/1"), "a"),
+        (SiteOrder(SiteAction.APPROVE, "http://a.example/", prefix=True), "ab"),
+        (SiteOrder(SiteAction.APPROVE, "http", prefix=True), "abc"),
+        (SiteOrder(SiteAction.APPROVE, r".*/[12]", expression=True), "ac"),
+        (SiteOrder(SiteAction.APPROVE, "1", expression=True), ""),
+        (SiteOrder(SiteAction.APPROVE, "a.example"), "ab"),
+    ],
+    ids=["all", "one", "beginning", "shorter beginning", "expression", "no whole match", "site"],
+)
+def test_an_order_selects_urls(file: Path, order: SiteOrder, about: str) -> None:
+    urls = {"a": "http://a.example/1", "b": "http://a.example/x", "c": "http://c.example/2"}
+    leave_site_order(file, order, NOW)
+    (taken,) = take_site_orders(file, NOW)
+    selects = taken.test(lambda url: url)
+    assert "".join(name for name, url in urls.items() if selects(url)) == about

@@ -403,17 +403,3 @@ def test_urls_that_cannot_be_meant_change_nothing(
     assert ended.code == 2, ended.err
     assert message in ended.err
     assert state_of(workspace)["pending"] == 5
-
-
-@pytest.mark.servers  # much time
-def test_a_source_that_is_being_crawled_cannot_be_approved(
-    small: Site, workspace: Workspace, define: Define
-) -> None:
-    small.slow("/a", 3.0)
-    define("examine")
-    process = workspace.start("crawl")
-    until(lambda: small.count("/a"), process)
-    ended = workspace.command("approve", "site")
-    kill_group(process)
-    assert ended.code == 2
-    assert sentence("crawl.by_another_process") in ended.err
