@@ -34,7 +34,16 @@ ARGUMENTS = {
     "check-answers": ["golden.yaml"],
     "crawl": ["http://127.0.0.2:9/"],
     "load-metadata": ["lists.xml"],
+    "robot create-category": ["Some"],
+    "robot create-directive": ["generation-default", "Generate", "fn=extract-html-toc"],
+    "robot delete-categories": ["1"],
+    "robot delete-directives": ["generation-default", "17"],
+    "robot disable-directives": ["generation-default", "17"],
+    "robot edit-directive": ["generation-default", "17", "enable=true"],
     "robot edit-rule": ["log-files"],
+    "robot enable-directives": ["generation-default", "17"],
+    "robot set-properties": ["depth=3"],
+    "robot unset-properties": ["depth"],
     "robot edit-site": ["127.0.0.1"],
     "robot import-rds": ["some.soif"],
 }
@@ -61,6 +70,8 @@ ANY_TEXT = {
     ("lists", "--language"),  # a language without display names
     ("queries", "--origin"),  # selects nothing
     ("reindex", "--site"),
+    ("robot create-category", "--source"),  # any field
+    ("robot create-category", "--string"),
     ("robot create-rule", "--string"),
     ("robot create-rule", "--title"),
     ("robot edit-rule", "--string"),
@@ -78,7 +89,8 @@ ANY_WORD = {
     "backup",  # the name of a file
     "convert",
     "explain",  # a path below the start URL
-    "robot create-rule",  # a name
+    "robot create-category",  # a name
+    "robot create-rule",
     "search",
     "secret new-key",
     "token create",

@@ -1,9 +1,9 @@
-"""`RulesEditor`: edits a `filterrules.conf` and preserves comments, order and blanks."""
+"""`RulesEditor`: edits the files of a robot, and preserves comments, order and blanks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ultracrawl.errors import UserError
 from ultracrawl.sources.filter_files.layout import ALL_WORDS
@@ -12,11 +12,11 @@ from ultracrawl.sources.filter_files.lexer import Block, Directive, Parameter, r
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _PAIR = re.compile(r'(?P<name>[^\s="<>]+)=("(?:\\["\\]|[^"])*"|[^\s>"]*)')
 _CLOSING = re.compile(r"</")
-_KINDS = {"site": "Site", "filterrule": "FilterRule"}
+_KINDS = {"site": "Site", "filterrule": "FilterRule", "filter": "Filter"}
 
 
 class RulesEditor:
-    """Edits the text of a `filterrules.conf`; new lines get the line ending of the file.
+    """Edits the text of a file of a robot; new lines get the line ending of the file.
 
     Methods raise `UserError` for names that do not exist, or exist already.
     """
@@ -109,8 +109,68 @@ class RulesEditor:
         return len(found)
 
     def _delete(self, directives: Sequence[Directive]) -> None:
-        for directive in reversed(directives):
+        for directive in sorted(directives, key=lambda one: one.line, reverse=True):
             del self._lines[directive.line - 1 : directive.end]
+
+    # ---- directives by number, and properties
+
+    def numbered(self, filter_name: str | None, numbers: Iterable[int] = ()) -> list[Directive]:
+        """Return directives by their numbers, from 1, or all: of a filter, or outside of all blocks (None)."""
+        if filter_name is None:
+            every = read_text(self.text, "", ("Classify",)).directives
+        else:
+            every = self.require("filter", filter_name).directives
+        wanted = list(numbers)
+        for number in wanted:
+            if not 0 < number <= len(every):
+                raise UserError(f"there is no line {number}; they are numbered from 1 to {len(every)}")
+        return [every[number - 1] for number in wanted] if wanted else every
+
+    def set_pair(self, directive: Directive, key: str, text: str) -> None:
+        """Set `key=text` in a directive; `text` is already quoted if necessary."""
+        if not directive.parameters:
+            raise UserError(f"line {directive.line} has no pair `name=value`")
+        self._write(directive.parameters, directive.parameters[0].name, key, text)
+
+    def drop_pairs(self, pairs: Iterable[Parameter]) -> None:
+        """Remove pairs; a line on which nothing else stood is removed, too."""
+        for pair in sorted(pairs, key=lambda one: one.line, reverse=True):
+            line = self._lines[pair.line - 1]
+            found = next(match for match in _PAIR.finditer(line) if match["name"] == pair.name)
+            rest = f"{line[: found.start()].rstrip()} {line[found.end() :].lstrip()}"
+            self._lines[pair.line - 1 : pair.line] = [f"{rest.rstrip()}{self._end}"] if rest.strip() else []
+
+    def delete(self, directives: Sequence[Directive]) -> None:
+        """Remove directives."""
+        self._delete(directives)
+
+    def append(self, line: str) -> None:
+        """Add a line at the end of the file."""
+        if self._lines and not self._lines[-1].endswith("\n"):
+            self._lines[-1] += self._end
+        self._lines.append(f"{line}{self._end}")
+
+    def properties(self) -> list[Parameter]:
+        """Return the pairs of the `<Process>` block."""
+        process = self._process()
+        return [*process.parameters, *(pair for line in process.directives for pair in line.parameters)]
+
+    def set_property(self, names: Sequence[str], text: str) -> None:
+        """Set a property, given by its name and its other names; `text` is already quoted if necessary."""
+        process = self._process()
+        old = next((pair for pair in self.properties() if pair.name in names), None)
+        if old is not None:
+            self._write([old], old.name, old.name, text)
+        elif process.end == process.line and process.parameters:
+            self._write(process.parameters, process.parameters[-1].name, names[0], text)
+        else:
+            self._insert(self._last(process) - (1 if process.end else 0), f"{names[0]}={text}")
+
+    def _process(self) -> Block:
+        process = next((block for block in self._blocks() if block.kind == "process"), None)
+        if process is None:
+            raise UserError("there is no <Process> block in the file")
+        return process
 
     def _last(self, block: Block) -> int:
         """Return the last line of a block; an unclosed block ends before the next one."""

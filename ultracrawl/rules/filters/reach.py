@@ -1,4 +1,4 @@
-"""How many link steps are left at each URL of a site whose starting points have different depths (portal robot 8.4)."""
+"""How many link steps are left at each URL of a site whose starting points have different depths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applies the depth of each starting point, where those of a site differ (portal robot 8.4, 10)."""
+"""Applies the depth of each starting point, where those of a site differ."""
 
 from __future__ import annotations
 

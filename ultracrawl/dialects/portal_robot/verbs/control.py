@@ -205,7 +205,7 @@ def show_status(project: Project, robot: str, *, as_json: bool) -> None:
         )
 
 
-@click.command("clear")
+@click.command("clear", short_help="Clear the database of the robot.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @steering_verb
 def clear(yes: bool, project: Project, robot: str) -> None:

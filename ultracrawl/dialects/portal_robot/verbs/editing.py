@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
@@ -22,7 +24,12 @@ from ultracrawl.sources.filter_files.lexer import between_quotes
 )
 @click.option("--depth", type=click.IntRange(-1), help="Link steps from the --start named with it; -1: all.")
 @click.option("--no-start", "no_starts", multiple=True, metavar="URL", help="Remove a starting point.")
+@click.option("--enable-start", "switched_on", multiple=True, metavar="URL", help="Use a starting point.")
+@click.option("--disable-start", "switched_off", multiple=True, metavar="URL", help="Keep one unused.")
 @click.option("--host", "hosts", multiple=True, metavar="HOST", help="Add a host, or host:port.")
+@click.option(
+    "--protocol", metavar="LIST", help="Protocols of the --host named with it: http,https,ftp,file."
+)
 @click.option("--no-host", "no_hosts", multiple=True, metavar="HOST", help="Remove a host.")
 @click.option("--use", "uses", multiple=True, metavar="RULE", help="Use a rule, after those already used.")
 @click.option("--no-use", "no_uses", multiple=True, metavar="RULE", help="Stop using a rule.")
@@ -33,7 +40,10 @@ def edit_site(
     starts: tuple[str, ...],
     depth: int | None,
     no_starts: tuple[str, ...],
+    switched_on: tuple[str, ...],
+    switched_off: tuple[str, ...],
     hosts: tuple[str, ...],
+    protocol: str | None,
     no_hosts: tuple[str, ...],
     uses: tuple[str, ...],
     no_uses: tuple[str, ...],
@@ -45,9 +55,13 @@ def edit_site(
     Examples:
       ultracrawl robot edit-site www.example.com --use drafts --no-use image-files
       ultracrawl robot edit-site www.example.com --start http://www.example.com/new/ --depth 3
+      ultracrawl robot edit-site www.example.com --disable-start http://www.example.com/new/
+      ultracrawl robot edit-site www.example.com --host www.example.com:8443 --protocol https
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if depth is not None and not starts:
         raise UserError("--depth is that of a starting point; name it with --start")
+    if protocol is not None and not hosts:
+        raise UserError("--protocol is that of a host; name it with --host")
 
     def change(editor: RulesEditor) -> None:
         editor.require("site", name)
@@ -60,14 +74,23 @@ def edit_site(
         for rule in no_uses:
             _remove(editor, name, "Use", rule=rule)
         for host in hosts:
-            editor.add_line("site", name, host_line(host))
+            editor.put_line("site", name, host_line(host, protocol), **host_pairs(host))
         for url in starts:
             _put_start(editor, name, url, depth)
+        _switch_starts(
+            editor, name, {**dict.fromkeys(switched_on, "on"), **dict.fromkeys(switched_off, "off")}
+        )
         for rule in uses:
             editor.put_line("site", name, f'Use   rule="{between_quotes(rule)}"', rule=rule)
 
     change_rules(config, change)
     click.echo(f"changed: {name}")
+
+
+def _switch_starts(editor: RulesEditor, site: str, switches: Mapping[str, str]) -> None:
+    for url, switch in switches.items():
+        if not editor.write_line("site", site, "Start", "enable", switch, url=url):
+            raise UserError(f"the site {site!r} has no starting point {url}")
 
 
 def _put_start(editor: RulesEditor, site: str, url: str, depth: int | None) -> None:

@@ -11,8 +11,9 @@ import click
 
 from ultracrawl.cli.options import chosen_sources, open_project, open_state_project
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
+from ultracrawl.dialects.portal_robot.reader import read_files
 from ultracrawl.errors import UserError
-from ultracrawl.model.finding import refuse_fatal
+from ultracrawl.model.finding import fatal_of, refuse_fatal
 from ultracrawl.service.schedules.steering import is_steerable
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
@@ -41,10 +42,11 @@ def host_pairs(name: str) -> dict[str, str]:
     return {key: text for key, text in match.groupdict().items() if text}
 
 
-def host_line(name: str) -> str:
-    """Return the `Host` line for a host or host:port. Raises `UserError`."""
+def host_line(name: str, protocol: str | None = None) -> str:
+    """Return the `Host` line for a host or host:port, with its protocols if they are given. Raises `UserError`."""
     pairs = host_pairs(name)
-    return f'Host  name="{pairs["name"]}"' + (f" port={pairs['port']}" if "port" in pairs else "")
+    port = f" port={pairs['port']}" if "port" in pairs else ""
+    return f'Host  name="{pairs["name"]}"{port}' + (f' protocol="{protocol}"' if protocol else "")
 
 
 def starts_of_site(config: str | None, name: str) -> list[str]:
@@ -120,15 +122,36 @@ def _checked(text: str, path: Path) -> RulesFile:
     return rules
 
 
+def change_file(config: str | None, path: Path, change: Change) -> None:
+    """Change a file of a robot, or leave it as it is if the robot would get a mistake by that.
+
+    Raises `UserError`, and `DefinitionError` with the new mistakes.
+    """
+    main = robot_conf(config)
+    before = {(one.file, one.problem) for one in fatal_of(read_files(main).findings)}
+    file = _read(path) if path.exists() else FileText(path, "", "utf-8")
+    editor = RulesEditor(file.text)
+    change(editor)
+    _write(file, editor.text)
+    mistakes = [one for one in fatal_of(read_files(main).findings) if (one.file, one.problem) not in before]
+    if mistakes:
+        _write(file, file.text)
+        refuse_fatal(mistakes)
+
+
 def change_rules(config: str | None, change: Change) -> None:
     """Change the rules file if the result is valid. Raises `UserError`, `DefinitionError`."""
     file = _read(rules_path(config))
     editor = RulesEditor(file.text)
     change(editor)
     _checked(editor.text, file.path)
+    _write(file, editor.text)
+
+
+def _write(file: FileText, text: str) -> None:
     try:
         with convert_write_errors(file.path):
-            file.replace(editor.text)
+            file.replace(text)
     except UnicodeEncodeError as error:
         character = error.object[error.start]
         raise UserError(

@@ -29,6 +29,11 @@ class RobotVerbs(LazyGroup):
             "control": ("start", "stop", "pause", "resume", "restart", "reload", "status", "clear"),
             "create": ("create",),
             "descriptions": ("export-rds", "import-rds"),
+            "directives": (
+                *("list-filters", "create-directive", "edit-directive", "delete-directives"),
+                *("enable-directives", "disable-directives", "set-properties", "unset-properties"),
+                *("list-categories", "create-category", "delete-categories"),
+            ),
             "editing": ("edit-site", "edit-rule"),
             "reports": ("report",),
             "schedule": ("schedule",),
@@ -51,7 +56,7 @@ def command() -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
 
-@command.command("list-sites")
+@command.command("list-sites", short_help="List the sites.")
 @config_option
 @json_option
 def list_sites(config: str | None, as_json: bool) -> None:
