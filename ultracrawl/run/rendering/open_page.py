@@ -42,6 +42,8 @@ MAX_LOADING_PAUSE = 2.0
 _DATA_TYPES = frozenset({"fetch", "xhr"})
 """Types of requests by which scripts ask for data."""
 _TICK = 0.05
+MAX_DELIVERIES = 2
+"""Parts of a page that are handed to the browser at once: each is copied several times on its way."""
 MAX_TARGETS = 1000
 """Navigations that are noted per page."""
 
@@ -88,6 +90,8 @@ class Rendered:
     """Whether it is indexed in place of the page as sent."""
     asks_for_data: bool = False
     """Whether its scripts asked for data, so that it may change while the page as sent does not."""
+    is_waiting: bool = False
+    """Whether parts of it still wait for the turn of their site, and it was not waited for any longer."""
     lacks_parts: bool = False
     """Whether a script or data could not be had for now: there was no response, or the server is at fault or busy."""
 
@@ -129,6 +133,7 @@ class OpenPage:
         self._targets: dict[str, None] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._crash = asyncio.Event()
+        self._deliveries = asyncio.Semaphore(MAX_DELIVERIES)
 
     @classmethod
     async def open(
@@ -185,6 +190,7 @@ class OpenPage:
             url if moved else "",
             awaited,
             asks_for_data=self._asks_for_data,
+            is_waiting=self._held > 0,
             lacks_parts=self._lacks_parts,
         )
 
@@ -364,7 +370,8 @@ class OpenPage:
         if part is None:
             await route.abort("blockedbyclient")
         else:
-            await route.fulfill(status=part.status, headers=part.headers, body=part.body)
+            async with self._deliveries:
+                await route.fulfill(status=part.status, headers=part.headers, body=part.body)
 
     def _may_post(self, request: Request) -> bool:
         kinds = ("xhr", "fetch")

@@ -6,7 +6,8 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Container
+from collections.abc import Awaitable, Container, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
@@ -107,9 +108,12 @@ class PageParts:
         self.visit = visit
         self._fetcher = fetcher
         self._requests = limits.parts
+        self._most = limits.bytes
         self.received = 0
         """Bytes of its parts so far."""
-        self._most = limits.bytes
+        self._largest = 0
+        self._under_way = 0
+        self._arrived = asyncio.Event()
         self.exceeded: set[str] = set()
         """The options by which a part was refused."""
         self.is_cut_by_run = False
@@ -123,21 +127,34 @@ class PageParts:
             self.exceeded.add(PARTS)
             return None
         self._requests -= 1
-        answer = await self._fetcher.fetch(request, self)
-        if answer is not None:
-            self.received += len(answer.body)
-        return answer
+        return await self._fetcher.fetch(request, self)
 
-    @property
-    def bytes_left(self) -> int:
-        """Bytes that the page may still get."""
-        return self._most - self.received
+    async def may_request(self) -> bool:
+        """Return whether a part may be requested now: the page is open, and may get more bytes.
 
-    def may_request(self) -> bool:
-        """Return whether a part may be requested now: the page is open, and may get more bytes."""
-        if self.bytes_left <= 0:
+        Waits for parts that are under way while parts as large as the largest so far would exceed the limit together.
+        """
+        while self._under_way and self.received + (self._under_way + 1) * self._largest > self._most:
+            self._arrived.clear()
+            await self._arrived.wait()
+        if self.received >= self._most:
             self.exceeded.add(BYTES)
-        return not self.closed and BYTES not in self.exceeded
+        return not self.closed and self.received < self._most
+
+    @contextmanager
+    def requesting(self) -> Iterator[None]:
+        """Count a part as under way."""
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            self._arrived.set()
+
+    def receive(self, size: int) -> None:
+        """Count the bytes of a part."""
+        self.received += size
+        self._largest = max(self._largest, size)
 
     async def wait(self, waiting: Awaitable[None]) -> bool:
         """Wait for a turn; returns False if the page is closed before."""
@@ -195,6 +212,7 @@ class PartFetcher:
         key = request.url, origin.is_foreign(request.url)
         cached = self._scripts.get(key) if request.kind == "script" else None
         if cached is not None:
+            page.receive(len(cached.body))
             return cached
         answer = await self._follow(request, origin, page)
         if answer is not None and request.kind == "script" and answer.status == 200:
@@ -245,7 +263,7 @@ class PartFetcher:
         finally:
             part.note_turn(False)
         try:
-            return await self._download(self._request(url, part, page, anonymous=anonymous), part, page)
+            return await self._download(self._request(url, part, anonymous=anonymous), part, page)
         finally:
             self._places.release()
 
@@ -254,19 +272,20 @@ class PartFetcher:
 
         Nothing is sent for a page that is closed or has got its bytes, or when the run has reached a limit.
         """
-        if not page.may_request():
+        if not await page.may_request():
             return None
         if self._context.counters.ended_by:
             part.note_failure()
             page.is_cut_by_run = True
             return None
         try:
-            response = await self._send(request)
+            with page.requesting():
+                response = await self._send(request)
+                page.receive(len(response.body))
         except Exception as error:  # any error of the download handler or a middleware
             logger.info("The page resource %s was not fetched: %s", request.url, error)
             if isinstance(error, DownloadCancelledError):
-                of_all = request.meta["download_maxsize"] == self._context.source.limits.max_size
-                page.exceeded.add(MAX_SIZE if of_all else BYTES)
+                page.exceeded.add(MAX_SIZE)
             elif not isinstance(error, IgnoreRequest):
                 part.note_failure()
             self._tell(page, FetchedPart(request.url, 0, error=_name_of(error)))
@@ -332,11 +351,11 @@ class PartFetcher:
         if at > now:
             await asyncio.sleep(at - now)
 
-    def _request(self, url: str, part: PartRequest, page: PageParts, *, anonymous: bool) -> Request:
+    def _request(self, url: str, part: PartRequest, *, anonymous: bool) -> Request:
         context, page_headers = self._context, part.headers
         grouping = context.rules.grouping
         passed = _PASSED_HEADERS if part.data is None else (*_PASSED_HEADERS, "content-type")
-        cookies, most = part.cookies and not anonymous, context.source.limits.max_size
+        cookies = part.cookies and not anonymous
         headers = {
             **context.rules.headers,
             **{name: page_headers[name] for name in passed if name in page_headers},
@@ -345,7 +364,6 @@ class PartFetcher:
         meta = {
             "download_slot": "javascript",
             "download_timeout": min(context.source.limits.timeout, self._section.timeout),
-            "download_maxsize": max(1, min(most or page.bytes_left, page.bytes_left)),
             "handle_httpstatus_all": True,
             **({"cookiejar": grouping.of(host_of(url))} if grouping else {}),
             **({ANONYMOUS: True} if anonymous else {}),

@@ -39,6 +39,8 @@ PAUSES = (0.1, 1.0, 3.0, 8.0, 0.0)
 """Seconds after each attempt to open a page on which the browser died; the last one is not repeated."""
 MAX_DEATHS = 12
 """Attempts in a row on which the browser died; then it is taken for broken, and no page is opened again."""
+TIMEOUT = "javascript.timeout"
+"""The option by half of which a page is read while its parts wait for the turn of their site."""
 _NOT_AWAITED = "some pages were read without the element of `javascript.wait_for` ({}), which did not come"
 _PART_REFUSED = "what its scripts asked for beyond {}"
 _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
@@ -203,6 +205,8 @@ class PageRenderer(Feature):
         parts = self._parts.for_page(visit)
         try:
             rendered = await browser.render(visit.url, response.body, headers, parts, self._section.timeout)
+            if rendered.is_waiting:
+                parts.exceeded.add(TIMEOUT)
         finally:
             parts.close()
             for option in sorted(parts.exceeded):
