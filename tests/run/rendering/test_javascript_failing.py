@@ -49,6 +49,13 @@ class Killer:
         fails = f'[ $(wc -l < "{self._pids}") -le {number} ] && exit 1\n'
         self.program.write_text(f'#!/bin/sh\necho $$ >> "{self._pids}"\n{fails}exec {self._chromium} "$@"\n')
 
+    def kill_starts(self, *seconds: float) -> None:
+        """Have the browser killed after its first starts, each after so many seconds."""
+        cases = "".join(f"{number}) after={after};; " for number, after in enumerate(seconds, 1))
+        kills = f'case $(wc -l < "{self._pids}") in {cases}*) exec {self._chromium} "$@";; esac\n'
+        kills += "(sleep $after; kill -9 $$) > /dev/null 2>&1 &\n"
+        self.program.write_text(f'#!/bin/sh\necho $$ >> "{self._pids}"\n{kills}exec {self._chromium} "$@"\n')
+
     @property
     def started(self) -> int:
         return len(self._pids.read_text().split())
@@ -115,6 +122,17 @@ def test_pages_that_a_browser_took_down_with_another_one_are_opened_again_in_the
         assert workspace.search(f"held{number}") == [path]
 
 
+@pytest.mark.parametrize("seconds", [(0.2, 0.4), (0.6, 0.8, 1.0), (1.2, 1.5, 2.0)])
+def test_a_browser_that_is_killed_at_any_moment_costs_no_page(
+    killer: Killer, workspace: Workspace, seconds: tuple[float, ...]
+) -> None:
+    killer.kill_starts(*seconds)
+    run = workspace.crawl(timeout=110).run
+    assert run["javascript"]["unrendered"] == {}
+    assert workspace.indexed() == ALL
+
+
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("failing", [3, 1000])
 def test_a_browser_that_does_not_start_is_started_again_but_not_for_ever(
     killer: Killer, workspace: Workspace, failing: int
@@ -130,6 +148,7 @@ def test_a_browser_that_does_not_start_is_started_again_but_not_for_ever(
     assert run["javascript"]["unrendered"] == {}
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("more", [{}, {"filters": True}], ids=["documents", "filters"])
 def test_a_page_that_could_not_be_opened_is_opened_in_the_next_run_though_it_is_as_it_was(
     killer: Killer, workspace: Workspace, url: str, more: dict[str, bool]

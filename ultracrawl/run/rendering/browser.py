@@ -16,7 +16,7 @@ from ultracrawl.errors import MissingExtraError, MissingProgramError
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.run.rendering.memory_watch import MemoryWatch
 from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
-from ultracrawl.run.rendering.open_page import Fetch, OpenPage, PartAnswer, Rendered
+from ultracrawl.run.rendering.open_page import Fetch, OpenPage, PartAnswer, Rendered, unless
 from ultracrawl.run.rendering.site_context import SiteContext
 
 if TYPE_CHECKING:
@@ -85,10 +85,11 @@ class _Running:
     browser: PlaywrightBrowser
     session: CDPSession
     watch: MemoryWatch
+    end: asyncio.Event
 
     @property
     def is_lost(self) -> bool:
-        return not self.browser.is_connected()
+        return self.end.is_set() or not self.browser.is_connected()
 
     async def answers(self) -> bool:
         """Return whether browser and driver still answer."""
@@ -126,8 +127,9 @@ class Browser:
         try:
             async with asyncio.timeout(seconds):
                 answer = PartAnswer(200, headers, body)
-                page = await OpenPage.open(context, url, answer, fetch, self._options)
-                rendered = await page.read()
+                opening = OpenPage.open(context, url, answer, fetch, self._options)
+                page = await unless(running.end, opening)
+                rendered = await unless(running.end, page.read())
             read = True
             return rendered
         except TimeoutError:
@@ -145,7 +147,7 @@ class Browser:
         while True:
             if running.is_lost or running is not self._running:
                 return NotRendered.BROWSER
-            if page is not None and page.has_crashed:
+            if page is not None and page.has_ended:
                 return NotRendered.MEMORY if running.watch.claim() else NotRendered.CRASH
             if time.monotonic() > until:
                 return NotRendered.PAGE if await running.answers() else NotRendered.BROWSER
@@ -174,7 +176,8 @@ class Browser:
                     if context.origin == origin:
                         self._idle.remove(context)
                         return running, context
-                return running, await SiteContext.open(running.browser, origin, self._user_agent)
+                opening = SiteContext.open(running.browser, origin, self._user_agent)
+                return running, await unless(running.end, opening)
         except (
             Exception
         ) as error:  # Playwright's errors, and others if its process died: the next page restarts it
@@ -202,10 +205,12 @@ class Browser:
                 handle_sigterm=False,
                 handle_sighup=False,
             )
-            most = self._options.memory
-            session = await browser.new_browser_cdp_session()
-            watch = MemoryWatch(await _process_of(session), most, (self._options.pages + 1) * most)
-            self._running = _Running(browser, session, watch)
+            end, most = asyncio.Event(), self._options.memory
+            browser.on("disconnected", lambda _: end.set())
+            session = await unless(end, browser.new_browser_cdp_session())
+            process = await unless(end, _process_of(session))
+            watch = MemoryWatch(process, most, (self._options.pages + 1) * most)
+            self._running = _Running(browser, session, watch, end)
             return self._running
 
     async def _leave(self, running: _Running, used: SiteContext, *, keep: bool) -> None:
@@ -213,6 +218,8 @@ class Browser:
 
         If a script that never ends prevents that, close the browser, too.
         """
+        if running.is_lost:
+            return
         try:
             async with asyncio.timeout(_CLOSE_TIMEOUT):
                 surplus: SiteContext | None = used

@@ -27,6 +27,14 @@ window.open = url => {
   } catch {}
   return null;
 };
+window.close = () => {};
+addEventListener('click', event => {
+  try {
+    const link = event.composedPath()[0].closest('a, area');
+    const target = link.target || document.querySelector('base[target]')?.target || '_self';
+    if (!/^_(self|parent|top)$/i.test(target) && !top.frames[target]) link.target = '_top';
+  } catch {}
+}, true);
 for (const name of ['submit', 'requestSubmit']) {
   const send = HTMLFormElement.prototype[name];
   HTMLFormElement.prototype[name] = function (...given) {
@@ -77,9 +85,10 @@ for (const name of ['submit', 'requestSubmit']) {
 """Changes what the scripts of every page and frame find.
 
 No WebRTC: a second barrier, should a version of Chromium ignore the flags. A window that a page opens becomes a
-navigation, which `WATCH` notes; that of a frame of another origin is not opened. A form is sent when the page is
-loaded, because Chromium stops loading where it is sent. Timers are noted, and whether the page watches how it is
-scrolled, for `STATE`.
+navigation, which `WATCH` notes; that of a frame of another origin is not opened. So does a link that would open one:
+each window is a process, and a thousand of them end the browser. A page cannot close itself. A form is sent when the
+page is loaded, because Chromium stops loading where it is sent. Timers are noted, and whether the page watches how it
+is scrolled, for `STATE`.
 """
 
 STATE = "window[Symbol.for('ultracrawl')]?.()"

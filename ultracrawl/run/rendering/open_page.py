@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ultracrawl.rules.robots.policy import TOO_MANY_REQUESTS, origin_of
 from ultracrawl.run.rendering.injected_scripts import (
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 _FETCHED_TYPES = frozenset({"script", "xhr", "fetch", "document"})
 """Resource types that affect the text of a page; images, fonts and styles do not."""
 MAX_LOADING_PAUSE = 2.0
@@ -132,7 +133,7 @@ class OpenPage:
         self._latest = self._end = 0.0
         self._targets: dict[str, None] = {}
         self._closing: set[asyncio.Task[None]] = set()
-        self._crash = asyncio.Event()
+        self._gone = asyncio.Event()
         self._deliveries = asyncio.Semaphore(MAX_DELIVERIES)
 
     @classmethod
@@ -155,21 +156,13 @@ class OpenPage:
         return made
 
     @property
-    def has_crashed(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the process of the page has ended."""
-        return self._crash.is_set()
+        return self._gone.is_set()
 
     async def read(self) -> Rendered:
         """Return the page after its scripts. Raises `RuntimeError` if there is no such page."""
-        reading, crash = asyncio.ensure_future(self._read()), asyncio.ensure_future(self._crash.wait())
-        try:
-            await asyncio.wait({reading, crash}, return_when=asyncio.FIRST_COMPLETED)
-            if not reading.done():  # what waits for the process of a page is never told that it has ended
-                raise RuntimeError("the browser: the process of the page has ended")
-            return reading.result()
-        finally:
-            reading.cancel()
-            crash.cancel()
+        return await unless(self._gone, self._read())
 
     async def _read(self) -> Rendered:
         awaited = await self._load()
@@ -317,7 +310,7 @@ class OpenPage:
     # ---- events of the page
 
     def _note_crash(self, _: Page) -> None:
-        self._crash.set()
+        self._gone.set()
 
     def _note_load(self, _: Page) -> None:
         self._loaded = True
@@ -393,6 +386,22 @@ class OpenPage:
         if request.method == "GET":
             self._note_target(request.url)
         return PartAnswer(204, {}, b"")
+
+
+async def unless(end: asyncio.Event, awaited: Awaitable[T]) -> T:
+    """Return what is awaited. Raises `RuntimeError` if `end` is set before.
+
+    What waits for a process that has died is not always told.
+    """
+    result, ending = asyncio.ensure_future(awaited), asyncio.ensure_future(end.wait())
+    try:
+        await asyncio.wait({result, ending}, return_when=asyncio.FIRST_COMPLETED)
+        if not result.done():
+            raise RuntimeError("the browser: its process has ended")
+        return result.result()
+    finally:
+        result.cancel()
+        ending.cancel()
 
 
 def _document_of(url: str) -> str:

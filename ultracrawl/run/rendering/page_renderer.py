@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 MAX_LACKING_RUNS = 3
 """Runs in a row after which a page that lacks parts is indexed as it is: they are gone for good."""
-PAUSES = (0.1, 1.0, 3.0, 8.0, 0.0)
+PAUSES = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 0.0)
 """Seconds after each attempt to open a page on which the browser died; the last one is not repeated."""
 MAX_DEATHS = 12
 """Attempts in a row on which the browser died; then it is taken for broken, and no page is opened again."""
