@@ -84,6 +84,7 @@ def failure_of(error: BaseException) -> Failure:
     for kind, outcome, status, code, retryable in _KINDS:
         if isinstance(error, kind):
             cause = Cause(code, detail) if code is CauseCode.STATED else Cause(code, detail=detail)
-            return Failure(outcome, status, cause, retryable, getattr(error, "wait", None))
+            wait = error.wait if isinstance(error, LoginFailedError) else None
+            return Failure(outcome, status, cause, retryable, wait)
     cause = Cause(CauseCode.EXCEPTION, type(error).__name__, detail)
     return Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause)
