@@ -180,3 +180,24 @@ def test_an_intranet_is_reached_if_the_file_beside_opens_it(
     assert inner.count("/inner") == opened
     assert ("/inner" in collection.found("needle")) is opened
     assert explained["accept"] is opened
+
+
+def test_items_whose_deletion_was_held_back_leave_when_a_person_says_so(
+    site: Site, collection: Collection
+) -> None:
+    leaves = [f"/{number}" for number in range(30)]
+    site.page("/", title="Home", text="needle", links=leaves)
+    for path in leaves:
+        site.page(path, title=path, text="needle")
+    collection.write()
+    collection.crawl()
+    for path in leaves:
+        site.remove(path)
+    assert collection.command("crawl").code == 1
+    assert len(collection.found("needle")) == 31
+    listed = collection.command("admin", "approve-deletions", "handbook", "--list", "--json")
+    assert listed.code == 0, listed.err
+    assert len(listed.json["documents"]) == 30
+    assert len(collection.found("needle")) == 31
+    assert collection.command("admin", "approve-deletions", "handbook").code == 0
+    assert collection.found("needle") == ["/"]

@@ -100,7 +100,7 @@ def test_fast_94_what_was_decided_about_items(pages: Site, url: str, workspace: 
         rows = {row[3].removeprefix(url): row[0] for row in lines(workspace, "postprocess")}
     else:
         text = (workspace.directory / "var/log/site.postprocess.log").read_text()
-        items = [ElementTree.fromstring(line) for line in text.splitlines()]
+        items = list(ElementTree.fromstring(text))
         assert {item.tag for item in items} == {"item"}
         rows = {item.attrib["uri"].removeprefix(url): item.attrib["outcome"] for item in items}
     assert rows == {"/": "new", "/a": "new", "/copy": "duplicate", "/pic": "discarded", "/quiet": "discarded"}

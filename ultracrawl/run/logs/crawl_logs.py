@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import os
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scrapy.utils.log import get_scrapy_root_handler
 
@@ -18,7 +18,7 @@ from ultracrawl.run.logs.candidate_logs import (
     excluded_path,
 )
 from ultracrawl.run.logs.event_logs import FeedLog, FetchLog, HeaderLog, ItemLog, ScoreLog, SiteLog
-from ultracrawl.run.logs.log_files import AppendedLog, ColumnLog, TimedLog, folder_error, log_path
+from ultracrawl.run.logs.log_files import AppendedLog, ColumnLog, ElementLog, TimedLog, folder_error, log_path
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.logs.run_log import RunLog
 from ultracrawl.settings.presets import WATCHED_SETTING
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     from ultracrawl.rules.filters.function import Robot
     from ultracrawl.run.context import CrawlContext
+
+
+L = TypeVar("L", bound=AppendedLog)
 
 
 class LoggedFilters(Protocol):
@@ -86,7 +89,8 @@ class CrawlLogs(Feature):
 
     def open_item_log(self) -> ItemLog:
         """Return the log of decisions about items."""
-        return ItemLog(self._columns("postprocess"), xml=self._context.source.log.postprocess == "xml")
+        is_xml = self._context.source.log.postprocess == "xml"
+        return ItemLog(self._open(ElementLog, "postprocess") if is_xml else self._columns("postprocess"))
 
     def open_header_log(self) -> HeaderLog:
         """Return the log of request and response headers."""
@@ -166,9 +170,12 @@ class CrawlLogs(Feature):
         return log
 
     def _columns(self, name: str) -> ColumnLog:
+        return self._open(ColumnLog, name)
+
+    def _open(self, kind: type[L], name: str) -> L:
         project = self._context.project
         path = log_path(project, self._context.source.name, name)
-        log = ColumnLog(path, project.logs.size, self._context.clock)
+        log = kind(path, project.logs.size, self._context.clock)
         self._groups.append([log])
         return log
 

@@ -14,7 +14,7 @@ from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, ScoreParts, Sco
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.logs.log_files import MAX_TEXT_LENGTH, ColumnLog, printable
+from ultracrawl.run.logs.log_files import MAX_TEXT_LENGTH, ColumnLog, ElementLog, printable
 from ultracrawl.run.transport.outgoing import LoginRequest
 
 if TYPE_CHECKING:
@@ -116,9 +116,8 @@ def _error_class(visit: Visit) -> str:
 class ItemLog(Feature):
     """One line per item: decision, status code, media type, URI and cause; as columns or as an XML element."""
 
-    def __init__(self, log: ColumnLog, *, xml: bool) -> None:
+    def __init__(self, log: ColumnLog | ElementLog) -> None:
         self._log = log
-        self._xml = xml
 
     def visit_ended(self, visit: Visit) -> None:
         """Log the decision on a processed item."""
@@ -126,7 +125,7 @@ class ItemLog(Feature):
         if ending is None or visit.outcome not in _PROCESSED:
             return
         decision = _result_of(visit)
-        if self._xml:
+        if isinstance(self._log, ElementLog):
             fields = {"outcome": decision, "status": str(ending.status), "type": visit.fetch.media_type}
             fields |= {"uri": visit.display_url, "reason": str(ending.cause)}
             named = " ".join(f"{name}={_quoted(value)}" for name, value in fields.items() if value)

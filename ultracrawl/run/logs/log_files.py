@@ -13,6 +13,9 @@ from ultracrawl.sources import Project
 MAX_TEXT_LENGTH = 4096
 """Characters of a text in a line; longer texts from sites are cut."""
 
+_LOG_BEGIN = b'<?xml version="1.0" encoding="utf-8"?>\n<log>\n'
+_LOG_END = b"</log>\n"
+
 
 def log_path(project: Project, source: str, name: str) -> Path:
     """Return the path of a log of a source, for instance `handbook.fetch.log`."""
@@ -54,10 +57,13 @@ class AppendedLog:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self.path.exists() and self.path.stat().st_size + len(text) > self._size:
                 os.replace(self.path, rotated_path(self.path))
-            with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text)
+            self._write(text.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise write_error(self.path, error) from error
+
+    def _write(self, text: bytes) -> None:
+        with self.path.open("ab") as file:
+            file.write(text)
 
     def _now(self) -> str:
         """Return the time in ISO 8601 (UTC), to the second."""
@@ -85,9 +91,24 @@ class ColumnLog(AppendedLog):
         columns = "\t".join([printable(field) if isinstance(field, str) else str(field) for field in fields])
         self.append_line(f"{self._now()}\t{columns}\n")
 
+
+class ElementLog(AppendedLog):
+    """Log that is a whole XML document after each flush: a root element with one element per event and line."""
+
     def add_element(self, name: str, attributes: str) -> None:
-        """Add an event as an XML element on one line; `attributes` are already quoted."""
+        """Add an event; `attributes` are already quoted."""
         self.append_line(f'<{name} time="{self._now()}" {attributes}/>\n')
+
+    def _write(self, text: bytes) -> None:
+        if self.path.exists():
+            with self.path.open("r+b") as file:
+                file.seek(-min(len(_LOG_END), self.path.stat().st_size), os.SEEK_END)
+                if file.read() == _LOG_END:
+                    file.seek(-len(_LOG_END), os.SEEK_END)
+                    file.write(text + _LOG_END)
+                    return
+            os.replace(self.path, rotated_path(self.path))  # it was cut off, or is a log in columns
+        self.path.write_bytes(_LOG_BEGIN + text + _LOG_END)
 
 
 def printable(text: str) -> str:

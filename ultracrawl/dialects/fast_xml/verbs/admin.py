@@ -107,7 +107,7 @@ def list_collections(config: str | None, as_json: bool) -> None:
             click.echo(f"  {line.strip()}")
 
 
-@command.command("export")
+@command.command("export", short_help="Print a collection as XML, passwords masked.")
 @_NAME
 @_CONFIG
 def export(name: str, config: str | None) -> None:
@@ -174,7 +174,7 @@ def resume(context: click.Context, name: str, config: str | None) -> None:
     context.invoke(steering.resume, sources=running_parts(name, config), config=config, timeout=60.0)
 
 
-@command.command("refresh")
+@command.command("refresh", short_help="Begin a cycle of a collection now.")
 @_NAME
 @click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
 @_CONFIG
@@ -216,7 +216,7 @@ def reprocess(
     )
 
 
-@command.command("verify")
+@command.command("verify", short_help="Check a file with collections.")
 @click.argument("file", required=False)
 @_CONFIG
 @click.pass_context
@@ -285,5 +285,12 @@ def show(context: click.Context, place: str, config: str | None, as_json: bool) 
         context.invoke(status.command, site=place, config=file, as_json=as_json)
 
 
-for _verb in (sites.add_uri, sites.refetch, sites.delete, sites.quarantine, sites.blacklist):
+for _verb in (
+    sites.add_uri,
+    sites.refetch,
+    sites.delete,
+    sites.quarantine,
+    sites.blacklist,
+    sites.approve_deletions,
+):
     command.add_command(_verb)

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable
 
 import click
 
+from ultracrawl.cli.manage import held_back
 from ultracrawl.cli.options import confirm, json_option, print_all
 from ultracrawl.dialects.fast_xml.verbs.collection_file import project_with_parts
 from ultracrawl.run.inspection.submission import admitting_source
 from ultracrawl.service.control import SiteOrderResult, order_site
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.stores.project_stores import state_exists
 from ultracrawl.stores.site_orders import SiteAction, SiteOrder
 
 ORDER_TIMEOUT = 30.0
@@ -46,7 +48,7 @@ def add_uri(name: str, uris: tuple[str, ...], config: str | None, as_json: bool)
     print_all("orders", results, print_ordered, as_json=as_json)
 
 
-@click.command("refetch", short_help="Fetch a URI, all with a beginning, or a site again.")
+@click.command("refetch", short_help="Fetch a URI, a prefix, or a site again.")
 @click.argument("name")
 @click.argument("place")
 @_PREFIX
@@ -66,7 +68,7 @@ def refetch(name: str, place: str, prefix: bool, config: str | None, as_json: bo
     _order_all(name, config, SiteOrder(SiteAction.REFETCH, place, prefix), as_json=as_json)
 
 
-@click.command("delete", short_help="Delete the items of a URI, all with a beginning, or a site.")
+@click.command("delete", short_help="Delete the items of a URI, a prefix, or a site.")
 @click.argument("name")
 @click.argument("place")
 @_PREFIX
@@ -127,6 +129,32 @@ def blacklist() -> None:
     Example:
       ultracrawl admin blacklist handbook www.example.com 86400 -c collections.xml
     """  # noqa: D301 - as above
+
+
+@click.command("approve-deletions", short_help="Delete items that a cycle held back.")
+@click.argument("name")
+@click.option("--list", "only_list", is_flag=True, help="List the items, and change nothing.")
+@click.option("--discard", is_flag=True, help="Keep the items, until a later cycle finds the same again.")
+@_CONFIG
+@json_option
+@click.pass_context
+def approve_deletions(
+    context: click.Context, name: str, only_list: bool, discard: bool, config: str | None, as_json: bool
+) -> None:
+    """Delete the items of NAME, its sub-collections included, that were too many to be deleted at once.
+
+    The same as `ultracrawl approve-deletions`.
+
+    \b
+    Examples:
+      ultracrawl admin approve-deletions handbook --list -c collections.xml
+      ultracrawl admin approve-deletions handbook
+    """  # noqa: D301 - as above
+    project, sources = project_with_parts(name, config)
+    chosen = {"config": config, "only_list": only_list, "discard": discard, "as_json": as_json}
+    for source in sources:
+        if state_exists(project, source.name):
+            context.invoke(held_back.approve_deletions, source=source.name, **chosen)
 
 
 def print_ordered(result: SiteOrderResult) -> None:
