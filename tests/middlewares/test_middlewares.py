@@ -171,7 +171,7 @@ def conditional(endings: Endings, refusal: Cause = NO_CAUSE) -> ConditionalMiddl
 def test_what_is_known_of_a_page_goes_out_and_304_ends_its_visit(endings: Endings, request_: Request) -> None:
     visit_with(request_, etag='"\xe9"', checksum=checksum(b"x"), outcome=UrlOutcome.NEW, indexed=True)
     middleware = conditional(endings)
-    middleware.process_request(request_)
+    asyncio.run(middleware.process_request(request_))
     assert request_.headers["If-None-Match"] == b'"\xe9"', "the bytes that the server sent"
     middleware.process_response(request_, answer(304))
     assert endings.ended == Ending(UrlOutcome.NOT_MODIFIED, 304)

@@ -6,16 +6,23 @@ from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
 from ultracrawl.model.cause import truncation_cause
-from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers
+from ultracrawl.rules.recrawl.change import (
+    checksum,
+    classify,
+    conditional_headers,
+    has_same_page,
+    validator_headers,
+)
 from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, parts_of, visit_of
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import content_checksum
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.permissions import PermissionReader
+from ultracrawl.run.rendering.page_parts import PartCheck
 from ultracrawl.run.transport.headers import set_header
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from typing import Self
 
     from scrapy import Request
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.model import UrlRecord
+    from ultracrawl.run.rendering.known_parts import KnownPage
     from ultracrawl.run.results import Head
 
 _CONDITIONS = {b"If-None-Match", b"If-Modified-Since"}
@@ -32,7 +40,7 @@ _UNMODIFIED = UrlOutcome.UNMODIFIED
 class Conditions(Protocol):
     """The stored validators of pages, and the handling of unchanged ones."""
 
-    def add_validators(self, request: Request) -> None:
+    def add_validators(self, request: Request) -> Awaitable[None] | None:
         """Add If-None-Match and If-Modified-Since to a request if validators of its page are stored."""
 
     def judge_answer(self, request: Request, response: Response) -> Response | Request:
@@ -67,14 +75,15 @@ class ConditionalMiddleware:
 
             return cls(ConditionalRequests.from_crawler(crawler))
         permissions, duplicates = parts_of(crawler)[PermissionReader], parts_of(crawler)[Duplicates]
-        may_follow_now = duplicates.canonical_links.may_follow_now
-        return cls(
-            VisitConditions(context_of(crawler), permissions, duplicates.stays_duplicate, may_follow_now)
-        )
+        may_follow_now, checks = duplicates.canonical_links.may_follow_now, parts_of(crawler).get(PartCheck)
+        stays = duplicates.stays_duplicate
+        return cls(VisitConditions(context_of(crawler), permissions, stays, may_follow_now, checks))
 
-    def process_request(self, request: Request) -> None:
+    async def process_request(self, request: Request) -> None:
         """Add the stored validators."""
-        self._conditions.add_validators(request)
+        checking = self._conditions.add_validators(request)
+        if checking is not None:
+            await checking
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
         """Handle 304 and equal bodies."""
@@ -95,26 +104,45 @@ class VisitConditions:
         permissions: HeadPermissions,
         stays_duplicate: Callable[[Visit], bool],
         may_follow_now: Callable[[UrlRecord], bool],
+        parts: PartCheck | None = None,
     ) -> None:
-        """`stays_duplicate` may end a visit; `may_follow_now` returns whether a page may have become an alias."""
+        """`stays_duplicate` may end a visit; `may_follow_now` returns whether a page may have become an alias.
+
+        `parts` is None if no page is opened in a browser.
+        """
         self._context = context
         self._permissions = permissions
         self._stays_duplicate = stays_duplicate
         self._may_follow_now = may_follow_now
+        self._parts = parts
         self._conditional = context.source.refresh.conditional
 
-    def add_validators(self, request: Request) -> None:
-        """Add the validators of the visit's record."""
+    def add_validators(self, request: Request) -> Awaitable[None] | None:
+        """Add the validators of the visit's record; those of a rendered page only if its parts are unchanged."""
         visit = visit_of(request)
         if visit is None:
-            return
+            return None
         if self._may_follow_now(visit.record):
             visit.require_reading()
         if not self._conditional or visit.rescan or request.method != "GET":
-            return
-        if visit.sitemap is not None or not self._permissions.site_reserves(visit):
-            for name, value in conditional_headers(visit.record).items():
-                set_header(request, name, value)
+            return None
+        if visit.sitemap is None:
+            if self._permissions.site_reserves(visit):
+                return None
+            known = self._parts.known(visit) if self._parts is not None else None
+            if known is not None:
+                return self._check_parts(visit, request, known)
+        self._add(request, conditional_headers(visit.record))
+        return None
+
+    async def _check_parts(self, visit: Visit, request: Request, known: KnownPage) -> None:
+        assert self._parts is not None
+        if await self._parts.check(visit, known.parts):
+            self._add(request, validator_headers(known.etag, known.last_modified))
+
+    def _add(self, request: Request, validators: Mapping[str, str]) -> None:
+        for name, value in validators.items():
+            set_header(request, name, value)
 
     def judge_answer(self, request: Request, response: Response) -> Response:
         """Record the checksum; end the visit if the page is unchanged."""
@@ -137,7 +165,8 @@ class VisitConditions:
             visit.note_checksum(value)
             # X-Robots-Tag may change while the body does not.
             may_end = not (refusal or visit.rescan or head.page.x_robots_tag) and visit.record.retained
-            if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
+            spared = visit.parts_unchanged and has_same_page(visit.record, value)
+            if may_end and (spared or classify(visit.record, value) is _UNMODIFIED):
                 ending = Ending(_UNMODIFIED, 200, truncation_cause(visit.fetch.truncated))
                 self._context.endings.end_visit(visit, ending)
         return response

@@ -134,7 +134,9 @@ class PageResult(NamedTuple):
     expires: bool = False
     """Whether its permissions depend on the date, so that the next visit must be unconditional."""
     live: bool = False
-    """Whether its scripts asked for data: it is read at each visit, and its document decides whether it has changed."""
+    """Whether more than the page as sent was read, scripts or data: its document decides whether it has changed."""
+    parts: bytes = b""
+    """Its parts with their validators, as stored; empty if it has to be opened in the browser at each visit."""
     rendered: Cause = NO_CAUSE
     """Why it was opened in the browser, if the source leaves that open."""
     unrendered: Cause = NO_CAUSE

@@ -71,7 +71,7 @@ from ultracrawl.run.reading.language_focus import LanguageFocus, focus_of
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.removal.expiry import ExpirySweeper
-from ultracrawl.run.rendering.page_parts import PartFetcher
+from ultracrawl.run.rendering.page_parts import PartCheck, PartFetcher
 from ultracrawl.run.rendering.page_renderer import PageRenderer
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.sources.compilation.ftp import FtpAccess
@@ -293,6 +293,12 @@ FEATURES: tuple[Row[Any], ...] = (
         PartFetcher,
         lambda p: PartFetcher(p.context, p[RobotsCache], send_of(p), p[AuthChain].certificates),
         "below log-ins",
+        lambda p: bool(p.context.source.javascript.use),
+    ),
+    Row(
+        PartCheck,
+        lambda p: PartCheck(p.context, p[PartFetcher], p[VisitWatch].waiting_in),
+        ANYWHERE,
         lambda p: bool(p.context.source.javascript.use),
     ),
     Row(

@@ -95,12 +95,13 @@ class VisitWatch(Feature):
     @contextmanager
     def waiting_in(self, visit: Visit, step: Step) -> Iterator[None]:
         """Set a step in which visits wait for their turn: it is not overdue while other visits leave the step."""
+        before, _ = self._steps.get(visit, (Step.PROCESSING, 0.0))
         self._steps[visit] = step, self._time
         try:
             yield
         finally:
             self._last_exits[step] = self._time
-            self._steps[visit] = Step.PROCESSING, self._time
+            self._steps[visit] = before, self._time
 
     @contextmanager
     def limit_item(self, item: Any) -> Iterator[None]:

@@ -62,6 +62,8 @@ class PartRequest:
     """The body of a POST request; None for GET."""
     cookies: str = field(default="", repr=False)
     """Cookies that scripts have set, as in the header `Cookie`."""
+    validators: dict[str, str] = field(default_factory=dict, repr=False)
+    """`If-None-Match` and `If-Modified-Since`, if the part is known."""
     note_turn: Callable[[bool], None] = field(default=lambda _: None, repr=False)
     """Called with True when it begins to wait for the turn of its site, and with False when that is over."""
     note_failure: Callable[[], None] = field(default=lambda: None, repr=False)

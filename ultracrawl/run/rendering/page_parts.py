@@ -1,4 +1,4 @@
-"""Fetches the parts that the scripts of a page request, under the same rules as all requests of a crawl."""
+"""Fetches the parts of pages under the rules of all requests: as scripts ask for them, or to see what has changed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Container, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 
-from ultracrawl.model import CauseCode
+from ultracrawl.model import CauseCode, UrlOutcome
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.rules.recrawl.failure_policy import NET, TIMEOUT
@@ -23,17 +23,19 @@ from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.urls.canonical import host_of, site_of, split
 from ultracrawl.run.download_errors.kinds import failure_of
 from ultracrawl.run.hooks import Feature
+from ultracrawl.run.rendering.known_parts import KnownPage, KnownPart
 from ultracrawl.run.rendering.open_page import PartAnswer, PartRequest
 from ultracrawl.run.results import FetchedPart
 from ultracrawl.run.transport.headers import header_of, values_of
 from ultracrawl.run.transport.outgoing import ANONYMOUS, MORE_COOKIES, Send
+from ultracrawl.run.visit import Step, Visit
+from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.rules.robots.rules import RobotsRules
     from ultracrawl.run.context import CrawlContext
-    from ultracrawl.run.visit import Visit
     from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 
 logger = logging.getLogger(__name__)
@@ -53,6 +55,8 @@ _PASSED_HEADERS = ("accept", "accept-language", "x-requested-with", "origin")
 _READABLE_TYPES = frozenset({"fetch", "xhr"})
 """Resource types whose content scripts can read; a script of another origin is run but not readable."""
 _FRAME = "document"
+_READ = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.PENDING})
+_UNCHANGED = frozenset({UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING})
 
 
 class RobotsSource(Protocol):
@@ -120,6 +124,17 @@ class PageParts:
         """Whether a part was refused because the run had reached a limit."""
         self.closed = False
         self._waits: set[asyncio.Future[None]] = set()
+        self._known: dict[tuple[str, str], KnownPart] | None = {}
+
+    def known(self, etag: str, last_modified: str) -> bytes:
+        """Return the parts that the page got, as stored beside its validators; empty if they cannot be repeated."""
+        parts = None if self._known is None else tuple(self._known.values())
+        return b"" if parts is None else KnownPage(etag, last_modified, parts).stored()
+
+    @property
+    def has_any(self) -> bool:
+        """Whether the page asked for anything."""
+        return self._known is None or bool(self._known)
 
     async def __call__(self, request: PartRequest) -> PartAnswer | None:
         """Return a part; None if the page may not have it, or is closed."""
@@ -127,7 +142,17 @@ class PageParts:
             self.exceeded.add(PARTS)
             return None
         self._requests -= 1
-        return await self._fetcher.fetch(request, self)
+        answer = await self._fetcher.fetch(request, self)
+        self._note(request, answer)
+        return answer
+
+    def _note(self, request: PartRequest, answer: PartAnswer | None) -> None:
+        """Note a part; requests by POST and those with cookies of scripts are not repeated without the page."""
+        if request.data is not None or request.cookies:
+            self._known = None
+        elif self._known is not None:
+            headers = {name: request.headers[name] for name in _PASSED_HEADERS if name in request.headers}
+            self._known[request.url, request.kind] = KnownPart.of(request, headers, answer)
 
     async def may_request(self) -> bool:
         """Return whether a part may be requested now: the page is open, and may get more bytes.
@@ -201,6 +226,9 @@ class PartFetcher:
         self._next: dict[str, float] = {}
         self._scripts: dict[tuple[str, bool], PartAnswer] = {}
         """Cached scripts by URL, and whether the page was of another origin."""
+        self._checking = defaultdict[tuple[object, ...], asyncio.Lock](asyncio.Lock)
+        self._current: dict[tuple[object, ...], PartAnswer] = {}
+        """The answers 304 of this run to requests for scripts, by URL, whether the page was foreign, and validators."""
 
     def for_page(self, visit: Visit) -> PageParts:
         """Return what fetches the parts of one page, up to its limits."""
@@ -210,14 +238,34 @@ class PartFetcher:
         """Return a part of a page, None if it is refused or not available."""
         origin = RequestOrigin.of(request)
         key = request.url, origin.is_foreign(request.url)
-        cached = self._scripts.get(key) if request.kind == "script" else None
+        if request.kind != "script":
+            return await self._follow(request, origin, page)
+        cached = self._scripts.get(key)
         if cached is not None:
             page.receive(len(cached.body))
             return cached
+        if request.validators:
+            return await self._check_script(key, request, origin, page)
         answer = await self._follow(request, origin, page)
-        if answer is not None and request.kind == "script" and answer.status == 200:
+        if answer is not None and answer.status == 200:
             self._cache(key, answer)
         return answer
+
+    async def _check_script(
+        self, key: tuple[str, bool], request: PartRequest, origin: RequestOrigin, page: PageParts
+    ) -> PartAnswer | None:
+        """Return the answer to a conditional request for a script; pages that share one ask once in a run."""
+        condition = (*key, *request.validators.values())
+        async with self._checking[condition]:
+            answer = self._current.get(condition) or self._scripts.get(key)
+            if answer is not None:
+                return answer
+            answer = await self._follow(request, origin, page)
+            if answer is not None and answer.status == 304:
+                self._current[condition] = answer
+            elif answer is not None and answer.status == 200:
+                self._cache(key, answer)
+            return answer
 
     def _cache(self, key: tuple[str, bool], answer: PartAnswer) -> None:
         self._scripts[key] = answer
@@ -360,6 +408,7 @@ class PartFetcher:
             **context.rules.headers,
             **{name: page_headers[name] for name in passed if name in page_headers},
             **({"Cookie": part.cookies} if cookies else {}),
+            **part.validators,
         }
         meta = {
             "download_slot": "javascript",
@@ -371,6 +420,53 @@ class PartFetcher:
         }
         method, body = ("GET", b"") if part.data is None else ("POST", part.data)
         return Request(url, method=method, body=body, headers=headers, meta=meta, dont_filter=True)
+
+
+class PartCheck(Feature):
+    """Asks for the parts of pages whose scripts were run before their pages are requested.
+
+    If all are as they were, a page that is unchanged, too, is not opened again. Parts are requested one by one, up to
+    the first one that has changed, with the validators of the response that the page got.
+    """
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        parts: PartFetcher,
+        within: Callable[[Visit, Step], AbstractContextManager[None]],
+    ) -> None:
+        """Initialise; `within` times a step of a visit."""
+        self._context = context
+        self._parts = parts
+        self._within = within
+
+    def known(self, visit: Visit) -> KnownPage | None:
+        """Return what is known of the parts of a page; None if it has to be opened anyway, or has none."""
+        if visit.rescan or visit.from_store or not (visit.record.checksum and visit.record.retained):
+            return None
+        stored = self._context.store.documents.retained_document(Retained.PARTS, visit.entry.key)
+        return KnownPage.of_stored(stored) if stored else None
+
+    async def check(self, visit: Visit, known: Iterable[KnownPart]) -> bool:
+        """Return whether all parts of a page are as they were."""
+        parts = self._parts.for_page(visit)
+        try:
+            with self._within(visit, Step.BROWSER):
+                for part in known:
+                    if not part.is_current(await parts(part.request())):
+                        return False
+        finally:
+            parts.close()
+        visit.note_parts_unchanged()
+        return True
+
+    def visit_ended(self, visit: Visit) -> None:
+        """Store the parts of a page that was opened; forget those of one that was not, unless it is unchanged."""
+        documents, key = self._context.store.documents, visit.entry.key
+        if visit.page.parts and visit.outcome in _READ and not visit.deferred:
+            documents.retain_document(Retained.PARTS, key, visit.page.parts)
+        elif not (visit.parts_unchanged and visit.outcome in _UNCHANGED):
+            documents.release_document(Retained.PARTS, key)
 
 
 def _name_of(error: Exception) -> str:

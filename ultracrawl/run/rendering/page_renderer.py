@@ -168,9 +168,6 @@ class PageRenderer(Feature):
 
     def _judged(self, visit: Visit, rendered: Rendered, page: Page) -> Rendered | None:
         """Return a page after its scripts, None if it lacks parts, and what is indexed is kept in place of it."""
-        if rendered.asks_for_data:
-            visit.page = visit.page._replace(live=True)
-            visit.drop_validators()
         if rendered.lacks_parts:
             lacks = "a script or data that it asks for could not be had"
             self._note_unrendered(visit, RenderingError(NotRendered.PARTS, lacks))
@@ -214,6 +211,10 @@ class PageRenderer(Feature):
         if parts.is_cut_by_run and self._may_wait(parts.received):
             self._context.queue.retry(visit, 0.0)
             return None
+        etag, last_modified = visit.fetch.etag, visit.fetch.last_modified
+        if rendered.asks_for_data or parts.has_any:
+            visit.drop_validators()
+            visit.page = visit.page._replace(live=True, parts=parts.known(etag, last_modified))
         if len(rendered.html) > self._context.source.limits.max_size:
             raise RenderingError(NotRendered.SIZE, "the rendered page is larger than limits.max_size")
         return rendered

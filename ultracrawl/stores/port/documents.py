@@ -24,6 +24,8 @@ class Retained(Enum):
     """The related lists of these documents as last submitted to the index."""
     LISTED = "listed"
     """Listing entries of documents whose visit is due."""
+    PARTS = "parts"
+    """The parts of pages that were opened in a browser, with their validators."""
 
 
 class Copy(NamedTuple):
