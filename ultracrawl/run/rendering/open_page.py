@@ -146,7 +146,7 @@ class OpenPage:
         page = await place.context.new_page()
         session = await place.context.new_cdp_session(page)
         made = cls(page, session, url, answer, fetch, options)
-        place.answer_by(made.answer)
+        await place.begin(made.answer)
         page.on("load", made._note_load)
         page.on("popup", made._close)
         page.on("crash", made._note_crash)

@@ -49,10 +49,6 @@ class SiteContext:
         await context.route("**/*", made._route)
         return made
 
-    def answer_by(self, answer: Callable[[Route], Awaitable[None]]) -> None:
-        """Let the requests of the context be answered by `answer`, until `clear`."""
-        self._answer = answer
-
     async def clear(self) -> bool:
         """Close the page with all its windows and clear what it has stored; return whether the context can be kept."""
         self._answer = None
@@ -62,9 +58,19 @@ class SiteContext:
         if not self._usable:
             return False
         heap = await self._session.send("Runtime.getHeapUsage")  # the process has ended what the page began
+        # Its last changes may still be on their way; this clearing follows them by the same way.
+        await self._holder.evaluate("try { localStorage.clear() } catch {}")
+        await self._clear_storage()
+        return len(self.context.pages) == 1 and heap["totalSize"] < MAX_HEAP
+
+    async def begin(self, answer: Callable[[Route], Awaitable[None]]) -> None:
+        """Let the requests of a page be answered by `answer`, until `clear`; what arrived late is cleared."""
+        await self._clear_storage()
+        self._answer = answer
+
+    async def _clear_storage(self) -> None:
         await self._session.send("Storage.clearDataForOrigin", {"origin": self.origin, "storageTypes": "all"})
         await self.context.clear_cookies()
-        return len(self.context.pages) == 1 and heap["totalSize"] < MAX_HEAP
 
     async def close(self) -> None:
         """Close the context."""
