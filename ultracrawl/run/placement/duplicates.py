@@ -16,7 +16,7 @@ from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.placement.canonical_links import CanonicalLinks
 from ultracrawl.run.placement.holders import ContentHolders
-from ultracrawl.run.placement.succession import Succession, same_content
+from ultracrawl.run.placement.succession import Succession, named_as, same_content
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
@@ -268,7 +268,8 @@ class Duplicates(Feature):
         ):
             return
         now = self._context.store.records.get_record(visit.entry.key)
-        if now is None or not now.retained or _content_of(now) != _content_of(before):
+        is_same = now is not None and now.retained and now.fingerprint == before.fingerprint
+        if now is None or not is_same or named_as(now) != named_as(before):
             self._succession.release_aliases(before, now)
 
     @staticmethod
@@ -376,10 +377,6 @@ class DocumentMarks:
 
     def _is_searchable(self, name: str) -> bool:
         return name in self._rules.used_attributes or self._rules.attributes.is_searchable(name)
-
-
-def _content_of(record: UrlRecord) -> tuple[bytes, str]:
-    return record.fingerprint, record.language
 
 
 def alias_of(visit: Visit) -> Cause:

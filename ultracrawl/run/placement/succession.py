@@ -79,12 +79,14 @@ class Succession:
     def release_aliases(self, before: UrlRecord, now: UrlRecord | None) -> None:
         """Let aliases follow the page that they name, of which `before` was known and `now` is.
 
-        They get the fingerprint of its new content. If it has none in the index any more, or is in another language,
-        all are fetched again: unlike other duplicates, each may have a text of its own.
+        They get the fingerprint of its new content. If it has none in the index any more, is in another language, or
+        names another page itself, perhaps one of them, all are fetched again: unlike other duplicates, each may have
+        a text of its own.
         """
         records = self._context.store.records
         stands = now is not None and (now.retained or now.outcome is UrlOutcome.DUPLICATE)
-        fingerprint = now.fingerprint if now and stands and now.language == before.language else b""
+        is_alike = now is not None and named_as(now) == named_as(before)
+        fingerprint = now.fingerprint if now is not None and stands and is_alike else b""
         refused = records.get_records(list(self._refused.get(before.fingerprint, ()))).values()
         for record in (*self._holders.others_of_record(before), *refused):
             if not _is_alias(record) or record.cause.subject != before.url or record.retained:
@@ -151,6 +153,12 @@ class Succession:
     def _amend(self, record: UrlRecord) -> None:
         self._context.store.records.amend_record(url_key(record.url), record)
         self._context.queue.update_record(record)
+
+
+def named_as(record: UrlRecord) -> tuple[str, str]:
+    """Return what decides about the aliases of a page beside its content: its language, and the page that it names."""
+    kept = record.cause.code is CauseCode.CANONICAL_KEPT
+    return record.language, record.cause.subject if kept else ""
 
 
 def _is_alias(record: UrlRecord) -> bool:
