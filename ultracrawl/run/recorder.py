@@ -65,6 +65,8 @@ class Recorder:
         if self._should_remove(visit.record, outcome):
             reason = RemovalReason.FILTERS if ending.filtered else RemovalReason(outcome.value)
             record = _marked_for_removal(record, visit.record, Removal(reason, record.cause))
+        if visit.page.live:
+            record = replace(record, etag="", last_modified="")
         if visit.page.unrendered:
             record = replace(record, etag="", last_modified="", failed_runs=visit.record.failed_runs + 1)
         if not outcome.transient:

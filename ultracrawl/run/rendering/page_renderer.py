@@ -213,7 +213,6 @@ class PageRenderer(Feature):
             return None
         etag, last_modified = visit.fetch.etag, visit.fetch.last_modified
         if rendered.asks_for_data or parts.has_any:
-            visit.drop_validators()
             visit.page = visit.page._replace(live=True, parts=parts.known(etag, last_modified))
         if len(rendered.html) > self._context.source.limits.max_size:
             raise RenderingError(NotRendered.SIZE, "the rendered page is larger than limits.max_size")
