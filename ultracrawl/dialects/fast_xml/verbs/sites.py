@@ -84,8 +84,10 @@ def delete(name: str, place: str, prefix: bool, yes: bool, config: str | None, a
     Example:
       ultracrawl admin delete handbook https://www.example.com/old/ --prefix --yes -c collections.xml
     """  # noqa: D301 - as above
+    project, sources = project_with_parts(name, config)
     confirm(f"Delete what is stored of {place}?", yes=yes)
-    _order_all(name, config, SiteOrder(SiteAction.DELETE, place, prefix), as_json=as_json)
+    results = _orders(project, sources, SiteOrder(SiteAction.DELETE, place, prefix))
+    print_all("orders", results, print_ordered, as_json=as_json)
 
 
 def _holding(action: SiteAction, short_help: str) -> Callable[[Callable[[], None]], click.Command]:
