@@ -17,6 +17,7 @@ OPTIONAL = {
     "search": {"anchor", "completions", "display_name", "text"},
     "status": {"time", "problem", "documents", "same_start"},
     "status SITE": {"machine", "pid", "since", "waiting"},  # of the crawl that asks it now
+    "approve": {"kept"},  # while the source is being crawled
     "approve-changes": {"cause", "url"},
     "approve-deletions": {"cause", "url"},
     "index dump": {"acl", "section_anchors", "sections"},

@@ -17,7 +17,7 @@ UNUSED = {
     "ultracrawl.cli.crawl.crawl": [
         "scrapy", "twisted", "multiprocessing", "ultracrawl.service.schedules", "ultracrawl.service.orders",
     ],
-    "ultracrawl.service.supervisor.parallel": ["scrapy", "twisted"],
+    "ultracrawl.service.supervisor.command": ["scrapy", "twisted"],
     "ultracrawl.service.run": [
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid", "sqlalchemy",
         "itemadapter", "pydantic.v1", "ultracrawl.agents.agent", "ultracrawl.service.orders",
