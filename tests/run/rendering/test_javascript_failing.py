@@ -179,9 +179,7 @@ def test_a_page_that_could_not_be_opened_is_opened_in_the_next_run_though_it_is_
     assert sorted(workspace.search("written")) == ALL[:-1]
     assert workspace.urls()["/p4"]["reason"] == ""
     last = workspace.crawl().run
-    assert last["outcomes"] == {"UNMODIFIED": PAGES}, (
-        "their scripts ask for data, so they are opened at each visit"
-    )
+    assert last["outcomes"] == {"NOT_MODIFIED": PAGES}, "all that their scripts ask for is as it was"
 
 
 def test_a_browser_whose_driver_died_is_started_anew(killer: Killer) -> None:
