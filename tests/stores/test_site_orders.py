@@ -12,11 +12,16 @@ from ultracrawl.stores.site_orders import (
     SiteOrder,
     leave_site_order,
     orders_path,
-    take_site_orders,
+    taking_site_orders,
     waits,
 )
 
 NOW = 1_000.0
+
+
+def take_site_orders(file: Path, now: float, *, begins: bool = False) -> list[SiteOrder]:
+    with taking_site_orders(file, now, begins=begins) as orders:
+        return orders
 
 
 @pytest.fixture
@@ -32,6 +37,30 @@ def test_an_order_is_taken_once(file: Path) -> None:
     assert take_site_orders(file, NOW) == [order]
     assert not waits(file, order)
     assert take_site_orders(file, NOW, begins=True) == []
+
+
+def test_an_order_is_kept_until_it_is_carried_out(file: Path) -> None:
+    order = SiteOrder(SiteAction.ADD, "http://a.example/")
+    leave_site_order(file, order, NOW)
+    with taking_site_orders(file, NOW) as orders:
+        assert orders == [order]
+        assert orders_path(file).stat().st_size, "a crawl that is killed here leaves it to the next one"
+    assert not orders_path(file).stat().st_size
+
+
+def test_a_full_disk_loses_no_order(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    orders = [SiteOrder(SiteAction.ADD, f"http://a.example/{number}") for number in range(3)]
+    for order in orders[:2]:
+        leave_site_order(file, order, NOW)
+
+    def full(_file: int, _data: bytes, _at: int) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.pwrite", full)
+    with pytest.raises(StateError):
+        leave_site_order(file, orders[2], NOW)
+    monkeypatch.undo()
+    assert take_site_orders(file, NOW) == orders[:2]
 
 
 def test_an_order_about_a_site_holds_for_each_crawl_that_begins_before_its_end(file: Path) -> None:

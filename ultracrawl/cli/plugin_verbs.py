@@ -34,7 +34,7 @@ def find_plugin_verb(name: str) -> PluginVerb | None:
 
 
 def plugin_verbs() -> Iterator[tuple[str, PluginVerb]]:
-    """Yield the verbs of packages by name; those that cannot be used are left out, for the help of all others."""
+    """Yield the verbs of packages by name; of one that cannot be used, the line says why."""
     try:
         names = sorted(VERBS.names)
     except PluginError:

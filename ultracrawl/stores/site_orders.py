@@ -88,17 +88,24 @@ def leave_site_order(state_file: Path, order: SiteOrder, now: float) -> None:
         _write(file, [*kept, order])
 
 
-def take_site_orders(state_file: Path, now: float, *, begins: bool = False) -> list[SiteOrder]:
-    """Return the orders that no crawl has taken, and if the crawl `begins`, those that still hold.
+@contextmanager
+def taking_site_orders(state_file: Path, now: float, *, begins: bool = False) -> Iterator[list[SiteOrder]]:
+    """Yield the orders that no crawl has taken, and if the crawl `begins`, those that still hold.
 
-    Orders that do not hold for a time are removed. Raises `StateError`.
+    They are taken when the block ends: one whose crawl is killed in it is carried out again. Orders that do not hold
+    for a time are removed then. Raises `StateError`.
     """
     if not orders_path(state_file).exists():
-        return []
+        yield []
+        return
     with _locked(state_file) as (orders, file):
         held = _in_force(orders, now)
-        _write(file, [replace(each, taken=True) for each in held if each.stays])
-    return [each for each in held if begins or not each.taken]
+        left = [replace(each, taken=True) for each in held if each.stays]
+        try:
+            yield [each for each in held if begins or not each.taken]
+        finally:
+            if left != orders:
+                _write(file, left)
 
 
 def waits(state_file: Path, order: SiteOrder) -> bool:
@@ -142,5 +149,5 @@ def _read(file: int) -> list[SiteOrder]:
 
 def _write(file: int, orders: Iterable[SiteOrder]) -> None:
     text = "".join(json.dumps(asdict(each)) + "\n" for each in orders).encode()
-    os.ftruncate(file, 0)
-    os.pwrite(file, text, 0)
+    os.pwrite(file, text, 0)  # before anything is cut off: a full disk loses no order
+    os.ftruncate(file, len(text))

@@ -12,7 +12,7 @@ from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.control.orders import ORDER_POLL_TICKS
 from ultracrawl.run.hooks import Feature
 from ultracrawl.stores.project_stores import state_file
-from ultracrawl.stores.site_orders import SiteAction, SiteOrder, orders_path, take_site_orders
+from ultracrawl.stores.site_orders import SiteAction, SiteOrder, orders_path, taking_site_orders
 
 if TYPE_CHECKING:
     from ultracrawl.model import UrlRecord
@@ -32,7 +32,7 @@ class SiteOrders(Feature):
         self._context = context
         self._file = state_file(context.project, context.source.name)
         self._changed = 0
-        """When the file was last changed, as far as read."""
+        """When the file was last changed before it was read."""
         self._ticks = 0
         self._deleting: set[int] = set()
         """Keys of URLs to delete whose visits are in flight."""
@@ -57,11 +57,13 @@ class SiteOrders(Feature):
             changed = os.stat(orders_path(self._file)).st_mtime_ns
         if changed == self._changed:
             return
-        for order in take_site_orders(self._file, self._context.clock(), begins=begins):
-            logger.info("%s: received %s %s", self._context.source.name, order.action, order.place)
-            self._carry_out(order)
-        with suppress(OSError):
-            self._changed = os.stat(orders_path(self._file)).st_mtime_ns
+        self._changed = changed
+        with taking_site_orders(self._file, self._context.clock(), begins=begins) as orders:
+            for order in orders:
+                logger.info("%s: received %s %s", self._context.source.name, order.action, order.place)
+                self._carry_out(order)
+            if orders:
+                self._context.flush()  # an order is kept until what it has changed is durable
 
     def _carry_out(self, order: SiteOrder) -> None:
         queue = self._context.queue

@@ -1,1 +1,1 @@
-"""Runs the filters of a portal robot source, and limits the time and memory of user code that they call."""
+"""Runs the filters of a source, and limits the time and memory of user code that they call."""

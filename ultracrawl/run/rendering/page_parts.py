@@ -42,6 +42,8 @@ logger = logging.getLogger(__name__)
 
 MAX_CACHED_BYTES = 32 << 20
 """Bytes of scripts that are cached, because the pages of a site share them."""
+MAX_CURRENT = 10_000
+"""Answers 304 to requests for scripts that are remembered: a site may have a script for each page."""
 MAX_CONCURRENT_PARTS = 8
 """Parts that are fetched concurrently, for all pages together."""
 PARTS, BYTES, MAX_SIZE = "javascript.parts", "javascript.bytes", "limits.max_size"
@@ -262,10 +264,16 @@ class PartFetcher:
                 return answer
             answer = await self._follow(request, origin, page)
             if answer is not None and answer.status == 304:
-                self._current[condition] = answer
+                self._remember_current(condition, answer)
             elif answer is not None and answer.status == 200:
                 self._cache(key, answer)
             return answer
+
+    def _remember_current(self, condition: tuple[object, ...], answer: PartAnswer) -> None:
+        if len(self._current) >= MAX_CURRENT:
+            self._current.clear()
+            self._checking.clear()  # at worst a script is asked for twice
+        self._current[condition] = answer
 
     def _cache(self, key: tuple[str, bool], answer: PartAnswer) -> None:
         self._scripts[key] = answer

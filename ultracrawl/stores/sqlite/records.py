@@ -126,7 +126,7 @@ class SqliteContents(SqliteScans):
     def nearest_signature(self, signature: int, within: int) -> bytes | None:
         """Return the fingerprint with the nearest signature."""
         signature_blocks = blocks(signature)
-        query = "SELECT fingerprint, simhash FROM near WHERE block IN (?,?,?,?)"
+        query = "SELECT fingerprint, signature FROM near WHERE block IN (?,?,?,?)"
         known = {found: value % (1 << 64) for found, value in self._read(query, *signature_blocks)}
         for block in signature_blocks:
             known.update((found, self._signatures[found]) for found in self._blocks.get(block, ()))
@@ -141,7 +141,7 @@ class SqliteContents(SqliteScans):
     def write_changes(self) -> None:
         """Write the unflushed changes."""
         self._db.executemany(
-            "INSERT OR IGNORE INTO near (block, fingerprint, simhash) VALUES (?,?,?)",
+            "INSERT OR IGNORE INTO near (block, fingerprint, signature) VALUES (?,?,?)",
             [
                 (block, fingerprint, value - (1 << 64) if value & _SIGN_BIT else value)
                 for fingerprint, value in self._signatures.items()

@@ -89,7 +89,7 @@ CREATE INDEX url_fingerprint ON url (fingerprint) WHERE fingerprint<>x'';
 CREATE TABLE near (
     block INTEGER NOT NULL,
     fingerprint BLOB NOT NULL,
-    simhash INTEGER NOT NULL,
+    signature INTEGER NOT NULL,
     PRIMARY KEY (block, fingerprint)
 ) WITHOUT ROWID;
 CREATE TABLE successor (key INTEGER PRIMARY KEY, document BLOB NOT NULL);

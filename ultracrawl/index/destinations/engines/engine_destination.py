@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from ultracrawl.index.changes import last_changes
 from ultracrawl.index.destinations.destination import Batch, Destination
@@ -19,6 +19,8 @@ from ultracrawl.index.engine import Deletion, IndexDocument, Json
 
 logger = logging.getLogger(__name__)
 
+JSON, LINES = ("Content-Type: application/json",), ("Content-Type: application/x-ndjson",)
+"""Headers of a request whose body is a value, or a value a line."""
 KEYS_PER_REQUEST = 100
 """Documents that one request removes; some engines take them in the URL."""
 
@@ -99,7 +101,7 @@ class EngineServer(Destination):
     ) -> tuple[int, Any]:
         """Send JSON, and return the status and the JSON of the response, None for other bodies."""
         body = b"" if value is None else _encoded(value)
-        response = self.client.send(method, path, body, ("Content-Type: application/json",), accept=accept)
+        response = self.client.send(method, path, body, JSON, accept=accept)
         try:
             return response.status, json.loads(response.body)
         except ValueError:
@@ -108,7 +110,7 @@ class EngineServer(Destination):
     def send_lines(self, path: str, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Post lines of JSON in bodies of limited size, and yield each body with that of its response."""
         for body in self.client.batches(lines):
-            yield body, self.client.send("POST", path, body, ("Content-Type: application/x-ndjson",)).body
+            yield body, self.client.send("POST", path, body, LINES).body
 
     def leave_out(self, record: str, why: object) -> None:
         """Warn that the engine has refused a record."""
@@ -123,8 +125,3 @@ def line_of(value: object) -> bytes:
 def _encoded(value: object) -> bytes:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode(errors="replace")
-
-
-def text_at(record: Mapping[str, Json], name: str) -> str:
-    """Return a text of a record."""
-    return cast(str, record[name])

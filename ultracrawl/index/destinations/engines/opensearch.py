@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
-from ultracrawl.index.destinations.engines.engine_destination import EngineServer, line_of, text_at
+from ultracrawl.index.destinations.engines.engine_destination import EngineServer, line_of
 from ultracrawl.index.destinations.http_client import TRANSIENT_STATUSES
 from ultracrawl.index.engine import Json
 
@@ -70,7 +70,7 @@ class OpenSearchDestination(EngineServer):
 
     def _lines(self, records: Iterable[dict[str, Json]]) -> Iterator[bytes]:
         for record in records:
-            action = {"index": {"_index": self.collection, "_id": text_at(record, "id")}}
+            action = {"index": {"_index": self.collection, "_id": record["id"]}}
             yield line_of(action) + line_of(record)
 
     def _busy_of(self, body: bytes, answer: bytes) -> bytes:

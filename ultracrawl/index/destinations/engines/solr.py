@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
-from ultracrawl.index.destinations.engines.engine_destination import EngineServer, line_of
+from ultracrawl.index.destinations.engines.engine_destination import JSON, EngineServer, line_of
 from ultracrawl.index.engine import Json
 
 _TEXTS = ("title", "text", "content")
@@ -31,8 +30,8 @@ class SolrDestination(EngineServer):
     def put_records(self, records: Iterable[dict[str, Json]]) -> None:
         """Add or replace records."""
         for body in self.client.batches(line_of(dict(_fields(record))) for record in records):
-            documents = [json.loads(line) for line in body.splitlines()]
-            self.request("POST", f"/{self.collection}/update", documents)
+            array = b"[" + body.rstrip().replace(b"\n", b",") + b"]"
+            self.client.send("POST", f"/{self.collection}/update", array, JSON)
 
     def finish(self) -> None:
         """Commit, so that what was sent is on disk and found."""
