@@ -47,7 +47,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tell `require` which test begins."""
+    """Tell `require` which test begins; whatever leaps the one before made, it is as late as it is."""
+    clock.take_back_leaps()
     note_markers(item)
 
 
@@ -72,7 +73,6 @@ def workspace(processes: bool, tmp_path: Path) -> Workspace:
     from support.in_process import InProcessWorkspace
     from support.project import Workspace
 
-    clock.take_back_leaps()
     return Workspace(tmp_path) if processes else InProcessWorkspace(tmp_path)
 
 

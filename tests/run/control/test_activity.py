@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
@@ -38,13 +37,11 @@ class Crawl:
 
 
 @pytest.fixture
-def crawl() -> Iterator[Crawl]:
-    clock.take_back_leaps()
+def crawl() -> Crawl:
     crawl = Crawl()
     clock.leap(40_000)
     assert crawl.quiet() == 40
-    yield crawl
-    clock.take_back_leaps()
+    return crawl
 
 
 def visited(crawl: Crawl) -> Visit:

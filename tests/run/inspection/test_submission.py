@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import clock
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.project import LOOPBACK
@@ -37,7 +36,6 @@ def url(site: NetworkSite) -> Iterator[str]:
 
 @pytest.fixture
 def workspace(tmp_path: Path, url: str) -> InProcessWorkspace:
-    clock.take_back_leaps()
     workspace = InProcessWorkspace(tmp_path)
     workspace.define(f"{url}/")
     return workspace

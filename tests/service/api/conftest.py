@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from support import clock
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.pages import bird_site
@@ -87,7 +86,6 @@ def site() -> NetworkSite:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> InProcessWorkspace:
-    clock.take_back_leaps()
     return InProcessWorkspace(tmp_path)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from service.api.conftest import Api
-from support import clock
 
 from ultracrawl.service.access.failed_logins import FAILURE_WINDOW, MAX_FAILED_LOGINS, FailedLogins
 from ultracrawl.service.access.requester import Role
@@ -110,7 +109,6 @@ def test_a_log_that_cannot_be_written_is_reported_and_stops_nothing(
 
 
 def test_full_logs_are_kept_up_to_a_number(api: Api, tmp_path: Path) -> None:
-    clock.take_back_leaps()
     project = api.project.model_copy(
         update={"logs": api.project.logs.model_copy(update={"path": tmp_path / "logs", "size": 300})}
     )

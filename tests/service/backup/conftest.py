@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support import clock
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.project import Workspace
@@ -25,7 +24,6 @@ def site(processes: bool) -> Site:
 
 @pytest.fixture
 def workspace(processes: bool, tmp_path: Path) -> Workspace:
-    clock.take_back_leaps()
     folder = tmp_path / "here"
     folder.mkdir()
     return Workspace(folder) if processes else InProcessWorkspace(folder)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import clock
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.pages import Pages, bird_site, define_project
@@ -20,7 +19,6 @@ def site() -> NetworkSite:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> InProcessWorkspace:
-    clock.take_back_leaps()
     return InProcessWorkspace(tmp_path)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -45,7 +45,7 @@ def asked(pages: Pages, path: str, **options: Any) -> Response:
 
 
 @pytest.fixture
-def past_its_time(public: Pages) -> Iterator[Ask]:
+def past_its_time(public: Pages) -> Ask:
     """Ask with a search process that stands still until the time of the search is over."""
     searching, numbers = public.app.state.api.searching, itertools.count()
 
@@ -63,8 +63,7 @@ def past_its_time(public: Pages) -> Iterator[Ask]:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
-    yield ask
-    clock.take_back_leaps()
+    return ask
 
 
 @pytest.fixture
