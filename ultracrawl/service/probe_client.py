@@ -5,14 +5,21 @@ from __future__ import annotations
 import http.client
 import socket
 import ssl
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
 from urllib.parse import urlsplit
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.run.transport.host_addresses import addresses_of, seed_addresses
+from ultracrawl.settings.trust import trusted_roots
 from ultracrawl.sources import DataSource, Project, compile_source
 
 MAX_BODY_BYTES = 512_000
@@ -38,16 +45,38 @@ class ProbeResponse:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Which https servers a source talks to: its root certificates (None: the machine's) and pinned keys by host."""
+
+    roots: Path | None = None
+    pins: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def secure(self, connection: socket.socket, host: str) -> ssl.SSLSocket:
+        """Begin TLS on a connection. Raises `ssl.SSLError` if the server is not trusted."""
+        file, folder = (str(self.roots), "") if self.roots else trusted_roots()
+        context = ssl.create_default_context(cafile=file or None, capath=folder or None)
+        secured = context.wrap_socket(connection, server_hostname=host)
+        pins = self.pins.get(host)
+        if pins and _key_of(secured) not in pins:
+            secured.close()
+            raise ssl.SSLError(f"the public key of {host} is none of http.pins")
+        return secured
+
+
 class ProbeClient:
     """Sends single requests; resolves each host itself and connects to an allowed address only.
 
     `timeout` is in seconds and applies to each step of a request.
     """
 
-    def __init__(self, policy: AddressPolicy, headers: Mapping[str, str], timeout: float = 30.0) -> None:
+    def __init__(
+        self, policy: AddressPolicy, headers: Mapping[str, str], timeout: float, trust: Trust
+    ) -> None:
         self._policy = policy
         self._headers = dict(headers)
         self._timeout = timeout
+        self._trust = trust
 
     def request_url(self, url: str, method: str = "HEAD", host: str = "") -> ProbeResponse:
         """Send one request without following redirects. `host` replaces the Host header."""
@@ -82,8 +111,7 @@ class ProbeClient:
         tls = ""
         try:
             if secure:
-                context = ssl.create_default_context()
-                secured = context.wrap_socket(connection.sock, server_hostname=parts.hostname)
+                secured = self._trust.secure(connection.sock, parts.hostname or "")
                 connection.sock = secured
                 tls = f"{secured.version()}, certificate for {_names(secured)}"
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -104,9 +132,17 @@ def _names(secured: ssl.SSLSocket) -> str:
     return ", ".join(names[:5]) or "no name"
 
 
+def _key_of(secured: ssl.SSLSocket) -> str:
+    """Return the public key of a server's certificate as a pin."""
+    key = x509.load_der_x509_certificate(secured.getpeercert(binary_form=True) or b"").public_key()
+    digest = sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).digest()
+    return f"sha256//{b64encode(digest).decode()}"
+
+
 def probe_client_of(source: DataSource, project: Project) -> ProbeClient:
-    """Return a client with the headers and the address policy of a source."""
+    """Return a client with the headers, the address policy and the trust of a source."""
     rules = compile_source(source, project)
     networks = [str(network) for network in source.boundary.networks]
     policy = AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks)
-    return ProbeClient(policy, rules.headers, source.limits.timeout)
+    trust = Trust(source.http.ca, source.http.pins)
+    return ProbeClient(policy, rules.headers, source.limits.timeout, trust)
