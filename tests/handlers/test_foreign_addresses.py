@@ -47,8 +47,8 @@ class Changing:
 
     policy: AddressPolicy = field(default_factory=AddressPolicy)
 
-    def check(self, address: str) -> Decision:
-        return self.policy.check(address)
+    def check(self, address: str, host: str) -> Decision:
+        return self.policy.check(address, host)
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,7 @@ class Once:
     def __init__(self) -> None:
         self._asked: list[str] = []
 
-    def check(self, address: str) -> Decision:
+    def check(self, address: str, host: str) -> Decision:
         self._asked.append(address)
         return Decision(self._asked.count(address) == 1, "address", "address test", address)
 
@@ -211,7 +211,7 @@ def test_p1_what_a_name_was_found_to_be_is_checked_when_it_is_connected_to(
         from twisted.internet.protocol import Factory, Protocol
 
         guard_reactor()
-        attempt = ConnectionAttempt(Once())
+        attempt = ConnectionAttempt(Once(), "localhost")
         with attempt.current():
             connecting = HostnameEndpoint(runner.reactor, "localhost", server.port).connect(
                 Factory.forProtocol(Protocol)
@@ -234,7 +234,7 @@ def test_p1_a_peer_that_is_another_gets_no_byte(runner: Runner) -> None:
                 self.transport.write(b"GET / HTTP/1.1\r\n\r\n")
 
         guard_reactor()
-        attempt = ConnectionAttempt(Once())
+        attempt = ConnectionAttempt(Once(), "localhost")
         with attempt.current():
             runner.reactor.connectTCP(OWN, server.getsockname()[1], ClientFactory.forProtocol(Speaking))
         return await asyncio.wait_for(attempt.refused, 60)
@@ -253,7 +253,7 @@ def test_p1_what_connects_past_endpoints_is_checked_too(runner: Runner, serve: A
         from twisted.internet.protocol import ClientFactory, Protocol
 
         guard_reactor()
-        attempt = ConnectionAttempt(AddressPolicy())
+        attempt = ConnectionAttempt(AddressPolicy(), "localhost")
         with attempt.current(), suppress(ConnectionRefusedError):
             runner.reactor.connectTCP(host, server.port, ClientFactory.forProtocol(Protocol))
         return await asyncio.wait_for(attempt.refused, 60)
@@ -280,8 +280,8 @@ def test_p1_names_of_requests_at_once_are_checked_for_each(
                 connected.set_result(None)
 
         attempts = [
-            (ConnectionAttempt(AddressPolicy((ip_network(OWN), ip_network("::1")))), allowed),
-            (ConnectionAttempt(AddressPolicy()), forbidden),
+            (ConnectionAttempt(AddressPolicy((ip_network(OWN), ip_network("::1"))), "localhost"), allowed),
+            (ConnectionAttempt(AddressPolicy(), "localhost"), forbidden),
         ]
         for attempt, server in attempts if allowed_first else reversed(attempts):
             with attempt.current():

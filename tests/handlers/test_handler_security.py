@@ -27,9 +27,11 @@ class Guard:
 
     allowed: tuple[str, ...] = ()
     asked: list[str] = field(default_factory=list)
+    hosts: list[str] = field(default_factory=list)
 
-    def check(self, address: str) -> Decision:
+    def check(self, address: str, host: str) -> Decision:
         self.asked.append(address)
+        self.hosts.append(host)
         return Decision(address in self.allowed, "address", "address test", f"asked for {address}")
 
 
@@ -61,6 +63,13 @@ def test_p1_only_the_allowed_address_of_a_name_is_taken(client: Any, serve: Any)
     server = serve(OK)
     response = client.get(f"http://localhost:{server.port}/", Guard(("127.0.0.1",)))
     assert (response.body, str(response.ip_address)) == (b"ok", "127.0.0.1")
+
+
+def test_p1_the_guard_gets_the_host_of_the_address(client: Any, serve: Any) -> None:
+    guard, server = Guard(("127.0.0.1",)), serve(OK)
+    client.get(f"http://localhost:{server.port}/", guard)
+    client.get(Request("http://example.test/page", meta={"proxy": f"http://localhost:{server.port}"}), guard)
+    assert set(guard.hosts) == {"localhost"}
 
 
 def test_an_allowed_address_may_refuse_the_connection(client: Any) -> None:

@@ -394,6 +394,7 @@ def test_options_that_nobody_writes_change_no_digest(tmp_path):
         ({"boundary": {"at_night": True}}, (True, False)),
         ({"boundary": {"index_dynamic": False}}, (True, False)),
         ({"boundary": {"networks": ["10.0.0.0/8"]}}, (False, False)),
+        ({"boundary": {"intranet_hosts": True}}, (False, False)),
         ({"detect_types": True}, (False, True)),
         ({"patience": 4}, (False, False)),
         ({"robots": {"ttl": 5}}, (False, False)),

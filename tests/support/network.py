@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from email.utils import formatdate
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 from urllib.parse import urlsplit
 
 from scrapy.exceptions import (
@@ -71,6 +73,26 @@ class Network:
 
 
 _network = Network()
+_names: dict[str, str] = {}
+"""The addresses of hosts; see `resolved`."""
+
+
+@contextmanager
+def resolved(addresses: dict[str, str]) -> Iterator[None]:
+    """Have hosts resolve to addresses of the network; what a test changes in the dictionary holds from then on."""
+
+    def look_up(host: str, port: Any, *_: object, **__: object) -> list[Any]:
+        if host not in addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "unknown name")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (addresses[host], port or 0))]
+
+    global _names  # noqa: PLW0603 - there is one network
+    _names = addresses
+    try:
+        with mock.patch.object(socket, "getaddrinfo", look_up):
+            yield
+    finally:
+        _names = {}
 
 
 class NetworkSite(Site):
@@ -135,12 +157,12 @@ class NetworkClient:
         return int(request.meta.get("download_maxsize", self._maxsize))
 
     def _address(self, host: str, *, trusted: bool) -> str:
-        address = {"localhost": "127.0.0.1"}.get(host, host)
+        address = {"localhost": "127.0.0.1", **_names}.get(host, host)
         try:
             ip_address(address)
         except ValueError as error:
             raise CannotResolveHostError(f"Could not resolve host: {host}") from error
-        decision = None if self._guard is None or trusted else self._guard.check(address)
+        decision = None if self._guard is None or trusted else self._guard.check(address, host)
         if decision is not None and not decision.accept:
             raise AddressRefusedError(decision)
         return address

@@ -29,8 +29,8 @@ logger = logging.getLogger(__name__)
 class AddressGuard(Protocol):
     """Decides whether an address may be connected to; implemented by `ultracrawl.rules.boundary.AddressPolicy`."""
 
-    def check(self, address: str, /) -> Decision:
-        """Return the decision for the text of an IPv4 or IPv6 address."""
+    def check(self, address: str, host: str, /) -> Decision:
+        """Return the decision for the text of an IPv4 or IPv6 address, to which a host or its proxy resolves."""
 
 
 def guard_of(crawler: Crawler) -> AddressGuard | None:

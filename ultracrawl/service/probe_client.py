@@ -142,7 +142,6 @@ def _key_of(secured: ssl.SSLSocket) -> str:
 def probe_client_of(source: DataSource, project: Project) -> ProbeClient:
     """Return a client with the headers, the address policy and the trust of a source."""
     rules = compile_source(source, project)
-    networks = [str(network) for network in source.boundary.networks]
-    policy = AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks)
+    policy = rules.addresses.with_seeds(seed_addresses(rules.trusted_urls))
     trust = Trust(source.http.ca, source.http.pins)
     return ProbeClient(policy, rules.headers, source.limits.timeout, trust)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.rules.boundary.addresses import AddressPolicy, IntranetHosts
 from ultracrawl.rules.boundary.rules import RuleError
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 
@@ -133,3 +133,43 @@ def test_every_embedding_is_as_strict_as_the_address_itself(inner: IPv4Address) 
     carriers = (0xFFFF << 32 | number, 0x64FF9B << 96 | number, 0x2002 << 112 | number << 80)
     for carrier in map(IPv6Address, carriers):
         assert (POLICY.refuses(carrier) is None) is (POLICY.refuses(inner) is None)
+
+
+INTRANET = AddressPolicy(
+    intranet=IntranetHosts(frozenset({"wiki", "www.corp.example"}), ("dept.corp.example", "lan"))
+)
+PRIVATE = ["10.0.0.1", "172.16.0.5", "192.168.1.1", "fd12::1", "::ffff:10.0.0.1", "64:ff9b::a00:1"]
+NEVER = [address for address, name in REFUSED if name not in {"private", "unknown"}]
+
+
+@pytest.mark.parametrize(
+    "host", ["wiki", "WWW.corp.example", "www.corp.example.", "a.dept.corp.example", "x.lan"]
+)
+@pytest.mark.parametrize("address", PRIVATE)
+def test_hosts_of_the_intranet_may_have_private_addresses(host: str, address: str) -> None:
+    assert POLICY.refuses(address, host) == "address private"
+    assert INTRANET.refuses(address, host) is None
+
+
+@pytest.mark.parametrize("address", NEVER)
+def test_hosts_of_the_intranet_have_no_other_inner_address(address: str) -> None:
+    assert INTRANET.refuses(address, "wiki") == POLICY.refuses(address)
+
+
+@pytest.mark.parametrize(
+    "host", ["", "corp.example", "mail.corp.example", "adept.corp.example", "wiki.example", "xlan"]
+)
+def test_other_hosts_have_no_private_addresses(host: str) -> None:
+    decision = INTRANET.check("10.0.0.1", host)
+    assert decision.rule == "address private"
+    assert host in decision.reason
+
+
+def test_addresses_of_seeds_are_added_but_for_metadata_services() -> None:
+    policy = INTRANET.with_seeds(["127.0.0.5", "169.254.169.254", "no address"])
+    assert [policy.refuses(address) is None for address in ("127.0.0.5", "127.0.0.6", "169.254.169.254")] == [
+        True,
+        False,
+        False,
+    ]
+    assert policy.refuses("10.0.0.1", "wiki") is None

@@ -292,6 +292,19 @@ def test_a_form_is_sent_once_whatever_becomes_of_its_connection(
     assert len([path for path in club.paths() if path.startswith("/enter")]) == 1
 
 
+def test_a_login_whose_address_is_refused_names_its_host(workspace: Workspace, club: Club) -> None:
+    with club.serve() as url:
+        entry = {
+            "page": f"{url.replace('127.0.0.1', '127.7.7.7')}/form",
+            "fields": FIELDS,
+            "sites": "127.0.0.1",
+        }
+        workspace.define(f"{url}/", logins={"club": entry}, boundary={})
+        run = crawl(workspace, code=1)
+    assert "127.7.7.7" in run["problems"][0]
+    assert "Error" not in run["problems"][0]
+
+
 def test_ultra_search_30188_a_page_without_a_form(workspace: Workspace, club: Club) -> None:
     with club.serve() as url:
         entry = {"page": f"{url}/hello", "fields": FIELDS}

@@ -20,9 +20,12 @@ from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.settings.adhoc import with_adhoc_sources
 from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import locate_project
-from ultracrawl.sources import Loaded, Project
+from ultracrawl.sources import Loaded, Project, compile_source
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.golden_queries import golden_findings
+
+MAX_HOSTS = 20
+"""Hosts with private addresses that are listed for a source."""
 
 
 @click.command("lint", cls=FormatsCommand)
@@ -75,8 +78,20 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
             _print(finding)
     fatal = sum(finding.fatal for finding in findings)
     if not as_json:
+        _print_intranets(loaded)
         _print_counts(loaded, fatal, len(findings) - fatal)
     raise SystemExit(2 if fatal or (strict and findings) else 0)
+
+
+def _print_intranets(loaded: Iterable[Loaded]) -> None:
+    """Print the hosts of which each source may reach private addresses."""
+    for project in (result.project for result in loaded):
+        for source in project.sources.values() if project is not None else ():
+            if named := list(compile_source(source, project).addresses.intranet):
+                more = f" and {len(named) - MAX_HOSTS} more" if len(named) > MAX_HOSTS else ""
+                hosts = ", ".join(named[:MAX_HOSTS])
+                line = f"{source.name}: {hosts}{more} may have private addresses (`boundary.intranet_hosts`)"
+                click.echo(escape_controls(line), err=True)
 
 
 def _print_counts(loaded: Iterable[Loaded], mistakes: int, hints: int) -> None:

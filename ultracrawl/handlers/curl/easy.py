@@ -6,7 +6,9 @@ import socket
 from typing import TYPE_CHECKING
 
 import pycurl
+from scrapy.utils.url import add_http_if_no_scheme
 
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.run.visit import visit_of
 
 if TYPE_CHECKING:
@@ -64,6 +66,13 @@ class EasyTransfer:
         """Whether a connection was connection for the request."""
         return bool(self._sockets)
 
+    @property
+    def _peer(self) -> str:
+        """The host that is connected to: that of the request, or of its proxy."""
+        if self._request is None:
+            return ""
+        return host_of(add_http_if_no_scheme(self._request.meta.get("proxy") or self._request.url))
+
     def release(self) -> None:
         """Drop the request and its response; the handle can be used for the next request."""
         for connection in self._sockets:
@@ -78,7 +87,7 @@ class EasyTransfer:
 
     def _open_socket(self, address: pycurl.CurlSockAddr, *, trusted: bool = False) -> socket.socket | None:
         """Open the socket for a connection, or return None if the guard refuses the address, which is the final one."""
-        decision = None if self._guard is None else self._guard.check(address.addr[0])
+        decision = None if self._guard is None else self._guard.check(address.addr[0], self._peer)
         if decision is not None and not decision.accept and not trusted:
             self.refusal = decision
             return None

@@ -70,7 +70,8 @@ class ReactorGuard(ConnectionGuard):
         if known is not None:
             raise AddressRefusedError(known)
         guard_reactor()
-        attempt = ConnectionAttempt(None if trusted else self._addresses)
+        host = _host_of(add_http_if_no_scheme(way[1] or request.url))
+        attempt = ConnectionAttempt(None if trusted else self._addresses, host)
         with attempt.current():
             sending = asyncio.ensure_future(send(request))
         try:
@@ -115,14 +116,14 @@ class HostNameGuard(ConnectionGuard):
         if not addresses:
             raise CannotResolveHostError(host)
         for address in addresses:
-            self._check(address)
+            self._check(address, host)
         response = await send(request)
         if response.ip_address is not None:
-            self._check(str(response.ip_address))
+            self._check(str(response.ip_address), host)
         return response
 
-    def _check(self, address: str) -> None:
-        decision = self._addresses.check(address)
+    def _check(self, address: str, host: str) -> None:
+        decision = self._addresses.check(address, host)
         if not decision.accept:
             raise AddressRefusedError(decision)
 

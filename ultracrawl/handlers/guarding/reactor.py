@@ -23,10 +23,10 @@ _attempt: ContextVar[ConnectionAttempt | None] = ContextVar("attempt", default=N
 
 
 class ConnectionAttempt:
-    """The connections of one request; without a guard, all are allowed."""
+    """The connections of one request to a host, or to its proxy; without a guard, all are allowed."""
 
-    def __init__(self, guard: AddressGuard | None) -> None:
-        self._guard = guard
+    def __init__(self, guard: AddressGuard | None, host: str) -> None:
+        self._guard, self._host = guard, host
         self.refused: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
         """Set to the decision of the guard once all addresses are refused."""
 
@@ -43,7 +43,7 @@ class ConnectionAttempt:
         """Return the decision of the guard if it refuses an address, else None."""
         if self._guard is None:
             return None
-        decision = self._guard.check(address.partition("%")[0])
+        decision = self._guard.check(address.partition("%")[0], self._host)
         return None if decision.accept else decision
 
     def refuse(self, decision: Decision) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
 from ultracrawl.model import Decision
@@ -33,6 +34,8 @@ _CLASSES: tuple[tuple[IpNetwork, str], ...] = tuple(
     (ip_network(text), name) for name, texts in _REFUSED for text in texts.split()
 )
 _METADATA = tuple(map(ip_network, _METADATA_SERVICES.split()))
+_INTRANET = tuple(map(ip_network, ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]))
+"""Private networks of RFC 1918, and unique local addresses (RFC 4193)."""
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
@@ -41,15 +44,36 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 @dataclass(frozen=True, slots=True)
+class IntranetHosts:
+    """Hosts whose addresses may lie in private networks."""
+
+    exact: frozenset[str] = frozenset()
+    domains: tuple[str, ...] = ()
+    """Domains without a leading dot, of which all hosts are meant."""
+
+    def __contains__(self, host: str) -> bool:
+        name = host.lower().rstrip(".")
+        return name in self.exact or any(
+            name == domain or name.endswith(f".{domain}") for domain in self.domains
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the hosts in order, then the domains with `*.`."""
+        yield from sorted(self.exact)
+        yield from (f"*.{domain}" for domain in self.domains)
+
+
+@dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """Decides which addresses may be connected to, by the address of the connection rather than a host name.
+    """Decides which addresses may be connected to, by the address of the connection.
 
     Refuses the special-purpose ranges of IPv4 and IPv6 (IANA registries, RFC 6890) and cloud metadata
     services, also inside IPv4-mapped, IPv4-compatible, NAT64, 6to4, Teredo and ISATAP addresses.
-    `allow_networks` permits networks of an intranet.
+    `allow_networks` permits networks of an intranet, `intranet` private addresses of some hosts.
     """
 
     allow_networks: tuple[IpNetwork, ...] = ()
+    intranet: IntranetHosts = IntranetHosts()
 
     @classmethod
     def for_source(
@@ -59,40 +83,51 @@ class AddressPolicy:
 
         Only `allow_networks` permits a cloud metadata service. Raises `RuleError` for an invalid network.
         """
-        networks = [_network(text) for text in allow_networks]
-        for text in seed_addresses:
-            address = parse_address(text)
-            if address is not None and not any(address in network for network in _METADATA):
-                networks.append(ip_network(address))
-        return cls(tuple(networks))
+        return cls(tuple(map(_network, allow_networks))).with_seeds(seed_addresses)
 
-    def refuses(self, address: str | IpAddress) -> str | None:
-        """Return the rule that refuses an address (`address loopback`), or None; invalid text is refused."""
+    def with_seeds(self, addresses: Iterable[str]) -> AddressPolicy:
+        """Return the policy that permits the addresses of seeds too, metadata services excepted."""
+        parsed = [address for address in map(parse_address, addresses) if address is not None]
+        added = [ip_network(address) for address in parsed if not _is_metadata(address)]
+        return replace(self, allow_networks=(*self.allow_networks, *added))
+
+    def refuses(self, address: str | IpAddress, host: str = "") -> str | None:
+        """Return the rule that refuses an address of a host (`address loopback`), or None.
+
+        Invalid text is refused.
+        """
         parsed = parse_address(address)
         if parsed is None:
             return "address unknown"
-        if self._allows(parsed):
+        allowed = partial(self._allows, is_intranet=bool(host) and host in self.intranet)
+        if allowed(parsed):
             return None
         embedded = list(_embedded(parsed))
         for inner in embedded:
-            if not self._allows(inner) and (name := _class_of(inner)) is not None:
+            if not allowed(inner) and (name := _class_of(inner)) is not None:
                 return f"address {name}"
         if embedded and parsed in _MAPPED:
             return None
-        name = None if embedded and all(map(self._allows, embedded)) else _class_of(parsed)
+        name = None if embedded and all(map(allowed, embedded)) else _class_of(parsed)
         return name and f"address {name}"
 
-    def check(self, address: str | IpAddress) -> Decision:
-        """Return the decision about an address."""
-        rule = self.refuses(address)
+    def check(self, address: str | IpAddress, host: str = "") -> Decision:
+        """Return the decision about an address, to which a host resolves."""
+        rule = self.refuses(address, host)
+        which = f"{host} has the address {address}, which" if host and host != str(address) else str(address)
         if rule is None:
-            return Decision(True, "address", "address", f"{address} is an allowed address")
-        return Decision(
-            False, "address", rule, f"{address} is not a public address, and no allowed network contains it"
-        )
+            return Decision(True, "address", "address", f"{which} is an allowed address")
+        reason = f"{which} is not a public address, and no allowed network contains it"
+        return Decision(False, "address", rule, reason)
 
-    def _allows(self, address: IpAddress) -> bool:
-        return any(address in network for network in self.allow_networks)
+    def _allows(self, address: IpAddress, *, is_intranet: bool) -> bool:
+        if any(address in network for network in self.allow_networks):
+            return True
+        return is_intranet and any(address in network for network in _INTRANET) and not _is_metadata(address)
+
+
+def _is_metadata(address: IpAddress) -> bool:
+    return any(address in network for network in _METADATA)
 
 
 def _network(text: str) -> IpNetwork:

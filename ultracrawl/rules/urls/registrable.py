@@ -28,3 +28,9 @@ def widest_own_domain(host: str) -> str:
     if result.suffix:
         return result.top_domain_under_public_suffix or host
     return ".".join(host.split(".")[-2:])
+
+
+def is_public_suffix(domain: str) -> bool:
+    """Return whether anybody may register names below a domain: `com`, `co.uk`, `github.io`."""
+    result = _suffixes().extract_str(domain, include_psl_private_domains=True)
+    return bool(result.suffix) and not result.domain

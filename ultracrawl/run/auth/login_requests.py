@@ -11,7 +11,7 @@ from scrapy.http import Response
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.access.login import Form, Login, login_form
 from ultracrawl.rules.urls.canonical import split
-from ultracrawl.run.download_errors.kinds import LoginFailedError
+from ultracrawl.run.download_errors.kinds import AddressRefusedError, LoginFailedError, failure_of
 from ultracrawl.run.transport.headers import header_of
 from ultracrawl.run.transport.outgoing import NEW_CONNECTION, LoginRequest, Send
 
@@ -78,7 +78,7 @@ class LoginRequests:
         try:
             return await self._send(request)
         except Exception as error:  # whatever a handler raises
-            raise _no_response(error) from None
+            raise _no_response(error, request.url) from None
 
     async def _follow(self, response: Response, sent_to: str = "", form: Form | None = None) -> Response:
         """Follow redirects by GET among the hosts of the login; form data is never sent again."""
@@ -110,9 +110,11 @@ class LoginRequests:
             raise LoginFailedError("the page after the login contains the text of `failed_text`")
 
 
-def _no_response(error: Exception) -> LoginFailedError:
-    """Return the error without its text, which may contain the URL and thus the password."""
-    return LoginFailedError(f"no response to a login request ({type(error).__name__})")
+def _no_response(error: Exception, url: str) -> LoginFailedError:
+    """Return the error with the host, and without texts that may contain the URL and thus the password."""
+    cause = failure_of(error).cause
+    why = str(cause) if isinstance(error, AddressRefusedError) else cause.heading
+    return LoginFailedError(f"no response to a login request to {split(url).host} ({why})")
 
 
 def _repeats_form(response: Response, form: Form) -> bool:

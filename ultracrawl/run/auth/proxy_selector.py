@@ -70,7 +70,7 @@ class ProxySelector:
         address = "127.0.0.1" if local else host.strip("[]")
         if not (local or ":" in address or address.replace(".", "").isdigit()):
             return
-        decision = self._addresses.check(address)
+        decision = self._addresses.check(address, host)
         if not decision.accept:
             raise AddressRefusedError(decision)
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.model.dates import as_text
-from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.run.composition.parts import Moment, Parts
 from ultracrawl.run.composition.plugin_features import features_of
 from ultracrawl.run.context import CrawlContext
@@ -161,5 +160,4 @@ def close_features_with(stack: AsyncExitStack, context: CrawlContext) -> None:
 def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> CompiledSource:
     """Return the compiled rules of a source, with the addresses to which its start hosts resolve now."""
     rules = compile_source(source, project, hosts)
-    networks = [str(network) for network in source.boundary.networks]
-    return replace(rules, addresses=AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks))
+    return replace(rules, addresses=rules.addresses.with_seeds(seed_addresses(rules.trusted_urls)))

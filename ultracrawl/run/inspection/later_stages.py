@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from ultracrawl.model import CauseCode, Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.dates import as_text
-from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.run.auth.stages import access_stages
@@ -38,7 +37,7 @@ def later_stages(
     host = host_of(url)
     address = host.strip("[]") if parse_address(host) else next(iter(addresses_of(host)), "") if dns else ""
     yield from filter_stages(source, url, record.depth if record is not None else 0, address)
-    yield from _addresses(source, rules, host, dns=dns)
+    yield from _addresses(rules, host, dns=dns)
     yield from access_stages(source, rules, url)
     yield _robots(rules, url, record, robots)
     if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:
@@ -58,18 +57,17 @@ def _rendering(source: DataSource, record: UrlRecord) -> Iterator[Decision]:
         yield Decision(True, "javascript", "auto", "read as sent: it has text and links, or no scripts")
 
 
-def _addresses(source: DataSource, rules: CompiledSource, host: str, *, dns: bool) -> Iterator[Decision]:
+def _addresses(rules: CompiledSource, host: str, *, dns: bool) -> Iterator[Decision]:
     addresses: Iterable[str] = ()
     policy = rules.addresses
     if parse_address(host):
         addresses = (host.strip("[]"),)
     elif dns:
-        networks = [str(network) for network in source.boundary.networks]
-        policy = AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks)
+        policy = policy.with_seeds(seed_addresses(rules.trusted_urls))
         addresses = addresses_of(host)
         if not addresses:
             yield Decision(False, "address", "address unknown", f"{host} has no address")
-    yield from map(policy.check, addresses)
+    yield from (policy.check(address, host) for address in addresses)
 
 
 def _robots(

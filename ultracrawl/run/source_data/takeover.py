@@ -91,9 +91,13 @@ def is_narrower(adhoc: DataSource, source: DataSource) -> bool:
     )
 
 
+_CONNECTIONS = ("networks", "intranet_hosts", "guard")
+"""Options of `boundary` about the addresses of connections."""
+
+
 def _openness(source: DataSource) -> object:
     """Return the options that decide which URLs are inside, but for those that can only exclude some."""
     default = BoundarySection()
-    restricting = ("domains", "paths", "ports", "uris", "networks", "start_redirects", "guard")
+    restricting = ("domains", "paths", "ports", "uris", "start_redirects", *_CONNECTIONS)
     section = source.boundary.model_copy(update={name: getattr(default, name) for name in restricting})
     return section, source.urls, source.limits.url_length, source.sites.aliases, source.feeds

@@ -77,6 +77,7 @@ def _ways_beyond_public(source: DataSource) -> Iterator[tuple[OptionPath, bool]]
         yield (name,), bool(getattr(source, name))
     yield ("cookies", "enabled"), source.cookies.enabled
     yield ("boundary", "networks"), bool(source.boundary.networks)
+    yield ("boundary", "intranet_hosts"), source.boundary.intranet_hosts
     yield ("ftp", "accounts"), bool(source.ftp.accounts)
     # Options of kinds other than `web`: the password of a database, and secret parameters of an agent.
     connection: SecretStr | None = getattr(source, "connection", None)

@@ -1,10 +1,13 @@
-"""Compiles the URL policy (canonical form, rewriting, aliases) and the boundary of a source."""
+"""Compiles the URL policy (canonical form, rewriting, aliases), the boundary and the address guard of a source."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import starmap
 
+from ultracrawl.rules.boundary.addresses import AddressPolicy, IntranetHosts
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.matcher import Addresses, AreaRules, no_addresses
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
@@ -22,6 +25,7 @@ from ultracrawl.rules.boundary.rules import (
     UriRule,
 )
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
+from ultracrawl.rules.urls.registrable import is_public_suffix
 from ultracrawl.sources.compilation.plugin_stages import plugin_stages
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import kind_schemes
@@ -30,6 +34,8 @@ from ultracrawl.sources.sections.scope.boundary import AreaSection
 
 FOLD_WWW = RewriteRule(r"^(?i)([a-z]+://)www[0-9]+\.", r"\1www.")
 """The rewrite rule of `filters.fold_www`: `www1`, `www2`... become `www` (portal robot 12.2)."""
+_WHOLE_HOST = re.compile(r"[a-z]+://[^/?#]+[/?#]", re.IGNORECASE)
+"""The beginning of a URL up to the end of its host."""
 
 
 def compile_url_policy(source: DataSource) -> UrlPolicy:
@@ -126,3 +132,40 @@ def _uri_rules(source: DataSource) -> Iterator[UriRule]:
         (Action.FOLLOW_ONLY, uris.follow_only),
     ):
         yield from (UriRule(pattern.kind, pattern.text, action) for pattern in patterns)
+
+
+def compile_addresses(source: DataSource, trusted_urls: Iterable[str]) -> AddressPolicy:
+    """Return the addresses that may be connected to.
+
+    Public ones, `networks`, addresses among trusted URLs, and with `intranet_hosts` private ones of named hosts.
+    """
+    networks = [str(network) for network in source.boundary.networks]
+    policy = AddressPolicy.for_source([host_of(url) for url in trusted_urls], networks)
+    return replace(policy, intranet=_intranet_hosts(source, trusted_urls))
+
+
+def _intranet_hosts(source: DataSource, trusted_urls: Iterable[str]) -> IntranetHosts:
+    """Return the hosts that a source names with `boundary.intranet_hosts`; none if it is off.
+
+    A beginning, an expression or a mask names no host. A suffix means the names below it, whole labels only, and a
+    public suffix none, because anybody can register a name there.
+    """
+    if not source.boundary.intranet_hosts:
+        return IntranetHosts()
+    included = [rule for rule in domain_rules(source) if rule.action is Action.INCLUDE]
+    exact = {rule.text for rule in included if rule.kind is Kind.EXACT}
+    exact.update(map(host_of, (*trusted_urls, *_named_urls(source))))
+    domains = (rule.text.strip(".").lower() for rule in included if rule.kind in {Kind.SUFFIX, Kind.DOMAIN})
+    own = dict.fromkeys(domain for domain in domains if domain and not is_public_suffix(domain))
+    return IntranetHosts(frozenset(host.lower() for host in exact if host), tuple(own))
+
+
+def _named_urls(source: DataSource) -> Iterator[str]:
+    """Yield the URLs of log-ins, and those of which rules spell the whole host."""
+    for login in source.logins.values():
+        yield from (url for url in (login.preload, login.page, login.action) if url)
+    for pattern in source.boundary.uris.include:
+        if pattern.kind is Kind.EXACT or (
+            pattern.kind is Kind.PREFIX and _WHOLE_HOST.match(pattern.text) is not None
+        ):
+            yield pattern.text

@@ -29,12 +29,13 @@ from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.robots.policy import RobotsPolicy
-from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
+from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources.changed_options import changed_options
 from ultracrawl.sources.compilation import extraction
 from ultracrawl.sources.compilation.boundary import (
     canonical_urls,
+    compile_addresses,
     compile_boundary,
     compile_url_policy,
     domain_rules,
@@ -269,12 +270,6 @@ def compile_fingerprints(source: DataSource) -> Fingerprints | None:
     )
 
 
-def compile_addresses(source: DataSource, trusted_urls: Iterable[str]) -> AddressPolicy:
-    """Return the addresses that may be connected to: public ones, `networks`, and addresses among trusted URLs."""
-    networks = [str(network) for network in source.boundary.networks]
-    return AddressPolicy.for_source([host_of(url) for url in trusted_urls], networks)
-
-
 _MAX_LISTED_TYPES = 8
 """Converted media types that the Accept header lists individually; more are replaced by one wildcard."""
 
@@ -293,7 +288,7 @@ def _accept(types: Iterable[str]) -> str:
 
 
 _SCOPE_OPTIONS = ("urls", "depth", "only", "exclude")
-_NOT_SCOPE = ("networks", "guard", "start_redirects")
+_NOT_SCOPE = ("networks", "intranet_hosts", "guard", "start_redirects")
 """Options of `boundary` that decide about connections only."""
 _SCOPE_GROUPS: Mapping[str, AbstractSet[str]] = {
     "limits": {"url_length"},

@@ -43,7 +43,9 @@ _INDEX, _CACHE = "index", "cache"
 _RULES = "ULTRACRAWL_REWRITE_RULES"
 _NO_OP_RULE = "@^$@@"
 """Placeholder for a w3lib step in a list of rules, so that members keep their numbers."""
-_SOURCE_ONLY_OPTIONS = frozenset({"index_dynamic", "networks", "start_redirects", "start_urls_exempt"})
+_SOURCE_ONLY_OPTIONS = frozenset(
+    {"index_dynamic", "intranet_hosts", "networks", "start_redirects", "start_urls_exempt"}
+)
 """Boundary options that standalone components ignore."""
 
 

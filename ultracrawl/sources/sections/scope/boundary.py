@@ -194,6 +194,10 @@ class BoundarySection(Section):
     """Private networks that the source may connect to. Other private, loopback and link-local addresses are refused for
     all links, redirects and host names.
     """
+    intranet_hosts: bool = Field(default=False, examples=[True])
+    """Hosts that the source names may have private addresses (RFC 1918 and RFC 4193): those of start URLs and log-ins,
+    and those that `domains` and `uris` include exactly or by a suffix that is not public.
+    """
     guard: Literal["connections", "names"] = Field(default="connections", examples=["names"])
     """What is checked against `networks`: the connections, or only host names (`names`). A download handler
     whose connections cannot be checked requires `names`; otherwise the crawl is refused. A source with log-ins cannot
