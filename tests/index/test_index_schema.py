@@ -14,6 +14,7 @@ from ultracrawl.index.query.scoring import FIELDS
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.words.text import analyse
 from ultracrawl.model.page import Section
+from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
 
 from .conftest import ATTRIBUTES, document
 
@@ -115,3 +116,18 @@ def test_the_facts_say_the_schema_version(engine: IndexEngine) -> None:
     assert facts.schema == SCHEMA_VERSION
     assert facts.as_json()["schema"] == facts.as_json()["analysis"] == SCHEMA_VERSION
     assert engine.search(SearchQuery("waders")).total == 1
+
+
+def test_the_words_of_a_searched_attribute_are_found_like_those_of_the_text(tmp_path: Path) -> None:
+    for kind in ("whoosh", "tantivy"):
+        for searched in (True, False):
+            own = [SearchAttribute("Writer", searched=searched), SearchAttribute("Editor")]
+            config = IndexConfig(kind, tmp_path / f"{kind}{searched}", tuple(attribute_schema(own).values()))
+            assert IndexConfig.from_json(config.to_json()).attributes[-2].searched is searched
+            index = open_index(config)
+            named = {"Writer": ["Jordan Lee", "Ann Roe"], "Editor": ["Kim Poe"]}
+            index.apply([IndexDocument("s", "/a", "A", "egrets wade", named)])
+            queries = ["jordan", '"ann roe"', '"lee ann"', "jordan egrets", "kim"]
+            hits = {text: index.search(SearchQuery(text)).total for text in queries}
+            assert hits == dict(zip(queries, [1, 1, 0, 1, 0] if searched else [0] * 5, strict=True)), kind
+            index.close()

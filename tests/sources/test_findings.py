@@ -410,3 +410,16 @@ def test_a_folder_given_as_a_definition_of_its_own_kind(tmp_path):
         ("ultracrawl.yaml", 1),
         ("a.yaml", 2),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "right"), [("Autor", False), ("Price", False), ("Writer", True), ("Author", True)]
+)
+def test_searched_attributes_are_texts_that_exist(tmp_path, name, right):
+    found = findings_of(
+        tmp_path,
+        f"attributes: {{Price: number, Writer: string}}\nsearched_attributes: [{name}]\n"
+        "sources: {a: {start_urls: https://a.example/}}\n",
+    )
+    places = [(one.line, one.key) for one in found if one.fatal]
+    assert places == ([] if right else [(2, "searched_attributes")])

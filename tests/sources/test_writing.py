@@ -22,6 +22,7 @@ WRITTEN = {
     "logs": "{path: l}",
     "key_file": "password.key",
     "attributes": "{Country: string, Price: number}",
+    "searched_attributes": "[Country]",
     "schedules": "{one: {sources: a, every: 6 h, window: '22:00-06:00', force: true}}",
     "profiles": "{north: {scrapyd: 'http://127.0.0.1:6800', project: p, user: u, password: '${P}'}}",
     "notices": "{to: {ops: {command: [page, ops], kinds: [disk-low]}, mail: {url: '${MAIL}'}}, every: 6 h,"

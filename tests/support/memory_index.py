@@ -252,7 +252,7 @@ class MemoryIndex:
             for name, values in document.attributes.items()
         }
         known = {name: values for name, values in document.attributes.items() if name in self._attributes}
-        text = _listed(analyse(document))
+        text = _listed(analyse(document, self._attributes.values()))
         attributes["Title"] = text.words["title"][0]
         attributes[HEADINGS] = list(chain.from_iterable(text.words.get("headings", ())))
         known.setdefault("Title", [document.title])

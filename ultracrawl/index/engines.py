@@ -41,7 +41,10 @@ class IndexConfig:
 
     def to_json(self) -> str:
         """Return the configuration as one line of JSON, which is visible in process lists: without the options."""
-        attributes = [{"name": attribute.name, "type": attribute.type.value} for attribute in self.attributes]
+        attributes = [
+            {"name": one.name, "type": one.type.value} | ({"searched": True} if one.searched else {})
+            for one in self.attributes
+        ]
         visible = {"engine": self.engine, "path": str(self.path), "attributes": attributes}
         return json.dumps(visible | ({"has_options": True} if self.has_options else {}))
 
@@ -61,7 +64,10 @@ class IndexConfig:
                 dict(plain),
                 dict(secret),
             ]:
-                attributes = tuple(SearchAttribute(row["name"], AttributeType(row["type"])) for row in rows)
+                attributes = tuple(
+                    SearchAttribute(row["name"], AttributeType(row["type"]), row.get("searched", False))
+                    for row in rows
+                )
                 return cls(engine, Path(path), attributes, plain, secret)
         raise ValueError("not the configuration of an index")
 

@@ -53,6 +53,7 @@ def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProje
         ),
         load_project=lambda: project,
         key_file=project.key_file,
+        searched=tuple(name for name, one in project.schema_attributes.items() if one.searched),
     )
 
 

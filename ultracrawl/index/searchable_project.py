@@ -83,13 +83,17 @@ class SearchableProject:
     """Returns the complete project."""
     key_file: Path | None = None
     """The key for encrypted secrets."""
+    searched: tuple[str, ...] = ()
+    """The attributes whose words searches without an attribute find, too."""
     is_limited: bool = False
     """Whether only some of its sources exist for searches, as by `limited_to`."""
 
     @property
     def schema(self) -> dict[str, SearchAttribute]:
         """All search attributes by name."""
-        return {name: SearchAttribute(name, kind) for name, kind in self.attributes.items()}
+        return {
+            name: SearchAttribute(name, kind, name in self.searched) for name, kind in self.attributes.items()
+        }
 
     def config_of(self, name: str) -> IndexConfig:
         """Return the configuration that opens an index. Raises `UserError`."""
@@ -167,6 +171,7 @@ class SearchableProject:
             "key_file": self.key_file and str(self.key_file),
             "destinations": self.destinations,
             "attributes": self.attributes,
+            "searched": self.searched,
             "readable": self.readable,
             "starts": self.starts,
             "groups": self.groups,
@@ -207,4 +212,5 @@ class SearchableProject:
             ),
             load_project,
             values["key_file"] and Path(values["key_file"]),
+            tuple(values["searched"]),
         )

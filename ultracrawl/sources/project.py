@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +34,7 @@ from ultracrawl.sources.sections.project import (
 from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.sources.sections.search import SearchSection
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import AttributeName
+from ultracrawl.sources.values import AttributeName, one_or_list
 
 _CURRENT_FOLDER = Path()
 
@@ -98,6 +98,11 @@ class DefinitionHead(Section):
         default={}, examples=[{"Product": "string", "Price": "number", "Published": "date"}]
     )
     """Search attributes in addition to the eight default ones: name and type."""
+    searched_attributes: Annotated[tuple[AttributeName, ...], one_or_list(AttributeName)] = Field(
+        default=(), examples=[["Author", "Product"]]
+    )
+    """Text attributes whose words searches without an attribute find, too. After a change the next crawl makes all
+    documents again."""
     lists: Mapping[AttributeName, ListedValues] = Field(
         default={}, examples=[{"Country": {"de": {"en": "Germany", "de": "Deutschland"}}}]
     )
@@ -233,6 +238,7 @@ class Project(DefinitionHead):
     @property
     def schema_attributes(self) -> dict[str, SearchAttribute]:
         """All search attributes by name: the eight defaults, those of `attributes`, then those of `relations`."""
+        searched = set(self.searched_attributes)
         own = (SearchAttribute(name, kind) for name, kind in self.attributes.items())
         related = {
             RELATION_ATTRIBUTES[name]
@@ -240,7 +246,8 @@ class Project(DefinitionHead):
             for name in source.relations.names
         }
         fields = (OTHER_FIELDS,) if any(map(keeps_attributes, self.known_sources.values())) else ()
-        return attribute_schema((*own, *map(SearchAttribute, sorted(related)), *fields))
+        schema = attribute_schema((*own, *map(SearchAttribute, sorted(related)), *fields))
+        return schema | {name: replace(schema[name], searched=True) for name in searched & schema.keys()}
 
 
 def make_project(

@@ -44,7 +44,15 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
             head[name] = written
     if project.indexes:
         head["indexes"] = {name: _index(index) for name, index in project.indexes.items()}
-    for name in ("destinations", "key_file", "attributes", "lists", "schedules", "profiles"):
+    for name in (
+        "destinations",
+        "key_file",
+        "attributes",
+        "searched_attributes",
+        "lists",
+        "schedules",
+        "profiles",
+    ):
         if value := getattr(project, name):
             head[name] = as_data(value)
     for name in ("notices", "search", "search_page", "processes"):

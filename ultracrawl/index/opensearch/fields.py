@@ -144,7 +144,7 @@ def key_of(source: str, url: str) -> str:
 
 def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, Json]:
     """Return the document as the server gets it; `attributes` are those of the mapping."""
-    analysed, known = analyse(document), known_values(document, attributes)
+    analysed, known = analyse(document, attributes.values()), known_values(document, attributes)
     source, url = replace_surrogates(document.source), replace_surrogates(document.url)
     made: dict[str, Json] = {
         "stored": change_to_line(0, replace(document, attributes=known)).decode(),

@@ -79,7 +79,7 @@ def _add_attribute(builder: SchemaBuilder, attribute: SearchAttribute) -> None:
 
 def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> Document:
     """Return the tantivy document; `attributes` are those of the schema."""
-    made, analysed = Document(), analyse(document)
+    made, analysed = Document(), analyse(document, attributes.values())
     known = known_values(document, attributes)
     made.add_text("id", document_id(document.source, document.url))
     made.add_text("source", replace_surrogates(document.source))

@@ -108,7 +108,7 @@ def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribu
         "id": document_id(document.source, document.url),
         "source": replace_surrogates(document.source),
         STORED_DOCUMENT: pack_document(0, replace(document, text=shown, attributes=known)),
-        **_word_fields(analyse(document)),
+        **_word_fields(analyse(document, attributes.values())),
     }
     if rest := text[len(shown) :]:
         fields[UNSTORED_TEXT] = zlib.compress(rest.encode(), 1)

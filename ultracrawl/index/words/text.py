@@ -15,6 +15,7 @@ from ultracrawl.index.words.identifiers import identifier_terms
 from ultracrawl.index.words.stemming import language_of, stem_terms
 from ultracrawl.index.words.vocabulary import drop_vocabulary, vocabulary
 from ultracrawl.model.page import Section
+from ultracrawl.rules.attributes.schema import SearchAttribute
 from ultracrawl.system.compiled_core import Words, usable_core
 
 logger = logging.getLogger(__name__)
@@ -47,11 +48,16 @@ class AnalysedText:
     """Stem terms by the field of their words; empty if the language has no stemmer."""
 
 
-def analyse(document: IndexDocument) -> AnalysedText:
-    """Return the terms of a document, with stems if its language has a stemmer."""
+def analyse(document: IndexDocument, attributes: Iterable[SearchAttribute] = ()) -> AnalysedText:
+    """Return the terms of a document, with stems if its language has a stemmer.
+
+    The values of searched `attributes` are texts of the field `text`.
+    """
     language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
     texts_of = {
-        name: list(map(replace_surrogates, texts)) for name, texts in _texts(document).items() if texts
+        name: list(map(replace_surrogates, texts))
+        for name, texts in _texts(document, attributes).items()
+        if texts
     }
     url = replace_surrogates(document.url)
     code = "\n".join(chain(*texts_of.values(), (url,)))
@@ -92,11 +98,14 @@ def _by_python(texts_of: Mapping[str, Sequence[str]], code: str, language: str) 
     return AnalysedText(language, found, stems)
 
 
-def _texts(document: IndexDocument) -> dict[str, Sequence[str]]:
+def _texts(document: IndexDocument, attributes: Iterable[SearchAttribute]) -> dict[str, Sequence[str]]:
     """Return the texts of each field that is stemmed."""
+    searched = (
+        str(value) for one in attributes if one.searched for value in document.attributes.get(one.name, ())
+    )
     return {
         "title": (document.title,),
-        "text": (document.text,),
+        "text": (document.text, *searched),
         "headings": list(_headings(document.sections)),
         "anchors": document.anchors,
         "section_anchors": list(dict.fromkeys(text for _, text in document.section_anchors)),

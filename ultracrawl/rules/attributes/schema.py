@@ -24,6 +24,8 @@ class SearchAttribute:
 
     name: str
     type: AttributeType = AttributeType.STRING
+    searched: bool = field(default=False, compare=False)
+    """Whether searches without an attribute find the words of its values, as those of the text. It changes no field."""
 
 
 DEFAULT_ATTRIBUTES: tuple[SearchAttribute, ...] = (

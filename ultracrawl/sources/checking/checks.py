@@ -13,7 +13,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.attributes.making import template_names
 from ultracrawl.rules.attributes.mapping import DEFAULT_MAPPING
-from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, SearchAttribute, ValueList
+from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, AttributeType, SearchAttribute, ValueList
 from ultracrawl.rules.attributes.values import convert
 from ultracrawl.rules.boundary.expressions import slow_expression
 from ultracrawl.rules.boundary.rules import Kind
@@ -226,6 +226,18 @@ def check_search_page(
             yield PathFinding(
                 ("search_page", "filters", at), f"there is no search attribute `{name}`", instead
             )
+
+
+def check_searched_attributes(
+    names: Iterable[str], schema: Mapping[str, SearchAttribute]
+) -> Iterator[PathFinding]:
+    """Yield the attributes in `searched_attributes` that do not exist, or are no texts."""
+    texts = sorted(name for name, one in schema.items() if one.type is AttributeType.STRING)
+    for name in names:
+        if name not in texts:
+            problem = f"`{name}` is no text" if name in schema else f"there is no search attribute `{name}`"
+            instead = suggestion(name, texts, "name a search attribute of type string")
+            yield PathFinding(("searched_attributes",), problem, instead)
 
 
 def check_languages(source: DataSource) -> Iterator[PathFinding]:

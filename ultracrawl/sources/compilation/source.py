@@ -15,7 +15,7 @@ from ultracrawl.content.reader import PageReader
 from ultracrawl.model import Cause, CauseCode, StatusCode
 from ultracrawl.rules.acceptance import Acceptance, Refusal
 from ultracrawl.rules.attributes.mapping import AttributeMap
-from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.focus import FocusPolicy
@@ -153,7 +153,7 @@ def compile_source(
         listed=(listed := find_kind(source.type) is not None),
         counts_links=not (listed or boundary.rules.mode.reset_level or source.takes_links),
         scope=_scope(source),
-        recipe=_recipe(source),
+        recipe=_recipe(source, schema),
     )
 
 
@@ -322,14 +322,22 @@ def _scope(source: DataSource) -> str:
     return _digest(parts, sort=True)
 
 
-def _recipe(source: DataSource) -> str:
-    """Return the digest of all options that affect documents and differ from their defaults."""
+def _recipe(source: DataSource, schema: Mapping[str, SearchAttribute]) -> str:
+    """Return the digest of all options that affect documents and differ from their defaults.
+
+    The types of the attributes that the source fills are among them, and which attributes are searched.
+    """
     usual = source.model_copy(update={"duplicates": source.duplicates.model_copy(update={"detect": None})})
     if source.duplicates.detect == (not keyed_schemes(usual)):
         source = usual
-    return _digest(
-        changed_options(source, type(source).model_construct(name=source.name), for_documents=True)
-    )
+    options = changed_options(source, type(source).model_construct(name=source.name), for_documents=True)
+    filled = schema if keeps_attributes(source) else source.attributes.values()
+    kinds = {name: schema[name].type.value for name in sorted(filled) if name in schema}
+    uses: dict[str, Data] = {
+        "attribute types": {name: kind for name, kind in kinds.items() if kind != AttributeType.STRING},
+        "searched": [name for name, one in sorted(schema.items()) if one.searched],
+    }
+    return _digest(options | {name: used for name, used in uses.items() if used})
 
 
 def _digest(options: Mapping[str, Data], *, sort: bool = False) -> str:

@@ -20,6 +20,7 @@ from ultracrawl.sources.checking.checks import (
     check_search,
     check_search_attributes,
     check_search_page,
+    check_searched_attributes,
     check_source,
     check_start_urls,
     check_value_lists,
@@ -315,6 +316,9 @@ class _DefinitionReader:
         if self._first is not None:
             unknown = check_value_lists(value_lists(head.lists).values(), schema)
             self.findings.add_below(self._first, (), unknown)
+            self.findings.add_below(
+                self._first, (), check_searched_attributes(head.searched_attributes, schema)
+            )
             self.findings.add_below(self._first, (), check_search(head.search, sources, schema))
             self.findings.add_below(self._first, (), check_search_page(head.search_page, schema))
         if not sources and self._first is not None and not self.findings.any_fatal:
