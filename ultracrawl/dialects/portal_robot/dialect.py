@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 _COMMENTS = rb"(?:\s*#[^\r\n]*[\r\n])*\s*"
 _BEGIN = re.compile(
-    _COMMENTS + rb"(<(Process[\s>\\]|(Filter|FilterRule|Site)\s)|(Classify|Setup)\s)", re.IGNORECASE
+    _COMMENTS + rb"(<(Process[\s>\\]|(Filter|FilterRule|Site)\s)|(Classify|Setup|Field)\s)", re.IGNORECASE
 )
 _PROCESS = re.compile(r"(?:\A|[\r\n])\s*<Process[\s>\\]", re.IGNORECASE)
-_FILES = frozenset({"robot.conf", "process.conf", "filter.conf", "filterrules.conf", "classification.conf"})
+_FILES = frozenset(
+    {"robot.conf", "process.conf", "filter.conf", "filterrules.conf", "classification.conf", "schema.conf"}
+)
 """Names of robot files, for files whose content does not show it, as those with comments only."""
 
 

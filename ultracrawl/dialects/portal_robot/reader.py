@@ -27,6 +27,7 @@ from ultracrawl.dialects.portal_robot.references import (
     missing_programs,
     uncovered_starts,
 )
+from ultracrawl.dialects.portal_robot.schema_file import SCHEMA_FILE, RobotSchema, read_schema
 from ultracrawl.model import Finding
 from ultracrawl.model.finding import fatal_of
 from ultracrawl.rules.filters.function import Robot, Rules
@@ -53,19 +54,6 @@ from ultracrawl.sources.sections.completion import CompletedRun
 DATA_FOLDER = "robot"
 """The data folder of an instance, unless `robot-state-dir` names another."""
 
-FIELDS = {
-    "classification": "Classification",
-    "keywords": "Keywords",
-    "md5": "MD5",
-    "depth": "Depth",
-    "content-type": "Content_Type",
-    "rd-expires": "RD_Expires",
-    "rd-last-modified": "RD_Last_Modified",
-    "toc": "TOC",
-    "ip": "IP",
-}
-"""The search attributes for additional fields of descriptions."""
-
 _PROPERTY_OF = {
     **{one.sets: one.name for one in PROPERTIES.values() if one.sets},
     "user_agent": "user-agent",
@@ -80,7 +68,6 @@ _PROPERTY_OF = {
     "completion.after": "cmd-hook",
 }
 """Options of a source, and the properties they come from."""
-_TYPES = {"Depth": "number", "RD_Expires": "date", "RD_Last_Modified": "date"}
 
 
 @dataclass
@@ -91,6 +78,7 @@ class RobotFiles:
     properties: RobotProperties
     filters: FilterFile | None = None
     rules: RulesFile = field(default_factory=RulesFile)
+    schema: RobotSchema = field(default_factory=RobotSchema)
     findings: list[Finding] = field(default_factory=list)
     block_kinds: frozenset[str] = frozenset()
     """The kinds of blocks in the file with the `<Process>` block; in older layouts it contains others too."""
@@ -133,7 +121,8 @@ def read_robot(location: str | Path) -> Loaded:
     base = files.instance / (files.properties["robot-state-dir"] or DATA_FOLDER)
     head = DefinitionHead.model_validate(
         {
-            "attributes": {name: _TYPES.get(name, "string") for name in FIELDS.values()},
+            "attributes": files.schema.attributes,
+            "searched_attributes": files.schema.searched,
             "index": {"every": 60.0 * files.properties["index-after-ngenerated"]},
         }
     )
@@ -193,6 +182,7 @@ def read_files(location: Path) -> RobotFiles:
     files.block_kinds = frozenset(block.kind for block in read.blocks)
     _read_rules(files)
     _read_classification(files)
+    _read_schema(files)
     _read_filters(files)
     files.findings += missing_programs(properties, files.instance)
     files.findings = list(dict.fromkeys(files.findings))
@@ -278,6 +268,14 @@ def _read_classification(files: RobotFiles) -> None:
         files.findings += read_classification(text, str(path))[1].findings
 
 
+def _read_schema(files: RobotFiles) -> None:
+    path = files.location.with_name(SCHEMA_FILE)
+    text = _text(path, files.findings) if path.exists() else None
+    if text is not None:
+        files.schema, read = read_schema(text, str(path))
+        files.findings += read.findings
+
+
 def _text(path: Path, findings: list[Finding]) -> str | None:
     """Return the text of a file, None if it cannot be read. Adds findings."""
     try:
@@ -318,7 +316,7 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "proxy": proxy(properties),
         "sitemaps": {"use": False},
         "duplicates": {"detect": False},
-        "attributes": FIELDS,
+        "attributes": files.schema.fields,
     }
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from ultracrawl.dialects.portal_robot.reader import FIELDS
+from ultracrawl.dialects.portal_robot.schema_file import FIELDS
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.project_index import open_index

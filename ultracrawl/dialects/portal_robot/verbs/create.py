@@ -12,7 +12,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.system.files import convert_write_errors
 
 _DEFAULTS = files("ultracrawl.dialects.portal_robot") / "defaults"
-_FILES = ("robot.conf", "filter.conf", "filterrules.conf", "classification.conf", "mime.types")
+_FILES = ("robot.conf", "filter.conf", "filterrules.conf", "classification.conf", "schema.conf", "mime.types")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _CSID = "x-catalog://localhost:80/robot"
 
