@@ -15,7 +15,7 @@ from support.site import Site
 
 from ultracrawl.index import Deletion
 from ultracrawl.run.logs.event_logs import FeedLog
-from ultracrawl.run.logs.log_files import ColumnLog
+from ultracrawl.run.logs.log_files import ColumnLog, ElementLog
 
 ALL = {
     "fetch": True,
@@ -270,6 +270,47 @@ def test_columns_are_bounded_and_hostile_fields_stay_inside(tmp_path: Path) -> N
     log.add("nothing")
     log.flush()
     assert "nothing" not in log.path.read_text()
+
+
+DAY = 86_400.0
+
+
+@pytest.mark.parametrize("kind", [ColumnLog, ElementLog])
+def test_each_day_has_a_log_of_its_own(tmp_path: Path, kind: Any) -> None:
+    now = [DAY - 1]
+    log = kind(tmp_path / "s.fetch.log", 1 << 20, lambda: now[0], 2)
+
+    def add(event: str) -> None:
+        log.add_element("item", f'name="{event}"') if isinstance(log, ElementLog) else log.add(event)
+
+    add("first")
+    now[0] = DAY
+    add("second")
+    log.flush()
+    for day in range(2, 5):
+        now[0] = day * DAY
+        add(f"of day {day}")
+        log.flush()
+        add(f"again {day}")
+        log.flush()
+    texts = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert sorted(texts) == ["s.fetch.1970-01-03.log", "s.fetch.1970-01-04.log", "s.fetch.log"]
+    assert "of day 3" in texts["s.fetch.1970-01-04.log"]
+    assert "again 3" in texts["s.fetch.1970-01-04.log"]
+    assert "of day 4" in texts["s.fetch.log"]
+    if kind is ElementLog:
+        assert {len(ElementTree.fromstring(text)) for text in texts.values()} == {2}
+
+
+def test_lines_of_two_days_in_one_flush_are_divided(tmp_path: Path) -> None:
+    now = [DAY - 1]
+    log = ColumnLog(tmp_path / "s.fetch.log", 1 << 20, lambda: now[0], 2)
+    log.add("before")
+    now[0] = DAY
+    log.add("after")
+    log.flush()
+    assert "before" in (tmp_path / "s.fetch.1970-01-01.log").read_text()
+    assert (tmp_path / "s.fetch.log").read_text() == "1970-01-02T00:00:00Z\tafter\n"
 
 
 def test_a_line_costs_a_few_microseconds(tmp_path: Path) -> None:

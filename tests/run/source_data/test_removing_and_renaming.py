@@ -394,12 +394,14 @@ def test_logs_of_sources_with_a_common_beginning_are_distinguished(tmp_path: Pat
     mine = [
         "docs.fetch.log",
         "docs.fetch.log.1",
+        "docs.fetch.2026-11-24.log",
         "docs.screened.jsonl",
         "docs.run-20261124-1440.log",
         "docs.run-20261124-1440-2.log",
     ]
     others = [
         "docs.example.fetch.log",
+        "docs.example.fetch.2026-11-24.log",
         "mydocs.fetch.log",
         "docs.example.run-20261124-1440.log",
     ]

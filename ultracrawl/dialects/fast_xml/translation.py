@@ -30,6 +30,7 @@ FIXED_OPTIONS: tuple[tuple[OptionPath, Data], ...] = (
     (("limits", "retries"), 0),
     (("limits", "retry_delay"), 0),
     (("links", "applet"), False),
+    (("log", "days"), 30),
     (("links", "text"), False),
     (("refresh", "adaptive", "aim"), "score"),
     (("refresh", "adaptive", "longest"), 0),

@@ -173,9 +173,9 @@ class CrawlLogs(Feature):
         return self._open(ColumnLog, name)
 
     def _open(self, kind: type[L], name: str) -> L:
-        project = self._context.project
-        path = log_path(project, self._context.source.name, name)
-        log = kind(path, project.logs.size, self._context.clock)
+        project, source = self._context.project, self._context.source
+        path = log_path(project, source.name, name)
+        log = kind(path, project.logs.size, self._context.clock, source.log.days)
         self._groups.append([log])
         return log
 

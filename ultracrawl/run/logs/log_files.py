@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 
 from ultracrawl.errors import WorkError
@@ -17,6 +20,9 @@ _LOG_BEGIN = b'<?xml version="1.0" encoding="utf-8"?>\n<log>\n'
 _LOG_END = b"</log>\n"
 
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
 def log_path(project: Project, source: str, name: str) -> Path:
     """Return the path of a log of a source, for instance `handbook.fetch.log`."""
     return project.logs.path / f"{source}.{name}.log"
@@ -27,15 +33,22 @@ def rotated_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.1")
 
 
+def dated_path(path: Path, day: str) -> Path:
+    """Return the path to which the log of an earlier day is renamed, as `handbook.fetch.2026-05-04.log`."""
+    return path.with_name(f"{path.stem}.{day}{path.suffix}")
+
+
 class AppendedLog:
     """Collects lines in memory and appends them to a file when `flush` is called, a few times a second.
 
-    A file that would exceed `size` bytes is renamed with the suffix `.1`, which replaces the previous one.
+    A file that would exceed `size` bytes is renamed with the suffix `.1`, which replaces the previous one. With `days`,
+    the file of an earlier day is renamed with its date, and deleted when it is older.
     """
 
-    def __init__(self, path: Path, size: int, clock: Callable[[], float]) -> None:
+    def __init__(self, path: Path, size: int, clock: Callable[[], float], days: int = 0) -> None:
         self.path = path
         self._size = size
+        self._days = days
         self._clock = clock
         self._lines: list[str] = []
         self._second = 0
@@ -52,14 +65,33 @@ class AppendedLog:
         """Write the collected lines. Raises `WorkError` if that fails; the lines are lost then."""
         if not self._lines:
             return
-        text, self._lines = "".join(self._lines), []
+        lines, self._lines = self._lines, []
+        parts = groupby(lines, _day_of) if self._days else [("", lines)]
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.exists() and self.path.stat().st_size + len(text) > self._size:
-                os.replace(self.path, rotated_path(self.path))
-            self._write(text.encode("utf-8", "backslashreplace"))
+            for day, part in parts:
+                text = "".join(part)
+                if self._days:
+                    self._put_away(day)
+                if self.path.exists() and self.path.stat().st_size + len(text) > self._size:
+                    os.replace(self.path, rotated_path(self.path))
+                self._write(text.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise write_error(self.path, error) from error
+
+    def _put_away(self, day: str) -> None:
+        """Rename the file if it is of another day than `day`, and delete files that are too old."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            written = _day_of(file.read(512).decode("ascii", "replace"))
+        if not written or written == day:
+            return
+        os.replace(self.path, dated_path(self.path, written))
+        oldest = date.fromisoformat(day) - timedelta(self._days)
+        for path in self.path.parent.glob(f"{glob.escape(self.path.stem)}.????-??-??{self.path.suffix}"):
+            if (other := _day_of(path.name[-14:])) and other < str(oldest):
+                path.unlink(missing_ok=True)
 
     def _write(self, text: bytes) -> None:
         with self.path.open("ab") as file:
@@ -109,6 +141,12 @@ class ElementLog(AppendedLog):
                     return
             os.replace(self.path, rotated_path(self.path))  # it was cut off, or is a log in columns
         self.path.write_bytes(_LOG_BEGIN + text + _LOG_END)
+
+
+def _day_of(text: str) -> str:
+    """Return the first date in a text, as `2026-05-04`, or an empty text."""
+    found = _DAY.search(text)
+    return found[0] if found else ""
 
 
 def printable(text: str) -> str:

@@ -74,7 +74,7 @@ def _places(project: Project, source: str, new: str) -> Iterator[tuple[Path, Pat
         for note in (note_path, definition_note_path, orders_path):
             yield note(old_file), note(new_file)
     folder, name = project.logs.path, re.escape(source)
-    log = re.compile(rf"{name}(\.[^.]+\.(?:log|jsonl)(?:\.1)?)")
+    log = re.compile(rf"{name}(\.[^.]+(?:\.\d{{4}}-\d\d-\d\d)?\.(?:log|jsonl)(?:\.1)?)")
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if found := log.fullmatch(path.name):
             yield path, folder / f"{new}{found[1]}"

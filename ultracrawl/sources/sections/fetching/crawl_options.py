@@ -151,6 +151,8 @@ class LogSection(Section):
     """Keep a log of what is sent to the index, and the results."""
     site: bool = Field(default=False, examples=[True])
     """Keep a log of the events of each site: start, idle, refresh, suspend, resume, done."""
+    days: int = Field(default=0, ge=0, le=10_000, examples=[30])
+    """Number of days for which logs of events are kept, each day in a file of its own. 0: the logs are not divided."""
     runs: int = Field(default=7, ge=0, le=10_000, examples=[30])
     """Number of logs of single runs to keep, the current one included; 0 writes none."""
     robot: int | None = Field(default=None, ge=0, le=5, examples=[2])

@@ -1,0 +1,32 @@
+"""Logs of FAST collections: one file for each day, XML logs as whole documents."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from support.clock import AHEAD
+from support.fast import fast_xml
+from support.network import NetworkSite
+from support.project import Workspace
+
+
+@pytest.mark.parametrize("form", ["text", "xml"])
+def test_fast_94_each_day_has_its_own_log(workspace: Workspace, form: str) -> None:
+    site = NetworkSite()
+    logs = workspace.directory / "var/log"
+    with site.serve() as url:
+        options = {"start_uris": (f"{url}/",), "delay": 0.0, "log/postprocess": form}
+        (workspace.directory / "c.xml").write_text(fast_xml(options))
+        for day in range(3):
+            site.page("/", title=f"Home {day}")
+            workspace.crawl("-c", "c.xml", "--force", **{AHEAD: str(day * 86_400)})
+    texts = [path.read_text() for path in logs.glob("handbook.postprocess*")]
+    assert len(texts) == 3
+    for text in texts:
+        assert text.count(f"{url}/") == 1
+        if form == "xml":
+            (item,) = ElementTree.fromstring(text)
+            assert item.get("uri", item.get("url")) == f"{url}/"
+    assert (logs / "handbook.postprocess.log").exists()
+    assert len(list(logs.glob("handbook.fetch.*-*-*.log"))) == 2
