@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gzip import compress
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
@@ -50,6 +51,8 @@ def expect_that_of_scrapy(headers: dict[bytes, list[bytes]], url: str, body: byt
 @pytest.mark.parametrize("headers", HEADERS, ids=str)
 @pytest.mark.parametrize("body", [b"", b"<html>", bytes(range(256))], ids=["empty", "html", "bytes"])
 def test_the_class_is_the_one_that_scrapy_chooses(headers: dict[bytes, list[bytes]], body: bytes) -> None:
+    if b"Content-Encoding" in headers:
+        body = body and compress(body)
     for name in (*NAMES, *(f"{name}?b=c.html" for name in NAMES), *(f"b.html/{name}" for name in NAMES)):
         expect_that_of_scrapy(headers, f"http://localhost/{name}", body)
 

@@ -96,6 +96,14 @@ def test_the_body_is_not_decoded(client: Any, serve: Any) -> None:
     assert b"\r\nAccept-Encoding: gzip\r\n" in server.requests[0]
 
 
+@pytest.mark.parametrize("plain", [b"<html>page</html>", b""])
+def test_a_coding_that_the_body_has_not_is_no_header(client: Any, serve: Any, plain: bytes) -> None:
+    named = [b"Content-Type: text/html", b"Content-Encoding: gzip"]
+    server = serve(answer(*named, body=plain))
+    response = client.get(server.url)
+    assert (response.body, b"Content-Encoding" in response.headers) == (plain, not plain)
+
+
 @pytest.mark.parametrize(
     ("method", "body", "status"),
     [

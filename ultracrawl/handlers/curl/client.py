@@ -142,6 +142,8 @@ class CurlClient:
 
 _TYPE_HEADERS = frozenset({b"Content-Disposition", b"Content-Encoding"})
 """Headers besides Content-Type that Scrapy uses to choose a response class."""
+_GZIP = frozenset({b"gzip", b"x-gzip"})
+_GZIP_MAGIC = b"\x1f\x8b"
 _AFTER_PATH = re.compile("[?#;]")
 """Python versions differ in how they guess the type of URLs with these characters."""
 _PROTOCOLS = {
@@ -157,6 +159,8 @@ def make_response(request: Request, transfer: Transfer, flags: list[str] | None 
     headers = Headers()
     dict.update(headers, transfer.head.headers)  # their names are normalised already
     body = transfer.body
+    if headers.get(b"Content-Encoding") in _GZIP and body and not body.startswith(_GZIP_MAGIC):
+        del headers[b"Content-Encoding"]  # the server names a coding that the body has not
     response_class = _class_by_headers(headers, request.url) or responsetypes.from_args(
         headers=headers, url=request.url, body=body
     )

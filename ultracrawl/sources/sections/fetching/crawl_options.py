@@ -187,7 +187,7 @@ class LimitsSection(Section):
     pages_per_site: int | None = Field(default=None, ge=1, examples=[20000])
     """Maximum number of pages fetched from one site in one run. None: no limit."""
     seconds: Seconds | None = Field(default=None, gt=0, examples=[3600])
-    """Seconds after which a run ends. The next one continues."""
+    """Seconds after which a run ends. The next one continues. Time in which it is paused counts, too."""
     bytes: Size | None = Field(default=None, examples=["2 GB"])
     """Maximum bytes read in one run. The next one continues."""
     documents: int | None = Field(default=None, ge=1, examples=[50000])
