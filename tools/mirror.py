@@ -38,7 +38,7 @@ WIDE: Mapping[str, int] = {
     "ultracrawl.index.whoosh.index_searcher": 34,
     "ultracrawl.run.composition.assembly": 34,
     "ultracrawl.run.composition.features": 51,
-    "ultracrawl.run.lifecycle": 38,
+    "ultracrawl.run.lifecycle": 37,
     "ultracrawl.sources.compilation.source": 37,
     "ultracrawl.rules.acceptance.Acceptance": 7,
     "ultracrawl.run.writing.writer.IndexWriter": 11,

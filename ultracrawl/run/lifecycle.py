@@ -34,7 +34,6 @@ from ultracrawl.run.hooks import TICK_SECONDS, Feature
 from ultracrawl.run.indexing.filling import Filling
 from ultracrawl.run.logs import job_report
 from ultracrawl.run.logs.crawl_logs import CrawlLogs
-from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.source_data.takeover import TakeOver, take_over
 from ultracrawl.settings.adhoc import is_adhoc
 from ultracrawl.settings.ineffective import REMARKS_SETTING
@@ -85,7 +84,6 @@ class CrawlLifecycle:
         self._end = RunEnd(
             self.context,
             parts[RunLimits],
-            parts[Duplicates].recount,
             lambda: parts[FilterVerdict].restarts,
             given_urls,
         )

@@ -103,6 +103,9 @@ class DocumentPort(Protocol):
     def remains_duplicate(self, record: UrlRecord) -> bool:
         """Whether the document that a known duplicate repeats is still placed and preferred to it."""
 
+    def recount(self, before: UrlRecord, after: UrlRecord) -> None:
+        """Replace the outcome of a URL that the report counted for its visit in this run."""
+
     @property
     def congested(self) -> bool:
         """Whether the crawl has to wait for the index."""

@@ -49,6 +49,9 @@ def destination_status(project: Project, source: DataSource) -> list[Destination
     pauses.changed(0.0)
     indexes = [(section.label, section.index) for section in source.feeding.in_order] or [("", PROJECT_INDEX)]
     has_project_index_only = [index for _, index in indexes] == [PROJECT_INDEX]
+    former = former_indexes(project, source)
+    if former and source.name in project.invalid_sources and not source.feeding.in_order:
+        return [_undefined(source.name, cache, index, pauses) for index in former]
     current = [
         _status(
             source.name,
@@ -60,11 +63,17 @@ def destination_status(project: Project, source: DataSource) -> list[Destination
         )
         for number, (label, index) in enumerate(indexes)
     ]
-    former = [
+    left = [
         _status(source.name, "", index, queue_folder(cache, index), primary=False, paused=True, fed=False)
-        for index in former_indexes(project, source)
+        for index in former
     ]
-    return [*current, *former]
+    return [*current, *left]
+
+
+def _undefined(source: str, cache: Path, index: str, pauses: Pauses) -> DestinationStatus:
+    """Return the status of an index of a source whose definition cannot be read."""
+    folder = queue_folder(cache, index)
+    return _status(source, "", index, folder, primary=False, paused=pauses.everything)
 
 
 def _status(
@@ -80,19 +89,21 @@ def order_pause(project: Project, source: DataSource, label: str, *, paused: boo
     """Pause or resume one destination, or all (empty label); returns a sentence about the effect.
 
     A running crawl follows within some seconds. For an idle source, resuming writes the waiting segments at once.
-    Raises `UserError` for an unknown destination, `WorkError` if an index cannot be written.
+    If the definition has mistakes, its next crawl does. Raises `UserError` for an unknown destination, `WorkError` if
+    an index cannot be written.
     """
-    section = source.feeding
-    if label and label not in section.destinations:
+    section, readable = source.feeding, source.name not in project.invalid_sources
+    if readable and label and label not in section.destinations:
         known = ", ".join(section.destinations) or "none: it feeds the index of the project alone"
         raise UserError(f"{source.name} has no destination {label!r}; its destinations are {known}")
-    defined = section.destinations[label].paused if label else section.paused
-    pause_switch(project, source.name).set_paused(label, paused=paused, defined=defined)
+    defined = section.destinations[label].paused if readable and label else section.paused
+    switch = pause_switch(project, source.name)
+    switch.set_paused(label, paused=paused, defined=defined if readable else None)
     if running_crawl_status(project, source.name) is not None:
         return "the running crawl pauses it" if paused else "the running crawl resumes it"
     if paused:
         return "later crawls keep it paused"
-    return _deliver(project, source)
+    return _deliver(project, source) if readable else "the next crawl writes what waits"
 
 
 def _deliver(project: Project, source: DataSource) -> str:

@@ -8,18 +8,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracrawl.model import UrlRecord
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.placement.held_changes import HeldChanges
 from ultracrawl.run.removal.deletions import Deletions
 from ultracrawl.run.writing.source_writer import idle_writer
 from ultracrawl.run.writing.writer import IndexWriter
+from ultracrawl.service.approval import keep_for_run
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
 from ultracrawl.stores.project_stores import open_state, state_exists
+from ultracrawl.stores.site_orders import SiteAction, SiteOrder
+
+ORDERED = "ordered"
+"""What JSON objects say of documents about which a decision is kept, for the running crawl or the next one."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """What one of the guards holds back; approved or discarded while the source is not being crawled."""
+    """What one of the guards holds back, and what is decided about it."""
 
     waiting: str
     """What JSON objects say of documents about which nothing was decided."""
@@ -29,6 +35,8 @@ class HeldBack:
     _open: Callable[[DataSource, Store, IndexWriter], Deletions | HeldChanges]
     cause_of: Callable[[UrlRecord], str]
     """Returns why a document is held back, in a sentence."""
+    _actions: tuple[SiteAction, SiteAction]
+    """The orders that approve and discard."""
 
     def records(self, project: Project, source: DataSource) -> list[UrlRecord]:
         """Return the records that are held back; of a running crawl, those that it has stored so far."""
@@ -50,9 +58,15 @@ class HeldBack:
         ):
             yield self._open(source, state, writer)
 
+    def keep(self, project: Project, source: str, records: Iterable[UrlRecord], *, approve: bool) -> bool:
+        """Keep a decision about records if it cannot be carried out here (see `keep_for_run`). Raises `StateError`."""
+        keys = tuple(url_key(record.url) for record in records)
+        order = SiteOrder(self._actions[0 if approve else 1], "", keys=keys)
+        return bool(keys) and keep_for_run(project, source, [order])
+
     def decide(self, project: Project, source: DataSource, *, approve: bool) -> list[UrlRecord]:
         """Approve or discard all that is held back of a source, and return the records. Raises what `open` raises."""
-        if not state_exists(project, source.name):
+        if not self.records(project, source):
             return []
         with self.open(project, source) as held:
             records = held.candidates()
@@ -63,7 +77,10 @@ class HeldBack:
         return records
 
     def as_json(self, source: str, done: str, records: Iterable[UrlRecord]) -> dict[str, Any]:
-        """Return the JSON object that says what was done with documents: `waiting`, `approved` or `discarded`."""
+        """Return the JSON object that says what was done with documents.
+
+        `done` is `waiting`, `approved`, `discarded` or `ORDERED`.
+        """
         documents = [{"url": record.shown_url, "cause": self.cause_of(record)} for record in records]
         return {"source": source, "done": done, "documents": documents}
 
@@ -75,6 +92,7 @@ DELETIONS = HeldBack(
     lambda state: state.records.records_to_remove(),
     lambda _, state, writer: Deletions(state, writer),
     lambda record: str(record.removal),
+    (SiteAction.DELETE_HELD, SiteAction.KEEP_HELD),
 )
 CHANGES = HeldBack(
     "held",
@@ -83,4 +101,5 @@ CHANGES = HeldBack(
     lambda state: state.records.held_records(),
     HeldChanges,
     lambda record: record.reason,
+    (SiteAction.ACCEPT_HELD, SiteAction.DROP_HELD),
 )

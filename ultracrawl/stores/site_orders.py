@@ -27,6 +27,12 @@ class SiteAction(StrEnum):
     """URLs that were deleted may be fetched again, and are."""
     APPROVE = "approve"
     """Documents that wait for approval go to the index."""
+    DELETE_HELD = "approve-deletions"
+    """Documents whose deletion was held back leave the index."""
+    KEEP_HELD = "discard-deletions"
+    ACCEPT_HELD = "approve-changes"
+    """New versions that were held back go to the index."""
+    DROP_HELD = "discard-changes"
     QUARANTINE = "quarantine"
     """Nothing is requested from a site until a time; its URLs wait."""
     BLACKLIST = "blacklist"
@@ -46,6 +52,8 @@ class SiteOrder:
     """Whether `place` is the beginning of URLs."""
     expression: bool = False
     """Whether `place` is a regular expression (RE2) that matches whole URLs."""
+    keys: tuple[int, ...] = ()
+    """What a decision about documents that are held back is about: those that were, when it was made."""
     until: float = 0.0
     """When an order about a site ends, in seconds since the epoch."""
     taken: bool = False
@@ -141,7 +149,8 @@ def _read(file: int) -> list[SiteOrder]:
     for line in os.pread(file, os.fstat(file).st_size, 0).splitlines():
         try:
             row = json.loads(line)
-            found.append(SiteOrder(**{**row, "action": SiteAction(row["action"])}))
+            action, keys = SiteAction(row["action"]), tuple(row.get("keys", ()))
+            found.append(SiteOrder(**{**row, "action": action, "keys": keys}))
         except (ValueError, KeyError, TypeError):
             continue
     return found

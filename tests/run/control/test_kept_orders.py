@@ -121,3 +121,123 @@ def test_a_running_crawl_carries_orders_out(
     workspace.write({"sources": {"site": {"start_urls": [f"{url}/"], "boundary": LOOPBACK}}})
     assert workspace.outcomes()["/b"] == "REMOVED"
     assert workspace.search("needle") == ["/a"]
+
+
+GONE = [f"/p{number}" for number in range(30)]
+
+
+@pytest.fixture
+def held(site: Site, url: str, workspace: Workspace) -> Workspace:
+    """Return a source of 31 documents, of which the guard kept 30 that are gone."""
+    site.page("/", title="Home", text="needle", links=GONE)
+    for name in GONE:
+        site.page(name, title=name, text=f"needle {name}")
+    workspace.define(f"{url}/", deletion={"percent": 1, "always": 0})
+    workspace.crawl()
+    for name in GONE:
+        site.remove(name)
+    workspace.crawl(code=1)
+    assert len(workspace.indexed()) == 31
+    return workspace
+
+
+def test_deletions_that_were_held_back_are_listed_without_a_definition(held: Workspace) -> None:
+    ended = while_broken(held, "approve-deletions", "site", "--list", "--json")
+    assert (ended.json["done"], len(ended.json["documents"])) == ("leaving", 30)
+
+
+def test_deletions_that_were_held_back_are_carried_out_by_the_next_run(held: Workspace) -> None:
+    ended = while_broken(held, "approve-deletions", "site", "--json")
+    assert (ended.json["done"], len(ended.json["documents"])) == ("ordered", 30)
+    assert len(held.indexed()) == 31
+    run = held.crawl().run
+    assert sum(run["outcomes"].values()) == run["scheduled"]
+    assert held.indexed() == ["/"]
+
+
+@pytest.mark.parametrize(("words", "left"), [((), 2), (("--discard",), 32)], ids=["approved", "discarded"])
+@pytest.mark.processes
+def test_a_running_crawl_decides_about_what_is_held_back(
+    held: Workspace, site: Site, words: tuple[str, ...], left: int
+) -> None:
+    site.page("/", title="Home", text="needle", links=[*GONE, "/held"])
+    site.page("/held", title="Held", text="needle")
+    site.reset()
+    release = site.hold("/held")
+    process = held.start("crawl")
+    try:
+        until(lambda: "/held" in site.paths() and set(GONE) <= set(site.paths()), process)
+        ended = while_broken(held, "approve-deletions", "site", "--json", *words)
+        assert ended.json["done"] == "ordered"
+        until(
+            lambda: held.command("approve-deletions", "site", "--list", "--json").json["documents"] == [],
+            process,
+        )
+        release.set()
+        process.communicate(timeout=40)
+    finally:
+        kill_group(process)
+    assert process.returncode == 0
+    assert len(held.indexed()) == left
+
+
+def test_what_a_run_finds_after_the_decision_is_left_to_the_guard(
+    held: Workspace, site: Site, url: str
+) -> None:
+    for name in GONE[:10]:
+        site.page(name, title=name, text=f"needle {name}")
+    assert held.crawl(code=1).run["deleted"] == 0
+    while_broken(held, "approve-deletions", "site")
+    for name in GONE[:10]:
+        site.remove(name)
+    held.crawl(code=1)
+    assert sorted(held.indexed()) == sorted(["/", *GONE[:10]])
+
+
+@pytest.mark.parametrize("discards", [False, True], ids=["approved", "discarded"])
+def test_changes_that_were_held_back_are_decided_by_the_next_run(
+    site: Site, url: str, workspace: Workspace, *, discards: bool
+) -> None:
+    site.page("/", title="Home", text="needle", links=GONE)
+    for number, name in enumerate(GONE):
+        site.page(name, title=name, text=" ".join(f"word{number}x{other}" for other in range(40)))
+    workspace.define(f"{url}/", modification={"percent": 1, "always": 0})
+    workspace.crawl()
+    for name in GONE:
+        site.page(name, title="Log in", text="please log in with your account to go on")
+    workspace.crawl(code=1)
+    assert workspace.search("account") == []
+    ended = while_broken(workspace, "approve-changes", "site", "--json", *(["--discard"] if discards else []))
+    assert (ended.json["done"], len(ended.json["documents"])) == ("ordered", 30)
+    site.page("/", title="Home", text="needle", links=GONE)
+    run = workspace.crawl(code=None).run
+    assert sum(run["outcomes"].values()) == run["scheduled"]
+    assert bool(workspace.search("account")) is not discards
+
+
+def test_feeding_is_paused_and_resumed_by_the_next_run(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="needle")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    ended = while_broken(workspace, "feeding", "pause", "site", "--json")
+    assert [row["paused"] for row in ended.json["destinations"]] == [True]
+    site.page("/", title="Home", text="thimble")
+    workspace.crawl(code=None)
+    assert (workspace.search("needle"), workspace.search("thimble")) == (["/"], [])
+    while_broken(workspace, "feeding", "resume", "site")
+    workspace.crawl()
+    assert (workspace.search("needle"), workspace.search("thimble")) == ([], ["/"])
+
+
+def test_a_changed_definition_overrides_a_pause_that_was_ordered_without_one(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="needle")
+    workspace.define(f"{url}/", feeding={"paused": True})
+    workspace.crawl(code=None)
+    while_broken(workspace, "feeding", "pause", "site")
+    workspace.crawl(code=None)
+    assert workspace.search("needle") == []
+    workspace.define(f"{url}/", feeding={"paused": False})
+    workspace.crawl()
+    assert workspace.search("needle") == ["/"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -112,6 +113,20 @@ class Steered:
         assert (result["command"], result["obeyed"]) == (verb, True)
         return str(result["state"])
 
+    def feed(self, verb: str) -> None:
+        """Pause or resume feeding, and wait until the crawl has related the order to the definition that it has."""
+        ended = self.workspace.command("feeding", verb, self.way.source, "--json", *self.way.config)
+        assert ended.code == 0, ended.err + ended.out
+        (orders,) = self.workspace.directory.rglob(f"{self.way.source}/feeding.json")
+        until(lambda: json.loads(orders.read_text())[""] == {"paused": verb == "pause", "defined": False})
+
+    def decide(self) -> None:
+        """Ask for what the guards hold back, and decide: nothing is."""
+        for verb in ("approve-deletions", "approve-changes"):
+            ended = self.workspace.command(verb, self.way.source, "--json", *self.way.config)
+            assert ended.code == 0, ended.err
+            assert ended.json["documents"] == []
+
     def status(self) -> dict[str, Any]:
         rows = self.workspace.command("status", "--json", *self.way.config).json["sources"]
         (row,) = (row for row in rows if row["source"] == self.way.source)
@@ -147,6 +162,9 @@ def steered(request: pytest.FixtureRequest, workspace: Workspace, site: Site, ur
 
 def test_a_crawl_obeys_orders_while_its_definition_is_broken(steered: Steered, site: Site) -> None:
     assert steered.status()["state"] == "running"
+    steered.feed("pause")
+    steered.feed("resume")
+    steered.decide()
     assert steered.order("pause") == "paused"
     assert steered.status()["state"] == "paused"
     before = sum(path.startswith("/one/") for path in site.paths())

@@ -11,7 +11,7 @@ from ultracrawl.cli.options import (
     known_sources,
     print_all,
     print_json,
-    project_option,
+    readable_project_option,
 )
 from ultracrawl.service.destinations import DestinationStatus, destination_status, order_pause
 from ultracrawl.sources import Project
@@ -21,7 +21,8 @@ from ultracrawl.sources import Project
 def command() -> None:
     """Pause and resume what a source sends to its indexes.
 
-    Crawling continues meanwhile. Changes for a paused index wait in the document cache on disk, in order.
+    Crawling continues meanwhile. Changes for a paused index wait in the document cache on disk, in order. Pauses work
+    whatever mistakes the definition has.
 
     \b
     Examples:
@@ -33,7 +34,7 @@ def command() -> None:
 @command.command("pause")
 @click.argument("source", type=SOURCE_NAME)
 @click.argument("destination", default="")
-@project_option
+@readable_project_option
 @json_option
 def pause(source: str, destination: str, project: Project, as_json: bool) -> None:
     """Pause one DESTINATION of SOURCE, or all of them.
@@ -48,7 +49,7 @@ def pause(source: str, destination: str, project: Project, as_json: bool) -> Non
 @command.command("resume", short_help="Resume one destination of a source, or all of them.")
 @click.argument("source", type=SOURCE_NAME)
 @click.argument("destination", default="")
-@project_option
+@readable_project_option
 @json_option
 def resume(source: str, destination: str, project: Project, as_json: bool) -> None:
     """Resume one DESTINATION of SOURCE, or all that are not paused themselves.
@@ -62,7 +63,7 @@ def resume(source: str, destination: str, project: Project, as_json: bool) -> No
 
 @command.command("status", short_help="Show the destinations of sources, and what waits for each.")
 @click.argument("sources", type=SOURCE_NAME, nargs=-1)
-@project_option
+@readable_project_option
 @json_option
 def status(sources: tuple[str, ...], project: Project, as_json: bool) -> None:
     """Show the destinations of SOURCES (all if none is named), and what waits for each.

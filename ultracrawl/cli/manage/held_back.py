@@ -9,9 +9,15 @@ import click
 
 from ultracrawl.cli.audit import note_details
 from ultracrawl.cli.mistakes import Mistake
-from ultracrawl.cli.options import SOURCE_NAME, json_option, known_sources, print_json, project_option
+from ultracrawl.cli.options import (
+    SOURCE_NAME,
+    json_option,
+    known_sources,
+    print_json,
+    readable_project_option,
+)
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.service.held_back import CHANGES, DELETIONS, HeldBack
+from ultracrawl.service.held_back import CHANGES, DELETIONS, ORDERED, HeldBack
 from ultracrawl.sources import Project
 
 MAX_SHOWN = 20
@@ -22,6 +28,7 @@ _TEXTS = {
     CHANGES.waiting: "have a new version that is held back",
     CHANGES.approved: "were replaced by their new version",
     CHANGES.discarded: "keep their former version",
+    ORDERED: "wait for the running crawl, or the next one, which carries the decision out",
 }
 
 
@@ -31,7 +38,7 @@ def _verb(guard: HeldBack, name: str, discard_help: str) -> Callable[[Callable[[
     def decorate(described: Callable[[], None]) -> click.Command:
         @click.command(name, help=cleandoc(described.__doc__ or ""))
         @click.argument("source", type=SOURCE_NAME)
-        @project_option
+        @readable_project_option
         @click.option(
             "--list",
             "only_list",
@@ -44,11 +51,13 @@ def _verb(guard: HeldBack, name: str, discard_help: str) -> Callable[[Callable[[
             (chosen,) = known_sources(project, [source])
             if only_list and discard:
                 raise Mistake.EXCLUDE_EACH_OTHER.error(options="--list and --discard")
-            if only_list:
-                done, records = guard.waiting, guard.records(project, chosen)
-            else:
-                done = guard.discarded if discard else guard.approved
-                records = guard.decide(project, chosen, approve=not discard)
+            done, records = guard.waiting, guard.records(project, chosen)
+            if not only_list:
+                if guard.keep(project, source, records, approve=not discard):
+                    done = ORDERED
+                else:
+                    done = guard.discarded if discard else guard.approved
+                    records = guard.decide(project, chosen, approve=not discard)
                 note_details(documents=len(records))
             if as_json:
                 print_json(guard.as_json(source, done, records))
@@ -69,7 +78,8 @@ def approve_deletions() -> None:
     """Delete the documents of SOURCE whose deletion a crawl held back because they were too many at once.
 
     A crawl deletes nothing when more than `deletion.percent` of the documents of its source are to go: a broken
-    server looks like one whose pages are gone.
+    server looks like one whose pages are gone. While SOURCE is being crawled, or its definition has mistakes, the
+    decision is kept: the running crawl carries it out, or the next one.
 
     \b
     Examples:
@@ -83,7 +93,8 @@ def approve_changes() -> None:
     """Let new versions of documents of SOURCE into the index that a crawl held back because they are alike each other.
 
     A crawl keeps the former versions when more than `modification.percent` of the documents of its source become
-    alike: a log-in page, a challenge or a maintenance page that a server returns for every URL looks like that.
+    alike: a log-in page, a challenge or a maintenance page that a server returns for every URL looks like that. While
+    SOURCE is being crawled, or its definition has mistakes, the decision is kept, as by `approve-deletions`.
 
     \b
     Examples:

@@ -17,13 +17,13 @@ class PauseSwitch:
     """Pauses by destination, in a file in the document cache of a source.
 
     An entry is valid as long as `paused` in the definition is what it was when the entry was set; a later change of the
-    definition overrides it.
+    definition overrides it. One that was set while the definition had mistakes refers to the first definition after it.
     """
 
     def __init__(self, cache: Path) -> None:
         self._file = cache / _FILE
         self._mtime = 0
-        self._overrides: dict[str, tuple[bool, bool]] = {}
+        self._overrides: dict[str, tuple[bool, bool | None]] = {}
 
     def reload_if_changed(self) -> bool:
         """Read the file if it has changed since the last call (one `stat`), and return whether it has."""
@@ -40,10 +40,19 @@ class PauseSwitch:
     def paused(self, key: str, defined: bool) -> bool:
         """Return whether the destination is paused; `defined` is the value in the definition."""
         ordered, defined_then = self._overrides.get(key, (defined, defined))
-        return ordered if defined_then == defined else defined
+        return ordered if defined_then in (None, defined) else defined
 
-    def set_paused(self, key: str, *, paused: bool, defined: bool) -> None:
-        """Pause or resume a destination. Raises `IndexStoreError` if that cannot be stored."""
+    def settle(self, key: str, defined: bool) -> None:
+        """Have an entry that was set without a definition refer to this one. Raises `IndexStoreError`."""
+        ordered, defined_then = self._overrides.get(key, (defined, defined))
+        if defined_then is None:
+            self.set_paused(key, paused=ordered, defined=defined)
+
+    def set_paused(self, key: str, *, paused: bool, defined: bool | None) -> None:
+        """Pause or resume a destination; `defined` is None if the definition has mistakes.
+
+        Raises `IndexStoreError` if that cannot be stored.
+        """
         self.reload_if_changed()
         orders = {**self._overrides, key: (paused, defined)}
         text = json.dumps(
@@ -56,9 +65,9 @@ class PauseSwitch:
             os.replace(draft, self._file)
         self.reload_if_changed()
 
-    def _read(self) -> dict[str, tuple[bool, bool]]:
+    def _read(self) -> dict[str, tuple[bool, bool | None]]:
         try:
             data = json.loads(self._file.read_text(encoding="utf-8"))
-            return {str(key): (bool(one["paused"]), bool(one["defined"])) for key, one in data.items()}
+            return {str(key): (bool(one["paused"]), one["defined"]) for key, one in data.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return {}  # unreadable: the definition applies

@@ -9,6 +9,7 @@ from ultracrawl.run.composition.making import (
     choice_log_of,
     compares_copies,
     count_in_flight,
+    decide_by,
     depths_differ,
     has_filters,
     has_relations,
@@ -95,7 +96,7 @@ FEATURES: tuple[Row[Any], ...] = (
     ),
     Row(
         SiteOrders,
-        lambda p: SiteOrders(p.context),
+        lambda p: SiteOrders(p.context, decide_by(p)),
         "after an order to stop or to pause; before the start URLs are looked at",
         is_crawl,
     ),

@@ -10,6 +10,7 @@ from ultracrawl.run.auth.chain import AuthChain
 from ultracrawl.run.composition.parts import Parts
 from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.control.visit_watch import VisitWatch
+from ultracrawl.run.cycle.decisions import carry_out_decision
 from ultracrawl.run.discovery.robots_cache import RobotsCache
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
 from ultracrawl.run.filters.copies import ContentCopies
@@ -78,6 +79,11 @@ def has_robot_log(parts: Parts) -> bool:
 
 
 # ---- how a feature is made, where one line does not say it
+
+
+def decide_by(parts: Parts) -> partial[None]:
+    """Return the function that carries out decisions about what the guards hold back."""
+    return partial(carry_out_decision, parts.context)
 
 
 def send_of(parts: Parts) -> Send:

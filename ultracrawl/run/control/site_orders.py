@@ -15,6 +15,8 @@ from ultracrawl.stores.project_stores import state_file
 from ultracrawl.stores.site_orders import SiteAction, SiteOrder, orders_path, taking_site_orders
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from ultracrawl.model import UrlRecord
     from ultracrawl.run.context import CrawlContext
 
@@ -25,11 +27,12 @@ class SiteOrders(Feature):
     """Adds, fetches and deletes URLs in the running crawl, and leaves sites alone for a time.
 
     Orders are looked for once a second, in a file beside the state; it costs one look at its time. There are none if
-    the state is in memory.
+    the state is in memory. `decide` carries out an order about what the guards hold back.
     """
 
-    def __init__(self, context: CrawlContext) -> None:
+    def __init__(self, context: CrawlContext, decide: Callable[[SiteOrder], None]) -> None:
         self._context = context
+        self._decide = decide
         self._file = state_file(context.project, context.source.name)
         self._changed = 0
         """When the file was last changed before it was read."""
@@ -78,6 +81,11 @@ class SiteOrders(Feature):
                 self._restore([record for record in self._chosen(order) if record.removed])
             case SiteAction.APPROVE:
                 self._approve([url_key(record.url) for record in self._chosen(order) if record.pending])
+            case (
+                SiteAction.DELETE_HELD | SiteAction.KEEP_HELD | SiteAction.ACCEPT_HELD | SiteAction.DROP_HELD
+            ):
+                self._decide(order)
+                self._update_visits(order.keys)
             case SiteAction.QUARANTINE:
                 left = order.until - self._context.clock()
                 if left > 0:
@@ -112,6 +120,11 @@ class SiteOrders(Feature):
         context = self._context
         context.flush()  # what the approval makes durable is durable by itself
         context.documents.approve(keys)
+        self._update_visits(keys)
+
+    def _update_visits(self, keys: Iterable[int]) -> None:
+        """Pass the changed records of URLs to those of their visits that are in flight."""
+        context = self._context
         for key in context.visits.keys() & set(keys):
             if (record := context.store.records.get_record(key)) is not None:
                 context.queue.update_record(record)

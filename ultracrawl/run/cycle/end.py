@@ -24,7 +24,6 @@ from ultracrawl.run.removal.scope import with_links_left
 from ultracrawl.run.writing.finishing import INDEX_TIMEOUT, finish_writing
 
 if TYPE_CHECKING:
-    from ultracrawl.model import UrlRecord
     from ultracrawl.run.context import CrawlContext
 
 logger = logging.getLogger(__name__)
@@ -40,21 +39,18 @@ MIN_INDEX_TIMEOUT = 60.0
 class RunEnd:
     """Ends a run: carries out deletions, waits for the last index commit and writes the report.
 
-    `recount` is called with the old and new record of a document whose outcome changes, `restarts` returns whether
-    the cycle restarts after this run, and `given_urls` are the URLs of the command line.
+    `restarts` returns whether the cycle restarts after this run, and `given_urls` are the URLs of the command line.
     """
 
     def __init__(
         self,
         context: CrawlContext,
         limits: RunLimits,
-        recount: Callable[[UrlRecord, UrlRecord], None],
         restarts: Callable[[], bool],
         given_urls: Iterable[str],
     ) -> None:
         self._context = context
         self._limits = limits
-        self._recount = recount
         self._restarts = restarts
         self._given_urls = tuple(given_urls)
 
@@ -118,7 +114,7 @@ class RunEnd:
         section = context.source.deletion
         guard = LossGuard(section.percent, section.always)
         held = self._report_held()
-        deletions = Deletions(context.store, context.documents.writer, self._recount)
+        deletions = Deletions(context.store, context.documents.writer, context.documents.recount)
         run = context.mark
         problem = deletions.apply(
             guard,

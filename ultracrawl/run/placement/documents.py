@@ -256,6 +256,10 @@ class Documents:
         """Return whether a known duplicate still has a better document in the index."""
         return self._duplicates.remains_duplicate(record)
 
+    def recount(self, before: UrlRecord, after: UrlRecord) -> None:
+        """Replace the outcome of a URL that the report counted for its visit in this run."""
+        self._duplicates.recount(before, after)
+
     @property
     def congested(self) -> bool:
         """Whether crawling has to wait for the index."""

@@ -21,9 +21,12 @@ class Pauses:
         self._next_check_at = float("-inf")
 
     def apply(self, destinations: Iterable[DestinationQueue], now: float) -> None:
-        """Pause and resume destinations by the commands since the last call."""
+        """Pause and resume destinations by the commands since the last call. Raises `IndexStoreError`."""
         if not self.changed(now):
             return
+        self._switch.settle(EVERYTHING, self._section.paused)
+        for label, named in self._section.destinations.items():
+            self._switch.settle(label, named.paused)
         for destination in destinations:
             paused = self.of(destination.label)
             if destination.paused and not paused:
