@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ultracrawl.errors import StateError
 from ultracrawl.model.dates import parse_w3c_date
 from ultracrawl.service.control import readable_status
 from ultracrawl.sources import Project
-from ultracrawl.stores import RunMark, StateCounts, Store
+from ultracrawl.stores import RunMark, StateCounts
 from ultracrawl.stores.failure_note import FailureNote, failure_note
 from ultracrawl.stores.project_stores import state_file, state_to_read, state_version
 
-_MAX_RUNS_SEARCHED = 20
+RECENT_RUNS = 20
+"""Runs of a source that are read."""
 _MAX_READ_SHARE = 0.05
 """Maximum share of time that is spent reading the state of a source during its crawl."""
 
@@ -31,6 +32,8 @@ class Holdings:
     """The end of the last successful run, in seconds since 1970."""
     problem: str = ""
     """Why its state cannot be read."""
+    runs: tuple[RunMark, ...] = ()
+    """The latest runs, the newest first."""
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -59,8 +62,10 @@ def read_holdings(project: Project, name: str) -> Holdings:
         with state_to_read(project, name) as state:
             if state is None:
                 return Holdings()
-            latest = next(iter(state.runs(1)), None)
-            return Holdings(state.records.count_urls(), latest, _latest_success(state))
+            runs = tuple(state.runs(RECENT_RUNS))
+            return Holdings(
+                state.records.count_urls(), next(iter(runs), None), _latest_success(runs), runs=runs
+            )
     except StateError as error:
         return Holdings(problem=str(error))
 
@@ -116,13 +121,13 @@ def last_success(project: Project, name: str) -> float | None:
     """Return the end of the last successful run of a source; None if there is none, or the state cannot be read."""
     try:
         with state_to_read(project, name) as state:
-            return None if state is None else _latest_success(state)
+            return None if state is None else _latest_success(state.runs(RECENT_RUNS))
     except StateError:
         return None
 
 
-def _latest_success(state: Store) -> float | None:
-    return next(filter(None, map(_success, state.runs(_MAX_RUNS_SEARCHED))), None)
+def _latest_success(runs: Iterable[RunMark]) -> float | None:
+    return next(filter(None, map(_success, runs)), None)
 
 
 def _success(run: RunMark) -> float | None:

@@ -6,9 +6,12 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
 from ultracrawl.service.pages import cached_copy, login, preferences, search_routes
+from ultracrawl.service.pages.admin import order_routes, overview_routes, source_routes
 from ultracrawl.service.pages.static_files import static_response
 
 _static = APIRouter()
+_PAGES = (search_routes, cached_copy, preferences, login)
+_ADMINISTRATION = (overview_routes, source_routes, order_routes)
 
 
 @_static.get("/static/{name}")
@@ -19,5 +22,5 @@ async def static_file(request: Request, name: str) -> Response:
 
 def add_pages(app: FastAPI) -> None:
     """Add the routes of the pages to the application."""
-    for router in (_static, search_routes.router, cached_copy.router, preferences.router, login.router):
+    for router in (_static, *(module.router for module in (*_PAGES, *_ADMINISTRATION))):
         app.include_router(router, include_in_schema=False)

@@ -14,11 +14,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from ultracrawl.errors import NotFoundError, UserError, WorkError
-from ultracrawl.service.api.problems import headers_of_problem, without_folders
+from ultracrawl.service.api.problems import Conflict, headers_of_problem, without_folders
 from ultracrawl.service.pages.rendering import FRAGMENT_HEADER, page_url, render
 
 logger = logging.getLogger(__name__)
 LOGIN = "/login"
+ADMIN = "/admin"
 
 
 class PageRoute(APIRoute):
@@ -41,6 +42,8 @@ class PageRoute(APIRoute):
                 return error_page(request, HTTPStatus.NOT_FOUND, str(error))
             except UserError as error:
                 return error_page(request, HTTPStatus.BAD_REQUEST, without_folders(request, error))
+            except Conflict as error:
+                return error_page(request, HTTPStatus.CONFLICT, without_folders(request, error))
             except WorkError as error:
                 logger.warning("%s", error)
                 return error_page(request, HTTPStatus.SERVICE_UNAVAILABLE, headers=headers_of_problem(error))
@@ -69,8 +72,16 @@ def error_page(request: Request, status: int, detail: str = "", headers: Any = N
 
 
 def _own_url(request: Request) -> str:
-    """Return the URL of the page that a request is for; parts that htmx replaces belong to the search page."""
-    path = "/" if FRAGMENT_HEADER in request.headers else _path_of(request)
+    """Return the URL of the page that a request is for.
+
+    Parts that htmx replaces belong to the search page, or to a page of the administration; a form leads to its start.
+    """
+    path = _path_of(request)
+    is_admin = f"{path}/".startswith(f"{ADMIN}/")
+    if request.method not in {"GET", "HEAD"}:
+        return page_url(request, ADMIN if is_admin else "/")
+    if FRAGMENT_HEADER in request.headers and not is_admin:
+        path = "/"
     return page_url(request, path, request.query_params.multi_items())
 
 

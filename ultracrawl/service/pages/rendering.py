@@ -12,11 +12,13 @@ from urllib.parse import urlencode
 
 from babel.dates import format_datetime, format_skeleton, format_timedelta
 from babel.numbers import format_decimal
+from babel.units import format_unit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from ultracrawl.model.dates import iso
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.service.pages.languages import DEFAULT, Language, languages, negotiated
 from ultracrawl.service.pages.static_files import accepts_gzip, static_files
@@ -35,6 +37,7 @@ THEME_COOKIE = "ultracrawl-theme"
 FRAGMENT_HEADER = "HX-Request"
 """Sent by htmx, which replaces a part of a page."""
 _LEAST_COMPRESSED = 1000
+_KILO = 1000
 _MOST_STARTS = 20
 """Start URLs of a source whose hosts are looked at."""
 
@@ -148,6 +151,9 @@ def _environment(code: str) -> Environment:
     environment.filters["number"] = partial(_number, language, "#,##0")
     environment.filters["decimal"] = partial(_number, language, "#,##0.0")
     environment.filters["day"] = partial(_day, language)
+    environment.filters["iso"] = iso
+    environment.filters["size"] = partial(_size, language)
+    environment.filters["duration"] = partial(_duration, language)
     environment.filters["moment"] = partial(_moment, language)
     environment.filters["ago"] = partial(_ago, language)
     environment.filters["bold"] = Markup("<b>{}</b>").format
@@ -164,6 +170,20 @@ def _day(language: Language, value: date) -> str:
 
 def _moment(language: Language, value: float) -> str:
     return format_datetime(datetime.fromtimestamp(value, UTC), "medium", locale=language.locale) + " UTC"
+
+
+def _size(language: Language, value: float) -> str:
+    """Return a number of bytes as `21.4 MB`."""
+    for unit in ("byte", "kilobyte", "megabyte"):
+        if value < _KILO:
+            return format_unit(value, f"digital-{unit}", "short", "#,##0.#", locale=language.locale)
+        value /= _KILO
+    return format_unit(value, "digital-gigabyte", "short", "#,##0.#", locale=language.locale)
+
+
+def _duration(language: Language, value: float) -> str:
+    """Return a number of seconds as `14 min`."""
+    return format_timedelta(timedelta(seconds=value), threshold=2, format="short", locale=language.locale)
 
 
 def _ago(language: Language, value: float) -> str:

@@ -1,0 +1,78 @@
+"""The administration of a project, asked by users of each role who are signed in with a browser, without sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from lxml.html import HtmlElement, document_fromstring
+from service.access.conftest import Browser, cheap_hashes
+from support.in_process import InProcessWorkspace
+from support.pages import Pages
+
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.users import UserStore
+from ultracrawl.settings.locations import with_location
+from ultracrawl.sources import Project, usable_project
+from ultracrawl.sources.dialects import read_definitions
+
+__all__ = ["cheap_hashes"]
+PASSWORD = "correct horse battery"
+
+
+class Administration(Pages):
+    """The pages of a project, whose definitions may have mistakes, seen by users of each role."""
+
+    def __init__(self, workspace: InProcessWorkspace) -> None:
+        super().__init__(workspace)
+        self.users = UserStore.of_project(self.project)
+        self._browsers: dict[Role, Browser] = {}
+
+    @property
+    def project(self) -> Project:
+        path = self.workspace.directory / "ultracrawl.yaml"
+        return with_location(usable_project(read_definitions(path)), path)
+
+    def browser(self, role: Role | None = Role.ADMINISTRATOR) -> Browser:
+        """Return the browser of a user; None: nobody is signed in."""
+        if role is None:
+            return Browser(self)  # type: ignore[arg-type] # it asks for the application only
+        if role not in self._browsers:
+            self.users.add_user(role.value, role, PASSWORD, ())
+            self._browsers[role] = Browser(self)  # type: ignore[arg-type]
+            self._browsers[role].log_in(role.value)
+        return self._browsers[role]
+
+    def get(self, path: str, role: Role | None = Role.ADMINISTRATOR) -> HtmlElement:
+        """Return a page that must be there."""
+        answer = self.browser(role).get(path)
+        assert answer.status_code == 200, answer.text
+        return document_fromstring(answer.text)
+
+    def status(self, path: str, role: Role | None = Role.ADMINISTRATOR) -> int:
+        return self.browser(role).get(path).status_code
+
+    def send(self, path: str, role: Role | None = Role.ADMINISTRATOR, **fields: str) -> Any:
+        """Send a form of a page, with its CSRF token."""
+        browser = self.browser(role)
+        token = {"csrf_token": browser.session_token} if role is not None else {}
+        return browser.ask("POST", path, data={**token, **fields})
+
+
+@pytest.fixture
+def make_administration(workspace: InProcessWorkspace) -> Callable[[], Administration]:
+    return lambda: Administration(workspace)
+
+
+@pytest.fixture
+def administration(workspace: InProcessWorkspace, url: str) -> Administration:
+    """One source, `site`, that was crawled once."""
+    workspace.define(f"{url}/", refresh={"interval": "1 h"})
+    workspace.crawl()
+    return Administration(workspace)
+
+
+def texts(page: HtmlElement, selector: str) -> list[str]:
+    """Return the texts of elements, with single blanks."""
+    return [" ".join(one.text_content().split()) for one in page.cssselect(selector)]

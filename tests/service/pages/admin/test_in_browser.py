@@ -1,0 +1,162 @@
+"""The administration in a browser: every page and state, light and dark, desktop and phone, and tasks of people."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+from service.pages.admin.conftest import Administration
+from support.chromium import chromium
+from support.pages import Watched, served
+from support.project import Workspace
+from support.site import Site
+
+from ultracrawl.service.access.requester import Requester, RequesterKind, Role
+from ultracrawl.service.api import access
+from ultracrawl.service.orders import SourcePhase, SourceState
+from ultracrawl.stores.failure_note import FailureNote, note_failure
+from ultracrawl.stores.project_stores import state_file
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.servers
+
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+NAMES = ("failed", "held", "running", "late", "paused", "new", "a-name-that-is-very-long-" + "x" * 60)
+PATHS = (
+    "/admin",
+    "/admin?state=late",
+    "/admin?state=attention&language=de",
+    *(f"/admin/sources/{name}" for name in ("failed", "held", "running", "mistaken", "new")),
+    "/admin/sources/nothing",
+)
+MOST_BYTES = 80_000
+"""Bytes of page, styles and scripts together, compressed, that a first visit may take."""
+
+
+def everything(workspace: Workspace, url: str) -> Administration:
+    """Make a project with sources in all conditions."""
+    common = {
+        "boundary": {"networks": ["127.0.0.0/8"]},
+        "politeness": {"delay": 0},
+        "refresh": {"interval": "1 h"},
+    }
+    sources: dict[str, Any] = {name: {"start_urls": [f"{url}/"], **common} for name in NAMES}
+    sources["held"]["crawling_mode"] = "examine"
+    workspace.write({"sources": sources})
+    workspace.command("crawl", "failed", "held", "running", "late", timeout=120)
+    sources["mistaken"] = {"start_urls": [f"{url}/"], "depht": 3}
+    workspace.write({"sources": sources})
+    administration = Administration(workspace)
+    file = state_file(administration.project, "failed")
+    assert file is not None
+    note_failure(file, FailureNote(time.time() + 9, "log-in failed: 401 <b>"))
+    administration.supervisor.known |= {name: SourceState(name) for name in NAMES}
+    administration.supervisor.known |= {
+        "running": SourceState("running", SourcePhase.RUNNING, "2", {"fetched": 5, "queued": 758}, begun=1.0),
+        "late": SourceState("late", next_run=time.time() - 9000),
+        "paused": SourceState("paused", paused_by_hand=True),
+    }
+    return administration
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Administration, str]]:
+    site = Site()
+    site.page("/", title="Start", links=[f"/{number}" for number in range(5)], text="all of them")
+    for number in range(5):
+        site.page(f"/{number}", title=f"Bird {number}", text=f"a bird of the lake {number}")
+    with site.serve() as url:
+        administration = everything(Workspace(tmp_path_factory.mktemp("admin")), url)
+        who = Requester("user:anna", RequesterKind.USER, Role.ADMINISTRATOR, None)
+
+        def signed_in(request: access.Request) -> Requester:
+            request.state.requester, request.state.project = who, administration.project
+            request.state.csrf_token = "token"
+            return who
+
+        administration.app.dependency_overrides[access.authenticate] = signed_in
+        with served(administration.app) as address:
+            yield administration, address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser: Browser, shown: tuple[Administration, str]) -> Iterator[Callable[..., Watched]]:
+    """Open windows; none of them may complain, or ask anything of another host."""
+    windows: list[Watched] = []
+
+    def opened(size: dict[str, int] = DESKTOP, **options: Any) -> Watched:
+        context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
+        windows.append(Watched(context, shown[1]))
+        return windows[-1]
+
+    yield opened
+    for one in windows:
+        one.page.context.close()
+    assert [one.foreign for one in windows if one.foreign] == []
+    complaints = [text for one in windows for text in one.complaints if "404" not in text]
+    assert complaints == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_and_no_page_scrolls_sideways(
+    visit: Callable[..., Watched], size: dict[str, int], colours: str
+) -> None:
+    window, found = visit(size, color_scheme=colours), {}
+    for path in PATHS:
+        page = window.open(path)
+        found[path] = window.findings()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    assert {path: findings for path, findings in found.items() if findings} == {}
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no JavaScript"])
+def test_the_failing_source_is_found_and_a_crawl_is_paused(
+    visit: Callable[..., Watched], shown: tuple[Administration, str], scripts: bool
+) -> None:
+    page = visit(java_script_enabled=scripts).open("/admin")
+    page.click(".need.failed .foot a")
+    page.wait_for_url("**/admin/sources/failed")
+    assert "log-in failed" in page.locator(".need.failed").inner_text()
+    page.click(".path a")
+    page.click(".filter a:has-text('Crawling')")
+    page.click("tbody th a")
+    page.wait_for_url("**/admin/sources/running")
+    page.click(".orders button:has-text('Pause')")
+    page.wait_for_url("**/admin/sources/running")
+    assert ("pause", "running") in shown[0].supervisor.orders
+
+
+def test_progress_is_followed_while_the_page_is_open(
+    visit: Callable[..., Watched], shown: tuple[Administration, str]
+) -> None:
+    known = shown[0].supervisor.known
+    before = known["running"]
+    page = visit().open("/admin")
+    assert "758" in page.locator("#now").inner_text()
+    known["running"] = SourceState(
+        "running", SourcePhase.RUNNING, "2", {"fetched": 9, "queued": 12}, begun=1.0
+    )
+    try:
+        expect(page.locator("#now")).to_contain_text("12", timeout=20_000)
+    finally:
+        known["running"] = before
+
+
+def test_a_first_visit_takes_few_bytes(visit: Callable[..., Watched]) -> None:
+    window = visit()
+    window.open("/admin").wait_for_load_state("load")
+    sizes = {one.url: one.sizes()["responseBodySize"] for one in window.requests}
+    assert any("/static/admin.css" in url for url in sizes)
+    assert sum(sizes.values()) < MOST_BYTES

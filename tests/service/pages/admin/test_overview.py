@@ -1,0 +1,162 @@
+"""The overview: the condition of each source, what needs a person, filters, files, and who may see it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from service.pages.admin.conftest import Administration, texts
+from support.in_process import InProcessWorkspace
+
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.orders import SourcePhase, SourceState
+from ultracrawl.service.pages.admin.downloads import csv_lines
+from ultracrawl.stores.failure_note import FailureNote, note_failure
+from ultracrawl.stores.project_stores import state_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PATHS = ("/admin", "/admin/sources.json", "/admin/sources.csv")
+
+
+def row_of(administration: Administration, name: str = "site", query: str = "") -> dict[str, Any]:
+    """Return a row of the overview as JSON."""
+    answer = administration.browser().get(f"/admin/sources.json{query}")
+    return next(row for row in answer.json()["sources"] if row["source"] == name)
+
+
+def test_nobody_is_led_to_the_form_and_back(administration: Administration) -> None:
+    for path in PATHS:
+        answer = administration.browser(None).get(f"{path}?state=late")
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/login?next=%2Fadmin")
+
+
+def test_a_public_search_page_opens_no_administration(administration: Administration) -> None:
+    definition = administration.workspace.directory / "ultracrawl.yaml"
+    definition.write_text(f"search_page: {{public: true}}\n{definition.read_text()}")
+    assert administration.status("/", None) == 200
+    assert [administration.status(path, None) for path in PATHS] == [303] * 3
+
+
+def test_a_crawled_source_is_shown_with_its_numbers(administration: Administration) -> None:
+    page = administration.get("/admin", Role.READER)
+    (row,) = page.cssselect("tbody tr")
+    assert "site" in row.text_content()
+    assert row.cssselect(".condition.ok")
+    assert "+3" in row.text_content(), "what the last run changed"
+    assert len(row.cssselect("svg.spark rect.done")) == 1
+    assert "3 pages" in row.cssselect("svg.spark")[0].get("aria-label")
+    assert page.cssselect("aside .nothing")
+    found = row_of(administration)
+    assert (found["condition"], found["documents"], found["runs"][0]["new"]) == ("ok", 3, 3)
+
+
+def test_a_failed_source_needs_a_person(administration: Administration) -> None:
+    file = state_file(administration.project, "site")
+    assert file is not None
+    note_failure(file, FailureNote(time.time() + 9, "log-in failed: 401 <script>"))
+    page = administration.get("/admin")
+    (need,) = page.cssselect(".need.failed")
+    assert "log-in failed: 401 <script>" in need.text_content()
+    assert len(need.cssselect(".foot a")) == 1, "one action"
+    assert administration.status(need.cssselect(".foot a")[0].get("href")) == 200
+    assert page.cssselect("tbody .condition.failed")
+
+
+def test_a_damaged_state_fails_its_source_only(administration: Administration) -> None:
+    file = state_file(administration.project, "site")
+    assert file is not None
+    file.write_bytes(b"no database" * 999)
+    page = administration.get("/admin")
+    assert page.cssselect("tbody .condition.failed")
+    assert administration.status("/admin/sources/site") == 200
+
+
+def test_a_mistake_is_shown_with_its_line(administration: Administration) -> None:
+    definition = administration.workspace.directory / "ultracrawl.yaml"
+    definition.write_text(f"{definition.read_text()}    depht: 3\n")
+    lines = definition.read_text().splitlines()
+    (line,) = [number for number, text in enumerate(lines, 1) if "depht" in text]
+    (need,) = administration.get("/admin").cssselect(".need.mistake")
+    assert str(line) in need.text_content()
+    assert "depht" in need.text_content()
+    assert row_of(administration)["needs"][0]["line"] == line
+
+
+def test_a_source_that_nothing_crawls_needs_a_person(workspace: InProcessWorkspace, url: str) -> None:
+    workspace.define(f"{url}/")
+    path = workspace.directory / "ultracrawl.yaml"
+    path.write_text(f"processes: {{default_interval: null}}\n{path.read_text()}")
+    administration = Administration(workspace)
+    assert administration.get("/admin").cssselect(".need.never-due")
+    administration.supervisor.known["site"] = SourceState("site", paused_by_hand=True)
+    assert not administration.get("/admin").cssselect(".need"), "a person has paused it"
+
+
+def test_a_source_that_is_due_and_has_not_begun_is_late(administration: Administration) -> None:
+    supervisor = administration.supervisor
+    for ago, condition in ((60, "ok"), (3000, "late")):
+        supervisor.known["site"] = SourceState("site", next_run=time.time() - ago)
+        assert row_of(administration)["condition"] == condition
+    supervisor.known["site"] = SourceState("site", SourcePhase.QUEUED, next_run=time.time() - 3000)
+    assert row_of(administration)["condition"] == "waiting"
+
+
+def test_a_running_crawl_shows_its_progress(administration: Administration) -> None:
+    live = SourceState("site", SourcePhase.RUNNING, "2", {"fetched": 1204, "queued": 758}, begun=1.0)
+    administration.supervisor.known["site"] = live
+    page = administration.get("/admin")
+    assert "1,204" in texts(page, "#now")[0]
+    assert "758" in texts(page, "#now")[0]
+    assert page.cssselect("tbody .condition.crawling")
+
+
+@pytest.mark.parametrize(("state", "shown"), [("", 1), ("ok", 1), ("late", 0), ("attention", 0), ("x<y", 1)])
+def test_filters_are_links(administration: Administration, state: str, shown: int) -> None:
+    page = administration.get(f"/admin?state={state}")
+    assert len(page.cssselect("tbody tr")) == shown
+    for link in page.cssselect(".filter a"):
+        assert administration.status(link.get("href")) == 200
+
+
+def test_files_have_the_rows_of_the_filter(administration: Administration) -> None:
+    browser = administration.browser()
+    answer = browser.get("/admin/sources.csv?state=ok")
+    assert "attachment" in answer.headers["content-disposition"]
+    (row,) = csv.DictReader(StringIO(answer.text))
+    assert (row["source"], row["new"], row["documents"]) == ("site", "3", "3")
+    assert browser.get("/admin/sources.csv?state=late").text == ""
+    assert browser.get("/admin/sources.json?state=late").json() == {"sources": []}
+
+
+def test_no_cell_of_a_csv_file_is_a_formula() -> None:
+    dangers = ["=1+1", "+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", " =1", "＝1", "\n@x"]
+    written = "".join(csv_lines([{"title": one} for one in dangers]))
+    cells = [row["title"] for row in csv.DictReader(StringIO(written, newline=""))]
+    assert cells == [f"'{one}" for one in dangers]
+    assert "".join(csv_lines([{"number": -5, "text": 'a "b", c\nd', "none": None}])) == (
+        'number,text,none\r\n-5,"a ""b"", c\nd",\r\n'
+    )
+
+
+def test_a_page_of_rows_has_a_next_one(workspace: InProcessWorkspace, tmp_path: Path) -> None:
+    names = [f"s{number:03}" for number in range(230)]
+    workspace.write({"sources": {name: {"start_urls": [f"https://{name}.example/"]} for name in names}})
+    administration = Administration(workspace)
+    page = administration.get("/admin")
+    assert len(page.cssselect("tbody tr")) == 200
+    following = administration.get(page.cssselect(".pages a[rel=next]")[0].get("href"))
+    assert len(following.cssselect("tbody tr")) == 30
+    assert json.loads(administration.browser().get("/admin/sources.json").text)["sources"][229]
+
+
+def test_links_have_the_prefix_of_a_proxy(administration: Administration) -> None:
+    page = administration.ask("/search/admin", root="/search").text
+    assert 'href="/search/admin/sources/site"' in page
+    assert 'href="/admin' not in page

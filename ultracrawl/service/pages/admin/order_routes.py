@@ -1,0 +1,50 @@
+"""Forms that give orders for the crawls of a source; each leads back to the page of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from ultracrawl.service.api.access import Editor, Form, State
+from ultracrawl.service.api.sources import carried_out
+from ultracrawl.service.orders import Supervision
+from ultracrawl.service.pages.page_route import ADMIN, PageRoute
+from ultracrawl.service.pages.rendering import page_url
+
+router = APIRouter(prefix=f"{ADMIN}/sources", route_class=PageRoute)
+_ORDERS: dict[str, Callable[[Supervision, str], Awaitable[None]]] = {
+    "stop": lambda supervisor, name: supervisor.stop_source(name),
+    "pause": lambda supervisor, name: supervisor.pause_source(name),
+    "resume": lambda supervisor, name: supervisor.resume_source(name),
+}
+
+
+@router.post("/{name}/start", name="start")
+async def start(request: Request, state: State, _requester: Editor, name: str, form: Form) -> Response:
+    """Crawl a source now; with the field `force` every page is fetched and indexed again."""
+    state.valid_source(name)
+    await carried_out(state.supervisor.start_source(name, force=bool(form.get("force"))))
+    return back_to_source(request, name)
+
+
+def _add_order(order: str, give: Callable[[Supervision, str], Awaitable[None]]) -> None:
+    @router.post(f"/{{name}}/{order}", name=order)
+    async def ordered(request: Request, state: State, _requester: Editor, name: str) -> Response:
+        state.known_source(name)
+        await carried_out(give(state.supervisor, name))
+        return back_to_source(request, name)
+
+
+for _order, _give in _ORDERS.items():
+    _add_order(_order, _give)
+
+
+def back_to_source(request: Request, name: str, part: str = "") -> Response:
+    """Return the redirect to the page of a source."""
+    return RedirectResponse(
+        page_url(request, f"{ADMIN}/sources/{quote(name, '')}{part}"), HTTPStatus.SEE_OTHER
+    )
