@@ -95,7 +95,7 @@ def test_a_step_is_a_folder(robot: RobotFiles, share: Path, depth: str, levels: 
     assert project is not None
     (source,) = project.sources.values()
     assert (source.name, source.type, source.levels) == ("robot", "file", levels)  # type: ignore[attr-defined]  # of its kind
-    assert [str(path) for path in source.paths] == [f"{share}/".rstrip("/")]  # type: ignore[attr-defined]  # of its kind
+    assert [str(path) for path in source.folders] == [str(share)]  # type: ignore[attr-defined]  # of its kind
 
 
 def test_a_starting_point_of_robot_conf_has_a_site_of_its_own(robot: RobotFiles, share: Path) -> None:

@@ -1,1 +1,1 @@
-"""Files of local and mounted folders (`type: file`)."""
+"""Files of local, mounted and remote folders (`type: file`)."""

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from ultracrawl.agents.file.file_urls import MESSAGE_QUERY, DisplayPrefixes, url_of_path
 from ultracrawl.agents.file.mailboxes import MAIL_TYPE, Message
+from ultracrawl.agents.file.remote.port import RemoteFile
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.port import Entry
 from ultracrawl.content.file_names import media_type_of
@@ -54,6 +55,23 @@ class FileEntries:
             owner=user_name(file_stat.st_uid),
             owner_format="posix",
             content_type=MAIL_TYPE if message or in_maildir else media_type_of(url.lower()),
+        )
+
+    def remote_entry(self, url: str, file: RemoteFile) -> Entry:
+        """Return the entry of a file of a remote folder."""
+        parts = [str(round(file.modified * 1e9)), str(file.size), file.version]
+        if self._permissions:
+            parts += [file.owner, *file.readers]
+        return Entry(
+            url,
+            display_url=self._prefixes.display_url(url),
+            validators="-".join(filter(None, parts)),
+            name=file.name.decode("utf-8", "replace"),
+            attributes={"size": (str(file.size),)},
+            last_modified=file.modified,
+            acl=file.readers if self._permissions else (),
+            owner=file.owner,
+            content_type=media_type_of(url.lower()),
         )
 
 

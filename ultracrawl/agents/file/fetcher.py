@@ -10,8 +10,10 @@ from dataclasses import replace
 
 from ultracrawl.agents.file.base_folders import OPEN_FILE, OPEN_FOLDER, BaseFolders
 from ultracrawl.agents.file.entries import FileEntries
-from ultracrawl.agents.file.file_urls import MESSAGE_QUERY, path_of_url
+from ultracrawl.agents.file.file_urls import MESSAGE_QUERY, PREFIX, path_of_url
 from ultracrawl.agents.file.mailboxes import MessageTables, message_entry
+from ultracrawl.agents.file.remote_folders import RemoteFolders
+from ultracrawl.agents.file.remote_walking import RemoteReading
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.port import Entry, Failure, Fetcher, KindSetup, Wanted
 from ultracrawl.model import StatusCode
@@ -26,13 +28,22 @@ class FileFetcher(Fetcher):
     threads = 4
 
     def __init__(self, setup: KindSetup[FileSection]) -> None:
-        self._bases = BaseFolders(setup.options.paths, setup.base, symlinks=setup.options.symlinks)
+        self._bases = BaseFolders(setup.options.folders, setup.base, symlinks=setup.options.symlinks)
         self._entries = FileEntries(setup.options)
         self._messages = MessageTables()
+        self._remote = RemoteFolders(setup)
+        self._remote_files = RemoteReading(setup, self._remote)
 
     def fetch(self, wanted: Sequence[Wanted]) -> Sequence[Entry | Failure]:
         """Return the entries of the files with their bodies."""
-        return [self._read(document) for document in wanted]
+        return [
+            self._read(one) if one.access_url.startswith(PREFIX) else self._remote_files.read(one)
+            for one in wanted
+        ]
+
+    def close(self) -> None:
+        """Close the connections to remote folders."""
+        self._remote.close()
 
     def _read(self, wanted: Wanted) -> Entry | Failure:
         url, _, message = wanted.access_url.partition(MESSAGE_QUERY)

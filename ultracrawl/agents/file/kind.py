@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import MappingProxyType
 
+from ultracrawl.agents.file.remote.locations import SCHEMES
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.port import WEB_OPTIONS, Fetcher, KindSetup, ListedKind, Lister
 from ultracrawl.sources.definition import DataSource
@@ -12,13 +13,20 @@ from ultracrawl.sources.kinds import WatchedFolders
 
 
 class FileKind(ListedKind[FileSection]):
-    """Files of local and mounted folders."""
+    """Files of local, mounted and remote folders."""
 
     section = FileSection
-    schemes = frozenset({"file"})
+    schemes = frozenset({"file"}) | SCHEMES
     hit_code = 901
     finds_duplicates = True
     unfit = MappingProxyType({name: advice for name, advice in WEB_OPTIONS.items() if name != "filters"})
+
+    def check_definition(self, setup: KindSetup[FileSection]) -> None:
+        """Check that the libraries for remote paths are installed. Raises `MissingExtraError`."""
+        if setup.options.remote:
+            from ultracrawl.agents.file.remote_folders import check_libraries  # noqa: PLC0415 - seldom needed
+
+            check_libraries(setup.options)
 
     def make_lister(self, setup: KindSetup[FileSection]) -> Lister:
         """Return the lister of a source."""
@@ -33,8 +41,8 @@ class FileKind(ListedKind[FileSection]):
         return FileFetcher(setup)
 
     def watched(self, source: DataSource, base: Path) -> WatchedFolders | None:
-        """Return the folders to watch; None if the source has no `watch: true`."""
-        if not isinstance(source, FileSection) or not source.watch:
+        """Return the local folders to watch; None if there are none, or the source has no `watch: true`."""
+        if not isinstance(source, FileSection) or not source.watch or not source.folders:
             return None
         from ultracrawl.agents.file.watched import watched_files  # noqa: PLC0415 - used by the service only
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from ultracrawl.agents.file.base_folders import OPEN_FILE, OPEN_FOLDER, BaseFolders
 from ultracrawl.agents.file.entries import FileEntries
 from ultracrawl.agents.file.mailboxes import MAIL_TYPE, is_mailbox, messages_of
+from ultracrawl.agents.file.remote_folders import RemoteFolders
+from ultracrawl.agents.file.remote_walking import RemoteWalk
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import FolderWalk, FoundFile, UnreadablePath
 from ultracrawl.agents.port import Batch, Complete, Entry, KindSetup, Listed, Lister, Partial
@@ -25,40 +27,56 @@ class FileLister(Lister):
 
     def __init__(self, setup: KindSetup[FileSection]) -> None:
         self._options = setup.options
-        self._bases = BaseFolders(setup.options.paths, setup.base, symlinks=setup.options.symlinks)
+        self._bases = BaseFolders(setup.options.folders, setup.base, symlinks=setup.options.symlinks)
         self._walk = FolderWalk(setup.options, self._bases)
         self._entries = FileEntries(setup.options)
+        self._remote = RemoteFolders(setup)
+        self._remote_walk = RemoteWalk(setup, self._remote)
         self._reads_mail = type_matches(MAIL_TYPE, setup.source.types)
 
     def check_connection(self) -> None:
-        """Check that the folders and files can be opened. Raises `UserError`."""
+        """Check that the folders and files can be read. Raises `UserError`, and `WorkError` without an answer."""
         for base in self._bases.paths:
             flags = OPEN_FILE if base.is_file() else OPEN_FOLDER
             try:
                 os.close(self._bases.open_path(os.fsencode(base), flags))
             except OSError as error:
                 raise UserError(f"{base} cannot be read: {error.strerror or error}") from None
+        for location in self._remote.locations:
+            try:
+                self._remote.open(location).find(location.path)
+            except OSError as error:
+                raise UserError(f"{location.url} cannot be read: {error.strerror or error}") from None
+
+    def close(self) -> None:
+        """Close the connections to remote folders."""
+        self._remote.close()
 
     def list_entries(self, since: str, cursor: str) -> Iterator[Listed]:
         """Yield all files in batches; unreadable paths make the listing partial."""
         unreadable: list[UnreadablePath] = []
         more = 0
         entries: list[Entry] = []
-        for base in self._bases.paths:
-            for found in self._entries_below(os.fsencode(base)):
-                if isinstance(found, UnreadablePath):
-                    if len(unreadable) < MAX_REPORTED_PATHS:
-                        unreadable.append(found)
-                    else:
-                        more += 1
-                    continue
-                entries.append(found)
-                if len(entries) >= BATCH_SIZE:
-                    yield Batch(entries)
-                    entries = []
+        for found in self._all_entries():
+            if isinstance(found, UnreadablePath):
+                if len(unreadable) < MAX_REPORTED_PATHS:
+                    unreadable.append(found)
+                else:
+                    more += 1
+                continue
+            entries.append(found)
+            if len(entries) >= BATCH_SIZE:
+                yield Batch(entries)
+                entries = []
         yield Batch(entries)
         is_mistake = any(one.mistake for one in unreadable)
         yield Partial(_partial_reason(unreadable, more), is_mistake) if unreadable else Complete()
+
+    def _all_entries(self) -> Iterator[Entry | UnreadablePath]:
+        for base in self._bases.paths:
+            yield from self._entries_below(os.fsencode(base))
+        for location in self._remote.locations:
+            yield from self._remote_walk.entries(location)
 
     def _entries_below(self, base: bytes) -> Iterator[Entry | UnreadablePath]:
         for found in self._walk.files(base):

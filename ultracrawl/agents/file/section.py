@@ -4,22 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from ultracrawl.agents.file.file_urls import canonical_prefix
+from ultracrawl.agents.file.remote.locations import RemoteLocation, is_remote, parse_location
+from ultracrawl.agents.file.remote.section import ConnectionSection
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
 
 
+def _check_paths(value: tuple[str, ...]) -> tuple[str, ...]:
+    for path in filter(is_remote, value):
+        parse_location(path)
+    return value
+
+
+def _check_connections(value: Mapping[str, ConnectionSection]) -> Mapping[str, ConnectionSection]:
+    for prefix in value:
+        parse_location(prefix)
+    return value
+
+
 def _check_prefixes(value: Mapping[str, str]) -> Mapping[str, str]:
     for prefix, replacement in value.items():
         if canonical_prefix(prefix) is None:
             raise mistake(
-                f"{format_value(prefix)} is not the beginning of a file URL", "write `file:///srv/docs/`"
+                f"{format_value(prefix)} is not the beginning of a file URL",
+                "write `file:///srv/docs/`, or for remote files a URL as in `paths`",
             )
         if "://" not in replacement or not is_display_url(replacement):
             raise mistake(
@@ -29,6 +44,7 @@ def _check_prefixes(value: Mapping[str, str]) -> Mapping[str, str]:
     return value
 
 
+FilePath = Annotated[str, Field(min_length=1)]
 Patterns = Annotated[tuple[str, ...], one_or_list(str)]
 
 
@@ -36,13 +52,20 @@ class FileSection(Section):
     """Folders whose files are documents."""
 
     FETCH_OPTIONS: ClassVar = frozenset(
-        {"paths", "include", "exclude", "levels", "hidden", "symlinks", "mailboxes", "watch"}
+        {"paths", "connections", "include", "exclude", "levels", "hidden", "symlinks", "mailboxes", "watch"}
     )
 
-    paths: Annotated[tuple[Path, ...], one_or_list(Path), Field(min_length=1)] = Field(
-        examples=[["/srv/docs"]]
+    paths: Annotated[
+        tuple[FilePath, ...], one_or_list(FilePath), Field(min_length=1), AfterValidator(_check_paths)
+    ] = Field(examples=[["/srv/docs", "sftp://reader@files.example.com/srv/docs"]])
+    """The folders, local, mounted or remote, crawled with all their subfolders; or single files."""
+    connections: Annotated[Mapping[str, ConnectionSection], AfterValidator(_check_connections)] = Field(
+        default={},
+        examples=[
+            {"sftp://files.example.com": {"password": "${FILES_PASSWORD}", "known_hosts": "known_hosts"}}
+        ],
     )
-    """The folders, local or mounted, crawled with all their subfolders; or single files."""
+    """How the servers of remote folders are connected to, by the beginning of their URLs in `paths`."""
     include: Patterns = Field(default=(), examples=[["*.pdf", "handbook/*"]])
     """Files to include: patterns without `/` match names, others match paths below the folder. None: all."""
     exclude: Patterns = Field(default=(), examples=[["*.bak", "private"]])
@@ -63,3 +86,23 @@ class FileSection(Section):
     """Restrict each file in searches to those who may read it here: its owner, its group, or everybody."""
     watch: bool = Field(default=False, examples=[True])
     """Have `ultracrawl serve` crawl the source soon after something in its folders has changed."""
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The local ones of `paths`."""
+        return tuple(Path(path) for path in self.paths if not is_remote(path))
+
+    @property
+    def remote(self) -> tuple[RemoteLocation, ...]:
+        """The remote ones of `paths`."""
+        return tuple(parse_location(path) for path in self.paths if is_remote(path))
+
+    @model_validator(mode="after")
+    def _connections_are_used(self) -> Self:
+        for prefix in self.connections:
+            if not any(parse_location(prefix).holds(location) for location in self.remote):
+                raise mistake(
+                    f"no remote path begins with {format_value(prefix)}",
+                    "write the beginning of one of `paths`",
+                )
+        return self

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
-from collections.abc import Callable, Iterator
-from fnmatch import translate
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ultracrawl.agents.file.base_folders import OPEN_FILE, OPEN_FOLDER, BaseFolders, path_in
 from ultracrawl.agents.file.section import FileSection
+from ultracrawl.agents.file.selection import FileSelection
 
 MAX_DEPTH = 200
 """Depth of subfolders that are entered; a deeper tree is taken for an attack."""
@@ -52,11 +51,9 @@ class FolderWalk:
     """Walks the folders of a source in no particular order; keeps pending subfolders in memory, but no files."""
 
     def __init__(self, options: FileSection, bases: BaseFolders) -> None:
-        self._options = options
+        self._symlinks = options.symlinks
+        self._selection = FileSelection(options)
         self._bases = bases
-        self._included = _matcher(options.include)
-        self._excluded = _matcher(options.exclude)
-        self._mailboxes = _matcher(options.mailboxes)
 
     def files(self, base: bytes) -> Iterator[FoundFile | UnreadablePath]:
         """Yield the included files in and below a base folder, or a base file, and unreadable paths."""
@@ -95,35 +92,30 @@ class FolderWalk:
         if not stat.S_ISREG(file_stat.st_mode):
             return UnreadablePath(path, "it is neither a folder nor a file")
         name = os.path.basename(path)
-        return FoundFile(path, file_stat, is_mailbox=self._mailboxes(name, name))
+        return FoundFile(path, file_stat, is_mailbox=self._selection.is_mailbox(name, name))
 
     def covers(self, path: bytes, base: bytes) -> bool:
         """Whether a walk of a base folder would visit a path in it; deleted paths count as possible folders."""
-        below = path[len(base) :].strip(b"/")
-        steps = [(step[0], below[: step.end()]) for step in re.finditer(rb"[^/]+", below)]
-        too_deep = self._options.levels is not None and len(steps) > self._options.levels + 1
-        if too_deep or any(self._is_excluded(*step) for step in steps):
-            return False
-        return not steps or self._is_included(*steps[-1]) or not os.path.isfile(path)
+        return self._selection.covers(path[len(base) :].strip(b"/"), lambda: os.path.isfile(path))
 
     def _files_in(
         self, opened: int, folder_path: bytes, folder: _Folder, pending: list[_Folder]
     ) -> Iterator[FoundFile | UnreadablePath]:
         """Yield the files in an open folder, and append its subfolders to `pending`. Raises `OSError`."""
         ancestors = folder.ancestors
-        if self._options.symlinks:
+        if self._symlinks:
             identity = _identity(os.fstat(opened))
             if identity in ancestors:
                 return
             ancestors = (*ancestors, identity)
         in_maildir = folder.below.rstrip(b"/").rpartition(b"/")[2] in _MAILDIR and _is_maildir(opened)
         level, is_empty = folder.level + 1, True
-        enters_subfolders = self._options.levels is None or folder.level < self._options.levels
+        enters_subfolders = self._selection.enters_subfolders(folder.level)
         with os.scandir(opened) as members:
             for member in members:
                 is_empty, name = False, os.fsencode(member.name)
                 below = folder.below + name
-                if self._is_excluded(name, below):
+                if self._selection.excludes(name, below):
                     continue
                 path = path_in(folder_path, name)
                 file_stat = self._stat(opened, name, path)
@@ -136,8 +128,8 @@ class FolderWalk:
                         yield UnreadablePath(path, f"it is more than {MAX_DEPTH} folders deep")
                     elif enters_subfolders:
                         pending.append(_Folder(below + b"/", level, ancestors))
-                elif stat.S_ISREG(file_stat.st_mode) and self._is_included(name, below):
-                    yield FoundFile(path, file_stat, in_maildir, self._mailboxes(name, below))
+                elif stat.S_ISREG(file_stat.st_mode) and self._selection.includes(name, below):
+                    yield FoundFile(path, file_stat, in_maildir, self._selection.is_mailbox(name, below))
         if is_empty and folder.level == 0:
             yield UnreadablePath(folder_path, "it is empty; is it mounted?")
 
@@ -149,18 +141,12 @@ class FolderWalk:
             return None if error.errno == errno.ENOENT else _unreadable(path, error)
         if not stat.S_ISLNK(file_stat.st_mode):
             return file_stat
-        if not self._options.symlinks:
+        if not self._symlinks:
             return None
         try:
             return os.stat(name, dir_fd=folder) if self._bases.contains(path) else None
         except OSError as error:
             return None if error.errno in _BROKEN_LINK else _unreadable(path, error)
-
-    def _is_excluded(self, name: bytes, below: bytes) -> bool:
-        return (name.startswith(b".") and not self._options.hidden) or self._excluded(name, below)
-
-    def _is_included(self, name: bytes, below: bytes) -> bool:
-        return not self._options.include or self._included(name, below)
 
 
 def _unreadable(path: bytes, error: OSError) -> UnreadablePath:
@@ -176,30 +162,3 @@ def _is_maildir(folder: int) -> bool:
         return all(stat.S_ISDIR(os.stat(b"../" + name, dir_fd=folder).st_mode) for name in _MAILDIR)
     except OSError:
         return False
-
-
-def _matcher(patterns: tuple[str, ...]) -> Callable[[bytes, bytes], bool]:
-    """Return a function that matches a name, or a path below the base folder, against glob patterns."""
-    names = [_compiled(pattern) for pattern in patterns if "/" not in pattern]
-    paths = [_compiled(path) for pattern in patterns if "/" in pattern for path in _path_patterns(pattern)]
-
-    def matches(name: bytes, below: bytes) -> bool:
-        return any(match(below) for match in paths) or any(match(name) for match in names)
-
-    return matches
-
-
-def _compiled(pattern: str) -> Callable[[bytes], object]:
-    return re.compile(os.fsencode(translate(pattern))).match
-
-
-def _path_patterns(pattern: str) -> list[str]:
-    """Return the patterns of whole paths for one with a slash, as in a .gitignore file.
-
-    A slash at the end names a folder with all that is in it, at any depth unless another slash stands before.
-    """
-    path = pattern.strip("/")
-    found = [path, f"{path}/*"] if pattern.endswith("/") else [path]
-    if pattern == f"{path}/" and "/" not in path:
-        found += [f"*/{one}" for one in found]
-    return found

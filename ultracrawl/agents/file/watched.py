@@ -15,7 +15,7 @@ def watched_files(options: FileSection, base: Path) -> WatchedFolders:
     """Return the folders of a source, and a function that decides whether a changed path affects the source."""
 
     def folders() -> BaseFolders:
-        return BaseFolders(options.paths, base, symlinks=options.symlinks)
+        return BaseFolders(options.folders, base, symlinks=options.symlinks)
 
     bases = folders()
     walk = FolderWalk(options, bases)

@@ -1,0 +1,90 @@
+"""What may be written in `paths` and `connections`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from ultracrawl.agents.file.remote.locations import parse_location
+from ultracrawl.agents.file.remote_folders import connection_of
+from ultracrawl.agents.file.section import FileSection
+
+
+def mistake_of(**options: Any) -> str:
+    with pytest.raises(ValidationError) as caught:
+        FileSection(**options)
+    return str(caught.value)
+
+
+def test_local_and_remote_paths_stand_beside_each_other() -> None:
+    section = FileSection(paths=["/srv/docs", "sftp://reader@Files.example.com:2222/srv/docs/", "docs"])
+    assert [str(path) for path in section.folders] == ["/srv/docs", "docs"]
+    (location,) = section.remote
+    assert (location.host, location.port, location.user) == ("files.example.com", 2222, "reader")
+    assert location.url == "sftp://files.example.com:2222/srv/docs"
+
+
+@pytest.mark.parametrize(
+    ("url", "path", "again"),
+    [
+        ("sftp://a.example", b"/", "sftp://a.example/"),
+        ("sftp://[::1]:22/a%20b", b"/a b", "sftp://[::1]:22/a%20b"),
+        ("sftp://a.example/%C3%A4%3F/", "/ä?".encode(), "sftp://a.example/%C3%A4%3F"),
+    ],
+)
+def test_a_url_and_a_path_are_made_of_each_other(url: str, path: bytes, again: str) -> None:
+    location = parse_location(url)
+    assert (location.path, location.url) == (path, again)
+    assert location.path_of(again) == path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "gopher://a.example/b",
+        "sftp:///b",
+        "sftp://a.example/b/../c",
+        "sftp://a.example/b?c",
+        "sftp://a.example:no/b",
+    ],
+)
+def test_other_urls_are_mistakes(path: str) -> None:
+    assert "write" in mistake_of(paths=[path])
+
+
+def test_a_password_in_a_url_is_a_mistake_that_does_not_show_it() -> None:
+    text = mistake_of(paths=["sftp://reader:horse-9@a.example/docs"]).partition("input_value")[0]
+    assert "a.example" in text
+    assert "horse-9" not in text
+
+
+def test_the_longest_beginning_of_a_path_names_its_connection() -> None:
+    section = FileSection(
+        paths=[
+            "sftp://a.example/docs",
+            "sftp://ann@a.example/docs",
+            "sftp://a.example/docs/new",
+            "sftp://b.example/",
+        ],
+        connections={
+            "sftp://a.example": {"user": "one"},
+            "sftp://a.example/docs/new": {"user": "two"},
+            "sftp://ann@a.example": {"timeout": 3},
+        },
+    )
+    users = [connection_of(section, location)[0] for location in section.remote]
+    assert users == [
+        "sftp://a.example",
+        "sftp://ann@a.example",
+        "sftp://a.example/docs/new",
+        "sftp://b.example",
+    ]
+
+
+def test_a_connection_of_no_path_is_a_mistake() -> None:
+    assert "sftp://b.example" in mistake_of(paths=["sftp://a.example/"], connections={"sftp://b.example": {}})
+    assert "sftp://a.example/d" in mistake_of(
+        paths=["sftp://a.example/docs"], connections={"sftp://a.example/d": {}}
+    )

@@ -1,0 +1,152 @@
+"""An SSH server on loopback that shows a directory by SFTP, and records which files it opened."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import asyncssh
+
+PASSWORD = "open-sesame-5"
+"""The password of `USER`; sources of tests have it as `${FILES_PASSWORD}`."""
+USER = "reader"
+
+
+class SftpSite:
+    """A directory as an SSH server shows it to the user `reader`."""
+
+    url = ""
+    """The URL of the root directory while it is served, with a `/` at the end."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._time = int(time.time()) - 3600
+        self.opened: list[str] = []
+        """The paths of the files that were opened, in order."""
+        self.logins = 0
+        self.before_listing: Callable[[bytes], None] = lambda path: None
+        """Called before a folder is listed, in the thread of the server."""
+        self.before_opening: Callable[[bytes], None] = lambda path: None
+        self.user_key: asyncssh.SSHKey | None = None
+        """The key that may log in beside the password."""
+        self.host_key = asyncssh.generate_private_key("ssh-ed25519")
+        self.connections: list[asyncssh.SSHServerConnection] = []
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self.host_key.get_fingerprint("sha256"))
+
+    def put(self, path: str, text: str | bytes = "common words") -> Path:
+        """Put a file into the directory, an hour ago and later than all others; return where it is."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        self._time += 1
+        os.utime(file, (self._time, self._time))
+        return file
+
+    def delete(self, path: str) -> None:
+        """Delete a file of the directory, or a folder with all that is in it."""
+        gone = self.root / path
+        shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+
+    def options(self, folder: str = "docs", **connection: object) -> dict[str, Any]:
+        """Return the options of a source with a folder of the directory."""
+        known = {"password": "${FILES_PASSWORD}", "host_keys": self.fingerprint, "timeout": 20, **connection}
+        return {
+            "paths": [self.url.replace("//", f"//{USER}@") + folder],
+            "connections": {self.url: {name: one for name, one in known.items() if one is not None}},
+        }
+
+    def lose_connections(self) -> None:
+        """Cut all connections; called in the thread of the server."""
+        for connection in self.connections:
+            connection.abort()
+
+    @contextmanager
+    def serve(self, port: int = 0) -> Iterator[Self]:
+        """Serve the directory in a thread."""
+        loop = asyncio.new_event_loop()
+        ready = threading.Event()
+        serving: list[Any] = []
+
+        async def start() -> None:
+            serving.append(
+                await asyncssh.listen(
+                    "127.0.0.1",
+                    port,
+                    server_host_keys=[self.host_key],
+                    server_factory=lambda: _Server(self),
+                    sftp_factory=lambda channel: _Sftp(channel, self),
+                )
+            )
+            ready.set()
+
+        def run() -> None:
+            asyncio.set_event_loop(loop)
+            loop.run_until_complete(start())
+            loop.run_forever()
+            self.lose_connections()
+            loop.run_until_complete(serving[0].wait_closed() if serving else asyncio.sleep(0))
+            for task in asyncio.all_tasks(loop):
+                task.cancel()
+            loop.run_until_complete(asyncio.sleep(0.05))
+            loop.close()
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        assert ready.wait(20)
+        try:
+            self.url = f"sftp://127.0.0.1:{serving[0].sockets[0].getsockname()[1]}/"
+            yield self
+        finally:
+            loop.call_soon_threadsafe(lambda: (serving[0].close(), loop.stop()))
+            thread.join(20)
+
+
+class _Server(asyncssh.SSHServer):
+    def __init__(self, site: SftpSite) -> None:
+        self._site = site
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self._site.connections.append(conn)
+
+    def begin_auth(self, username: str) -> bool:
+        return True
+
+    def password_auth_supported(self) -> bool:
+        return True
+
+    def validate_password(self, username: str, password: str) -> bool:
+        good = (username, password) == (USER, PASSWORD)
+        self._site.logins += good
+        return good
+
+    def public_key_auth_supported(self) -> bool:
+        return self._site.user_key is not None
+
+    def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
+        assert self._site.user_key is not None
+        return username == USER and key.public_data == self._site.user_key.public_data
+
+
+class _Sftp(asyncssh.SFTPServer):
+    def __init__(self, channel: Any, site: SftpSite) -> None:
+        self._site = site
+        super().__init__(channel, chroot=os.fsencode(site.root))
+
+    def scandir(self, path: bytes) -> Any:
+        self._site.before_listing(path)
+        return super().scandir(path)
+
+    def open(self, path: bytes, pflags: int, attrs: asyncssh.SFTPAttrs) -> Any:
+        self._site.before_opening(path)
+        self._site.opened.append(os.fsdecode(path))
+        return super().open(path, pflags, attrs)

@@ -1,0 +1,87 @@
+"""Opens the remote base folders of a source; a library is imported only if a path needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from threading import Lock
+from typing import NamedTuple
+
+from ultracrawl.agents.file.remote.locations import RemoteLocation, parse_location
+from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFolder
+from ultracrawl.agents.file.remote.section import ConnectionSection
+from ultracrawl.agents.file.section import FileSection
+from ultracrawl.agents.port import KindSetup
+from ultracrawl.errors import MissingExtraError
+
+
+class _Library(NamedTuple):
+    package: str
+    extra: str
+    open: Callable[[RemoteAccess], RemoteFolder]
+    """Imports the library, and returns a folder that is not connected yet."""
+
+
+def _open_sftp(access: RemoteAccess) -> RemoteFolder:
+    from ultracrawl.agents.file.remote.sftp import SftpFolder  # noqa: PLC0415 - it imports the library
+
+    return SftpFolder(access)
+
+
+_LIBRARIES = {"sftp": _Library("asyncssh", "sftp", _open_sftp)}
+
+
+def check_libraries(options: FileSection) -> None:
+    """Raise `MissingExtraError` if the library for a path of a source is not installed."""
+    for location in options.remote:
+        library = _LIBRARIES[location.scheme]
+        if find_spec(library.package) is None:
+            raise MissingExtraError(f"a path with `{location.scheme}://`", library.extra)
+
+
+class RemoteFolders:
+    """The remote base folders of a source, opened when they are first used."""
+
+    def __init__(self, setup: KindSetup[FileSection]) -> None:
+        check_libraries(setup.options)
+        self._setup = setup
+        self._lock = Lock()
+        self._opened: dict[RemoteLocation, RemoteFolder] = {}
+        self.locations = setup.options.remote
+        """The folders and files, in the order of `paths`."""
+
+    def open(self, location: RemoteLocation) -> RemoteFolder:
+        """Return a base folder, not connected yet."""
+        with self._lock:
+            if location not in self._opened:
+                self._opened[location] = self._make(location)
+            return self._opened[location]
+
+    def location_of(self, url: str) -> RemoteLocation | None:
+        """Return the innermost base folder of the URL of a document; None if there is none."""
+        found = [location for location in self.locations if location.path_of(url) is not None]
+        return max(found, key=lambda location: len(location.path), default=None)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for folder in self._opened.values():
+            folder.close()
+
+    def _make(self, location: RemoteLocation) -> RemoteFolder:
+        setup = self._setup
+        prefix, options = connection_of(setup.options, location)
+        access = RemoteAccess(location, options, f"connections.{prefix}", setup.secrets, setup.base)
+        return _LIBRARIES[location.scheme].open(access)
+
+
+def connection_of(options: FileSection, location: RemoteLocation) -> tuple[str, ConnectionSection]:
+    """Return the connection of a path, and the prefix that it is written for: the longest that fits."""
+    fitting = [
+        (parsed, prefix)
+        for prefix in options.connections
+        if (parsed := parse_location(prefix)).holds(location)
+    ]
+    if not fitting:
+        return location.server, ConnectionSection.by_default()
+    prefix = max(fitting, key=lambda one: (len(one[0].path), len(one[0].user)))[1]
+    return prefix, options.connections[prefix]
