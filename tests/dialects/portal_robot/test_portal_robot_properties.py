@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from support.project import Workspace
 from support.robot import RobotFiles
 from support.site import Site
 
+from ultracrawl.dialects.portal_robot.properties import PROPERTIES
 from ultracrawl.sources import compile_source, require
 from ultracrawl.sources.dialects import read_definitions
 
@@ -119,3 +121,78 @@ def test_bindir_goes_ahead_of_path_for_programs(start: str, robot: RobotFiles) -
     attributes = hit["attributes"]
     assert isinstance(attributes, dict)
     assert attributes["Keywords"] == ["found by bindir"]
+
+
+SET = {
+    "csid": ("x-catalog://h:80/other", "x-catalog://h:80/other"),
+    "cmd-hook": ("true done", ("true", "done")),
+    "connect-timeout": (7, 7.0),
+    "convert-timeout": (9, 9.0),
+    "enable-ip": ("false", False),
+    "enable-robots-txt": ("false", False),
+    "enumeration-filter": ("generation-free", "generation-free"),
+    "generation-filter": ("all", "all"),
+    "loglevel": (3, 3),
+    "max-concurrent": (3, 3),
+    "onCompletion": ("loop", "loop"),
+    "referer": ("http://portal.example/", "http://portal.example/"),
+    "server-delay": (4, 4.0),
+    "site-max-concurrent": (5, 5),
+    "smart-host-heuristics": ("true", True),
+    "max-classifications": (2, 2),
+}
+FURTHER_FILTERS = """
+<Filter name="generation-free">
+   Enumerate fn=enumerate-urls
+</Filter>
+<Filter name="all">
+   Generate fn=extract-full-text
+</Filter>
+"""
+
+
+def test_every_property_that_sets_an_option_has_a_case() -> None:
+    assert {one.name for one in PROPERTIES.values() if one.sets} == SET.keys()
+
+
+@pytest.mark.parametrize(("name", "case"), SET.items(), ids=[f"portal_robot_122-{name}" for name in SET])
+def test_a_property_sets_its_option(robot: RobotFiles, name: str, case: tuple[object, object]) -> None:
+    """Without the property, the option has the documented default; with it, what it says."""
+    robot.site("http://www.siroe.com/")
+    robot.write("filter.conf", robot.text("filter.conf") + FURTHER_FILTERS)
+    known, (written, expected) = PROPERTIES[name], case
+    robot.write("robot.conf", "<Process\n</Process>\n")
+    before = _option(robot, known.sets or "")
+    assert before in (known.default, known.default or None, known.default or ())
+    robot.properties(
+        **{"csid": "x-catalog://h:80/a", "onCompletion": "idle", name.replace("-", "_"): written}
+    )
+    assert _option(robot, known.sets or "") == expected != before
+
+
+def _option(robot: RobotFiles, path: str) -> object:
+    """Return an option of the robot's source by its dotted path."""
+    found, _ = _source(robot.config / "robot.conf")
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else getattr(found, key)
+    return found
+
+
+@pytest.mark.parametrize(("seconds", "outcome"), [(1, "NETWORK_ERROR"), (30, "NEW")])
+def test_portal_robot_124_connect_timeout_is_how_long_an_answer_is_awaited(
+    site: Site, start: str, robot: RobotFiles, seconds: int, outcome: str
+) -> None:
+    site.slow("/a", 2.5, text="needle in a")
+    robot.properties(connect_timeout=seconds)
+    robot.command("crawl", "--json")
+    assert robot.urls()["/a"]["outcome"] == outcome
+
+
+@pytest.mark.parametrize(("most", "described"), [(2, 1), (20, 2)])
+def test_max_filesize_kb_is_the_size_of_the_largest_file(
+    site: Site, start: str, robot: RobotFiles, most: int, described: int
+) -> None:
+    site.page("/a", title="A", text="needle in a " * 500)
+    robot.properties(max_filesize_kb=most)
+    robot.command("crawl", "--json")
+    assert len(robot.found("needle")) == described
