@@ -87,7 +87,7 @@ CASES: dict[str, tuple[str, str, Any, list[str]]] = {
     "text beside members": (attrib("uri_search_mime", "list-string", "x<member>text/html</member>"),
         "links.types", ("text/html",), ["N-MEMBER"]),
     "empty and double members": (members("uri_search_mime", "", "text/html", " ", "text/html"),
-        "links.types", ("text/html",), []),
+        "links.types", ("text/html",), ["N-MEMBER"]),
     "fast_2_5-an empty list that means the default": (attrib("allowed_schemes", "list-string", ""),
         "boundary.schemes", ("http",), ["N-EMPTY"]),
     "fast_7_5-one member for a single value": (members("delay", "7", kind="real"),

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from support.clock import AHEAD
 from support.fast import fast_xml
+from support.ftp import FtpSite, Moody
 from support.network import NetworkSite
 from support.project import Workspace
 
@@ -30,3 +31,21 @@ def test_fast_94_each_day_has_its_own_log(workspace: Workspace, form: str) -> No
             assert item.get("uri", item.get("url")) == f"{url}/"
     assert (logs / "handbook.postprocess.log").exists()
     assert len(list(logs.glob("handbook.fetch.*-*-*.log"))) == 2
+
+
+@pytest.mark.parametrize("reply", ["450", "552", "530", "550"])
+def test_fast_93_an_ftp_server_is_logged_with_its_reply(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, reply: str
+) -> None:
+    served = FtpSite(workspace.directory / "served")
+    served.put("a.txt", "text")
+    monkeypatch.setattr(Moody, "reply", f"{reply} no")
+    with served.serve(handler=Moody) as url:
+        options = {"start_uris": (f"{url}/a.txt",), "allowed_schemes": ("ftp",), "robots": False}
+        (workspace.directory / "c.xml").write_text(
+            fast_xml({**options, "ftp_errors/4xx": "DELETE:5, RETRY:1"})
+        )
+        workspace.crawl("-c", "c.xml", code=None)
+    lines = (workspace.directory / "var/log/handbook.fetch.log").read_text().splitlines()
+    assert {line.split("\t")[1] for line in lines} == {reply}
+    assert len(lines) == (2 if reply == "450" else 1)

@@ -17,8 +17,9 @@ from ultracrawl.dialects.fast_xml.forms.networks import NETWORKS_FILE, open_netw
 from ultracrawl.dialects.fast_xml.forms.plain import free_name, source_name
 from ultracrawl.dialects.fast_xml.grammar import read_grammar
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
-from ultracrawl.dialects.fast_xml.sub_collections import drafts_of, send_links
+from ultracrawl.dialects.fast_xml.sub_collections import drafts_of, send_links, with_files
 from ultracrawl.dialects.fast_xml.values import Setting
+from ultracrawl.dialects.fast_xml.wording import NO_START_ADVICE, NO_START_PROBLEM, in_xml_terms, xml_advice
 from ultracrawl.model import Finding
 from ultracrawl.model.finding import FindingCode, fatal_of
 from ultracrawl.sources import (
@@ -43,8 +44,6 @@ CA_FILE = "ca.pem"
 """Root certificates beside a file of collections, for which XML has no option."""
 MAX_BYTES = 64 << 20
 """Maximum size of a file, in bytes."""
-_NO_START_PROBLEM = "has no start URI, so there is nothing to crawl"
-_NO_START_ADVICE = "write `start_uris` or `start_uri_files`"
 
 
 def read_collections(location: str | Path) -> Loaded:
@@ -123,14 +122,14 @@ def _load(tree: _CollectionTree, base: Path, notices: Notices) -> Loaded:
     loaded, faults = load_tree(tree, base, key_file)
     while tree.drop_members(faults, notices) or tree.drop_idle_collections(faults, notices):
         loaded, faults = load_tree(tree, base, key_file)
-    findings = _in_order((*notices, *map(_in_xml_terms, _merge_secret_findings(loaded.findings))))
+    findings = _in_order((*notices, *map(in_xml_terms, _merge_secret_findings(loaded.findings))))
     rest = loaded.partial_project
     if rest is not None:
         mistaken = {
-            name: replace(invalid, findings=tuple(map(_in_xml_terms, invalid.findings)))
+            name: replace(invalid, findings=tuple(map(in_xml_terms, invalid.findings)))
             for name, invalid in rest.invalid_sources.items()
         }
-        mistakes = (*fatal_of(notices), *map(_in_xml_terms, rest.mistakes))
+        mistakes = (*fatal_of(notices), *map(in_xml_terms, rest.mistakes))
         rest = rest.model_copy(update={"invalid_sources": mistaken, "mistakes": mistakes})
     return Loaded(None if notices.fatal else loaded.project, findings, rest, loaded.place)
 
@@ -144,13 +143,6 @@ def _merge_secret_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
         elif not told:
             told = True
             yield replace(finding, problem=f"{Code.PLAIN_PASSWORD}: {finding.problem}")
-
-
-def _in_xml_terms(finding: Finding) -> Finding:
-    """Return a finding with the wording for XML."""
-    if finding.code is not FindingCode.NO_START:
-        return finding
-    return replace(finding, problem=f"{Code.NO_START}: {_NO_START_PROBLEM}", instead=_NO_START_ADVICE)
 
 
 def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -202,7 +194,7 @@ class _CollectionTree:
     def place(self, path: OptionPath) -> Place:
         """Return the place of an option in the XML file."""
         draft = self._drafts.get(str(path[1])) if len(path) > 1 else None
-        return draft.place(path[2:]) if draft else Place(self.file, 0, "file")
+        return draft.place(with_files(path[2:], draft)) if draft else Place(self.file, 0, "file")
 
     def get(self, key: str) -> Data:
         """Return the sources, or the additional indexes that they feed."""
@@ -223,7 +215,7 @@ class _CollectionTree:
                 if fault.path[2:4] == PROXIES:
                     check_proxies(draft, place, notices)
                 problem = f"a member is dropped: {fault.problem}"
-                notices.add(Code.MEMBER, place, problem, fault.instead)
+                notices.add(Code.MEMBER, place, problem, xml_advice(place.key, fault.instead))
         return dropped
 
     def drop_idle_collections(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
@@ -232,8 +224,9 @@ class _CollectionTree:
         if not idle < self._drafts.keys():
             return False
         for name in sorted(idle):
-            place = self._drafts.pop(name).place(("start_urls",))
-            notices.add(Code.NO_START, place, _NO_START_PROBLEM, _NO_START_ADVICE)
+            place = self.place(("sources", name, "start_urls"))
+            del self._drafts[name]
+            notices.add(Code.NO_START, place, NO_START_PROBLEM, NO_START_ADVICE)
         return bool(idle)
 
 

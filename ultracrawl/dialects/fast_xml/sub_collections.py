@@ -42,6 +42,17 @@ _BY_HOST = ("max_doc", "use_javascript", "use_sitemaps")
 _STARTS = ("start_uris", "start_uri_files")
 
 
+def with_files(path: OptionPath, draft: Draft) -> OptionPath:
+    """Return the option that names files if the start URI at a path is not written in the collection itself."""
+    for urls, files in _BEGINNINGS.items():
+        if path[: len(urls)] != urls or draft.get(files) is None:
+            continue
+        written, number = draft.get(urls), path[len(urls)] if len(path) > len(urls) else 0
+        if not isinstance(written, list) or (isinstance(number, int) and number >= len(written)):
+            return files
+    return path
+
+
 def drafts_of(
     collection: Scope, name: str, notices: Notices, taken: Collection[str] = ()
 ) -> dict[str, Draft]:

@@ -218,6 +218,8 @@ class _Reader:
 
     def _member(self, member: Member) -> str:
         words = self._spec.words
+        if not member.text and self._written.members is not None:
+            self._report(Code.MEMBER, "a member is empty and is dropped", "remove it", member.line)
         if not words or not member.text:
             return member.text
         word = self._known(member.text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
-from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model import CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.frontier.site_registry import SlotChange
 from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, ScoreParts, Scorer
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
@@ -91,7 +91,7 @@ class FetchLog(Feature):
 
     def _add(self, visit: Visit, result: str, error: str = "") -> None:
         self._log.add(
-            str(visit.fetch.status) if visit.fetch.status else error or _error_class(visit),
+            error or _status_of(visit) or _error_class(visit),
             visit.fetch.media_type or "-",
             visit.fetch.size,
             f"{visit.fetch.latency:.4f}",
@@ -104,6 +104,13 @@ class FetchLog(Feature):
 def _result_of(visit: Visit) -> str:
     outcome = UrlOutcome.MODIFIED if visit.deferred else visit.outcome
     return _WORDS.get(outcome, "discarded") if outcome else "discarded"
+
+
+def _status_of(visit: Visit) -> str:
+    """Return the status of the response, of an FTP server the code of its reply; empty without a response."""
+    if visit.ending is not None and visit.ending.cause.code is CauseCode.FTP_REPLY:
+        return visit.ending.cause.subject[:3]
+    return str(visit.fetch.status or "")
 
 
 def _error_class(visit: Visit) -> str:
