@@ -349,3 +349,44 @@ def robot_own_functions(on: Stage) -> Change:
         site.write("/spawned", "Spawned", "changed")
 
     return change
+
+
+@pair(
+    config=ROBOT,
+    kill_at=6,
+    look=("/papers/a", "/papers/deep/c", "/broken.pdf"),
+    then=(
+        ("search", "--json", "jordan"),
+        ("search", "--json", "--where", "price>10", "--sort", "price", ""),
+        ("robot", "export-rds", "--format", "json"),
+        ("robot", "list-categories", "--json"),
+    ),
+)
+def robot_fields(on: Stage) -> Change:
+    """Fields with types and searched ones, two depths on one site, documents that cannot be converted."""
+    second = f"   Start url={on.url}/papers/ depth=1\n"
+    robot(on, site=server(on, second, depth=1))
+    on.file("config/schema.conf", "Field name=author-name searched=on\nField name=price type=number\n")
+    site = on.site
+    head = '<meta name="author-name" content="{}"><meta name="price" content="{}">'
+    site.write("/", "Start", "the beginning", ["/a", "/away", "/broken.pdf", "/broken.png", "/papers/"])
+    site.write("/a", "A", "has an author", ["/too-far"], head=head.format("Jordan Lee", "9.5"))
+    site.write("/papers/", "Papers", "of all kinds", ["/papers/a", "/papers/b"])
+    site.write("/papers/a", "Paper", "one of them", ["/papers/deep/c"], head=head.format("Ann Roe", "20"))
+    site.write("/papers/deep/c", "Deep", "too far from both")
+    site.write(
+        "/away",
+        "Away",
+        "leads out",
+        [],
+        head='<meta http-equiv="refresh" content="2; url=http://elsewhere.example/">',
+    )
+    site.write("/papers/b", "B", "another one")
+    site.file("/broken.pdf", b"%PDF-1.4\nbroken", "application/pdf")
+    site.file("/broken.png", b"\x89PNG\r\n\x1a\nbroken", "image/png")
+
+    def change() -> None:
+        site.write("/a", "A", "has another author", [], head=head.format("Kim Poe", "30"))
+        site.remove("/papers/b")
+
+    return change
