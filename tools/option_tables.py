@@ -23,6 +23,7 @@ from pydantic import BaseModel
 
 from ultracrawl.sources.project import DefinitionFile
 from ultracrawl.sources.schema import option_descriptions
+from ultracrawl.sources.sections.section import Section
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
 _ROW = re.compile(r"\| `([a-z0-9_.]+)` \|(?: (?:\\\||[^|])*\|){4}$")
@@ -71,6 +72,8 @@ def options(model: type[BaseModel] = DefinitionFile, group: str = "") -> Iterato
         yield Option(
             path, effect, f"| `{path}` | {_type(field.annotation)} | {default} | {effect} | {example} |"
         )
+    if issubclass(model, Section) and model.KEEPS_WRITTEN:
+        return  # its sections are those of a source
     for name, field in model.model_fields.items():
         section = (
             get_args(field.annotation)[-1] if get_origin(field.annotation) is Mapping else field.annotation

@@ -13,7 +13,7 @@ from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
 from ultracrawl.model import Conversion, LinkKind
-from ultracrawl.sources.sections.fetching.crawl_options import LimitsSection
+from ultracrawl.sources.sections.fetching.limits import LimitsSection
 
 LINKS = b"".join(b"<p><a href='/%d'>link %d</a></p>\n" % (one, one) for one in range(30))
 

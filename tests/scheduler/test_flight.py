@@ -15,7 +15,7 @@ from ultracrawl.run import Visit
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.results import FetchResult
 from ultracrawl.scheduler.flight import EntryGate, PageBudget, VisitsInFlight
-from ultracrawl.sources.sections.fetching.crawl_options import LimitsSection
+from ultracrawl.sources.sections.fetching.limits import LimitsSection
 from ultracrawl.stores import QueueEntry
 
 
@@ -208,7 +208,7 @@ def test_a_record_that_changes_reaches_the_visit_in_flight_or_waiting_for_a_retr
     ("status", "counts"), [(200, True), (206, True), (304, True), (301, False), (404, False), (0, False)]
 )
 def test_pages_that_were_read_or_are_unchanged_count(status: int, counts: bool) -> None:
-    budget = PageBudget(LimitsSection.model_validate({"pages_per_site": 1}))
+    budget = PageBudget(1)
     visit = Visit(entry("/1"), UrlRecord("http://h.test/1", "s"), fetch=FetchResult(status=status))
     assert budget.count(visit) is counts
     assert (budget.is_spent("h.test"), budget.left("h.test"), budget.left("other")) == (
@@ -219,7 +219,7 @@ def test_pages_that_were_read_or_are_unchanged_count(status: int, counts: bool) 
 
 
 def test_without_a_limit_nothing_is_counted() -> None:
-    budget = PageBudget(LimitsSection())
+    budget = PageBudget(None)
     visit = Visit(entry("/1"), UrlRecord("http://h.test/1", "s"), fetch=FetchResult(status=200))
     assert (budget.count(visit), budget.is_spent("h.test"), budget.is_begun("h.test")) == (
         False,

@@ -30,6 +30,7 @@ from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners, LinkPage
 from ultracrawl.scheduler.link_urls import LinkUrls
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
+from ultracrawl.sources.compilation.sites import trap_limits
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.project_stores import open_state
@@ -176,8 +177,8 @@ class Crawl:
         self.boundary, self.seeds = fed.rules.boundary, fed.rules.seeds
         path = candidates_path(fed.project, fed.source.name)
         self.log = CandidateLog(path, 1 << 30, lambda: 5.0)
-        self.log.begin(1, self.boundary, fed.source.limits)
-        guard = trap_guard(fed.source.limits, store)
+        self.log.begin(1, self.boundary, trap_limits(fed.rules.limits, fed.rules.overlays))
+        guard = trap_guard(fed.rules, store)
         self.stages = CandidateRules(fed.rules.boundary, guard)
         judged = (lambda candidate, rule: self.told.append((candidate, rule)), self.log.candidate_judged)
         self.filter = CandidateFilter(
@@ -239,7 +240,7 @@ def test_the_crawl_and_the_list_give_the_same_verdict_by_the_same_rule(fed: Feed
     assert record is not None
     assert len(record.candidates) == expected
     anew = with_filters(compile_source(fed.source, fed.project), filtering_of(fed.source, None))
-    for verdict in verdicts_on_record(fed.source, anew, record.candidates):
+    for verdict in verdicts_on_record(anew, record.candidates):
         told = verdict.refusal
         said = (told.stage, told.rule) if told else ("", "")
         assert said == (verdict.judged.stage, verdict.judged.rule), verdict.judged

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from ultracrawl.rules.urls.site_table import NO_SITES
 from ultracrawl.run.context import CrawlContext
 from ultracrawl.run.crawl_run import CrawlRun
 from ultracrawl.run.hooks import Hooks
@@ -30,6 +31,7 @@ def made_context(
 ) -> CrawlContext:
     """Return the context of run 1 of a source that is called `s`; why it was told to end is in `context.run.ended`."""
     source = source if source is not None else SimpleNamespace(name="s", type="web")
+    rules = rules if rules is not None else SimpleNamespace(overlays=NO_SITES, overlay_of=NO_SITES.find)
     project = project if project is not None else SimpleNamespace(state=SimpleNamespace(path=Path("/")))
     ended: list[str] = []
     run = cast("Any", CrawlRun(ended.append, force=False, replay=replay))

@@ -107,7 +107,7 @@ class AcceptanceMiddleware:
             status=response.status,
             size=len(response.body),
             latency=float(request.meta.get("download_latency", 0.0)),
-            retry_after=self._retry_after(response) if response.status in RETRY_AFTER_STATUS else 0.0,
+            retry_after=self._retry_after(visit, response) if response.status in RETRY_AFTER_STATUS else 0.0,
             head=head,
             etag=head.etag,
             last_modified=head.last_modified,
@@ -141,15 +141,15 @@ class AcceptanceMiddleware:
             return f"only the first {self._acceptance.cut_off} bytes were read (cut_off)"
         return str(request.meta.get(TRUNCATED_KEY, ""))
 
-    def _retry_after(self, response: Response) -> float:
-        longest = self._context.rules.pace.longest_retry_after
+    def _retry_after(self, visit: Visit, response: Response) -> float:
+        longest = self._context.rules.pace.at(visit.entry.site).longest_retry_after
         return retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
 
     def _wall_of(self, visit: Visit, response: Response) -> str:
         """Return the kind of wall that a response is; those of FTP servers and of stored responses are none."""
         if visit.from_store or not visit.url.startswith("http"):
             return ""
-        scripts_run = bool(self._context.source.javascript.use)
+        scripts_run = bool(self._context.source_at(visit.url).javascript.use)
         if not _WALL_KEYS.isdisjoint(response.headers) and (wall := wall_of_headers(values_of(response))):
             return wall
         return wall_of_body(response.body, scripts_run=scripts_run)

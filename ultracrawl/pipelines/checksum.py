@@ -56,7 +56,11 @@ class ChecksumPipeline(DocumentPipeline):
         if must_be_parsed:
             visit.drop_validators()
         visit.note_checksum(value)
-        if self._context.run.force or visit.page.renewed or not self._is_known(visit, value):
+        if (
+            self._context.run.makes_anew(visit.entry.site)
+            or visit.page.renewed
+            or not self._is_known(visit, value)
+        ):
             return
         ending = Ending(UrlOutcome.UNMODIFIED, cause=truncation_cause(visit.fetch.truncated))
         self._context.endings.end_visit(visit, ending)

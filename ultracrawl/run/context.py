@@ -50,6 +50,11 @@ class CrawlContext:
     """Visits in flight, by URL key."""
     ports: Ports = field(default_factory=Ports)
 
+    def source_at(self, url: str) -> DataSource:
+        """Return the source with the options in force at the site of a URL (`sites.overrides`)."""
+        overlay = self.rules.overlay_of(url)
+        return self.source if overlay is None else overlay.source
+
     @property
     def store(self) -> Store:
         """The state store of the source: URL records, runs, the stored queue."""

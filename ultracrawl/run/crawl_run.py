@@ -38,6 +38,8 @@ class CrawlRun:
         """Whether a changed scope admits no URL that it excluded before, so that no page is parsed for it."""
         self.recipe_changed = False
         """Whether the definition makes other documents of the same pages than in the previous run."""
+        self.anew_at: Callable[[str], bool] | None = None
+        """Returns whether the definition makes other documents of the pages of a site; None: of no single site."""
         self.replay = replay
         """Whether documents are made again from stored responses; no run begins or ends."""
         self.inspection = inspection
@@ -52,6 +54,10 @@ class CrawlRun:
         """Whether an error occurred that affects all further URLs."""
         self.user_error: UserError | None = None
         """The user's mistake that made the run fail before any URL had an outcome."""
+
+    def makes_anew(self, site: str) -> bool:
+        """Return whether the pages of a site are made into documents again, changed or not."""
+        return self.force or (self.anew_at is not None and self.anew_at(site))
 
     @property
     def problems(self) -> Sequence[str]:

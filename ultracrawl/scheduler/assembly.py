@@ -183,7 +183,7 @@ def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
     count, excluded = context.counters.count_excluded, hooks[Feature.candidate_excluded]
     return CandidateFilter(
         LinkUrls(rules.url_policy, count, features.rewriting.rewriter, excluded),
-        CandidateRules(rules.boundary, trap_guard(context.source.limits, context.store)),
+        CandidateRules(rules.boundary, trap_guard(rules, context.store)),
         context.store,
         context.clock,
         CandidateListeners(

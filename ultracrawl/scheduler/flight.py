@@ -15,6 +15,7 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
+from ultracrawl.rules.urls.site_table import NO_SITES, SiteTable
 from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
@@ -22,11 +23,12 @@ from ultracrawl.run.hooks import Feature
 from ultracrawl.run.visit import META_KEY
 from ultracrawl.scheduler.pacing import Pacing
 from ultracrawl.scheduler.recrawl import RepeatVisits
-from ultracrawl.sources import LimitsSection
 from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
     from scrapy import Spider
+
+    from ultracrawl.sources.compilation.sites import SiteOverlay
 
 EXCLUSION_BATCH = 2000
 """Entries of a site that are excluded per batch."""
@@ -44,9 +46,18 @@ class PageBudget:
     pages that it fetched before the interruption.
     """
 
-    def __init__(self, limits: LimitsSection) -> None:
-        self.per_site = limits.pages_per_site
+    def __init__(self, per_site: int | None, overlays: SiteTable[SiteOverlay] = NO_SITES) -> None:
+        self._per_site = per_site
+        self._overlays = overlays
+        limits = {overlay.source.limits.pages_per_site for overlay in overlays.values.values()}
+        self.is_limited = per_site is not None or not limits <= {None}
+        """Whether there is a limit for any site."""
         self._fetched: Counter[str] = Counter()
+
+    def limit_of(self, site: str) -> int | None:
+        """Return how many pages of a site may be fetched in a run, None for any number."""
+        overlay = self._overlays.find(site) if self._overlays else None
+        return self._per_site if overlay is None else overlay.source.limits.pages_per_site
 
     def resume(self, fetched: Mapping[str, int]) -> None:
         """Add the pages per site that this run fetched before it was interrupted."""
@@ -54,25 +65,26 @@ class PageBudget:
 
     def is_begun(self, site: str) -> bool:
         """Return whether the site has a limit and some of its pages are used up."""
-        return self.per_site is not None and self._fetched[site] > 0
+        return self.limit_of(site) is not None and self._fetched[site] > 0
 
-    @property
-    def rule(self) -> str:
-        """The exclusion rule under which further URLs of a site are counted."""
-        return f"pages_per_site {self.per_site}"
+    def rule(self, site: str) -> str:
+        """Return the exclusion rule under which further URLs of a site are counted."""
+        return f"pages_per_site {self.limit_of(site)}"
 
     def left(self, site: str) -> int:
         """Return how many pages of a site may still be fetched; only meaningful for sources with a limit."""
-        return max((self.per_site or 0) - self._fetched[site], 0)
+        return max((self.limit_of(site) or 0) - self._fetched[site], 0)
 
     def is_spent(self, site: str) -> bool:
         """Return whether all pages of a site are used up."""
-        return self.per_site is not None and self._fetched[site] >= self.per_site
+        limit = self.limit_of(site) if self.is_limited else None
+        return limit is not None and self._fetched[site] >= limit
 
     def count(self, visit: Visit) -> bool:
         """Count a finished visit; returns whether it used up a page of a limited site."""
         if (
-            self.per_site is None
+            not self.is_limited
+            or self.limit_of(visit.entry.site) is None
             or visit.sitemap
             or not (200 <= visit.fetch.status < 300 or visit.fetch.status == 304)
         ):
@@ -98,14 +110,14 @@ class EntryGate:
         """Returns what this run reads the URL with a key as, if it is a sitemap."""
         self._retries: dict[int, Visit] = {}
         """The visits that wait for another attempt, by key."""
-        self._budget = PageBudget(context.source.limits)
-        self.holds_places_until_end = self._budget.per_site is not None
+        self._budget = PageBudget(context.source.limits.pages_per_site, context.rules.overlays)
+        self.holds_places_until_end = self._budget.is_limited
         """Whether a visit keeps its place at the site until it ends, because pages are counted at the end."""
 
     def load_stored_queue(self) -> None:
         """Add every site with stored entries to the frontier, except those that used up their pages before a resume."""
         store = self._context.store
-        if self._context.counters.resumed and self._budget.per_site is not None:
+        if self._context.counters.resumed and self._budget.is_limited:
             self._budget.resume(store.visits.fetched_since(self._context.mark.started))
         for site, _ in store.queue.waiting_sites():
             if self._budget.is_begun(site):
@@ -166,7 +178,7 @@ class EntryGate:
         if not entry.seq:
             self._abandon(entry.key)
             return
-        self._context.endings.exclude_queued(entry, self._budget.rule)
+        self._context.endings.exclude_queued(entry, self._budget.rule(entry.site))
 
     def is_finished(self, site: str) -> bool:
         """Return whether nothing more of a site may be fetched: its budget is spent, or it was given up."""
@@ -181,7 +193,7 @@ class EntryGate:
         """Limit the concurrency of a site to its remaining pages; with none left, exclude its waiting entries."""
         left = self._budget.left(site)
         if left:
-            self._frontier.limit_site(site, min(left, self._frontier.concurrency))
+            self._frontier.limit_site(site, min(left, self._frontier.pace.at(site).concurrency))
             return
         waiting = self._frontier.withdraw_site(site) or self._stored_entries(site)
         while waiting:
@@ -243,6 +255,7 @@ class VisitsInFlight(Feature):
         shorter_depth = self._repeats.shorter_depth(entry, record)
         # The links of a page with a lower depth have a lower depth too, and may be within the limit now.
         rescan = self._repeats.pop_unconditional(entry.key) or context.run.rescan or shorter_depth is not None
+        rescan = rescan or context.run.makes_anew(entry.site)
         job = self._gate.sitemap_of(entry.key)
         if job is not None:
             rescan = rescan or job.reread or context.store.sites.get_sitemap(entry.key) is None
@@ -334,6 +347,7 @@ class RequestFactory:
         self._payloads = rules.payloads
         self._grouping = rules.grouping
         self._timeout = context.source.limits.timeout
+        self._context, self._overlays = context, rules.overlays
 
     def request_for(self, visit: Visit) -> Request:
         """Return the request of a visit."""
@@ -361,4 +375,8 @@ class RequestFactory:
         # The header names are normalised already.
         dict.update(headers, {name: [*values] for name, values in dict.items(self._headers)})
         request.headers = headers
+        if self._overlays:
+            limits = self._context.source_at(entry.url).limits
+            request.meta["download_timeout"] = limits.timeout
+            request.meta.setdefault("download_maxsize", limits.max_size)
         return request

@@ -83,7 +83,7 @@ class InspectionScheduler(BaseScheduler):
         self._context.visits[visit.entry.key] = visit
         request.meta[META_KEY] = visit
         request.meta["download_slot"] = site
-        request.meta.setdefault("download_timeout", self._context.source.limits.timeout)
+        request.meta.setdefault("download_timeout", self._context.source_at(request.url).limits.timeout)
         if rules.grouping:
             request.meta["cookiejar"] = rules.grouping.of(host_of(url))
 

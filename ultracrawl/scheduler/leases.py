@@ -138,11 +138,11 @@ class ClockExchange:
         if clock.requested or clock.next_at or clock.errors:
             self._restore_site(site, clock)
         for address in addresses:
-            wait = min(address.next_at - self._wall(), max(address.delay, self._frontier.pace.delay))
+            wait = min(address.next_at - self._wall(), max(address.delay, self._frontier.pace.at(site).delay))
             self._frontier.restore_address(site, self._monotonic() + max(wait, 0.0))
 
     def _restore_site(self, site: str, known: SiteClock) -> None:
-        now, wall, pace = self._monotonic(), self._wall(), self._frontier.pace
+        now, wall, pace = self._monotonic(), self._wall(), self._frontier.pace.at(site)
         # The wall clock may have jumped: no site waits longer than its delays justify.
         longest = max(
             pace.longest_delay(Clock(own_delay=self._frontier.own_delay(site), backoff_delay=known.slowed)),
@@ -176,14 +176,14 @@ class ClockExchange:
                 yield known
             elif number == 0:
                 error, at = lease.error if lease.error[0] else (known.last_error, known.error_at)
-                yield replace(self._as_stored(known, site.clock, site.clock), last_error=error, error_at=at)
+                yield replace(self._as_stored(known, site.clock, site), last_error=error, error_at=at)
             elif site.address is not None:
-                yield self._as_stored(known, site.address.clock, site.clock)
+                yield self._as_stored(known, site.address.clock, site)
 
-    def _as_stored(self, known: SiteClock, clock: Clock, paced: Clock) -> SiteClock:
-        """Return a clock in wall-clock time; `paced` is the clock that has the delay."""
+    def _as_stored(self, known: SiteClock, clock: Clock, paced: Site[QueueEntry]) -> SiteClock:
+        """Return a clock in wall-clock time; `paced` is the site that has the delay."""
         now, wall = self._monotonic(), self._wall()
-        delay, held = self._frontier.pace.explain_delay(paced, now), clock.hold_until > clock.due
+        delay, held = paced.pace.explain_delay(paced.clock, now), clock.hold_until > clock.due
         return replace(
             known,
             next_at=max(wall + clock.next_at - now, 0.0) if clock.next_at else known.next_at,

@@ -78,7 +78,7 @@ def lowest_address(addresses: Iterable[str]) -> str:
 def make_frontier(context: CrawlContext, concurrency: int) -> Frontier[QueueEntry]:
     """Return the frontier of a source; `concurrency` is the limit of requests in flight (0: none)."""
     source = context.source
-    pace = replace(context.rules.pace, wall_clock=lambda at: at - time.monotonic() + context.clock())
+    pace = context.rules.pace.with_wall_clock(lambda at: at - time.monotonic() + context.clock())
     limits = FrontierLimits(
         slow=max(concurrency // 2, 1) if concurrency else None,
         max_sites=source.sites.max_sites,
@@ -207,7 +207,7 @@ class Pacing(Feature):
             return
         if self.switch_mirror(site, error):
             return
-        limit = self._frontier.pace.error_limit
+        limit = self._frontier.pace.at(site).error_limit
         logger.warning("%s is given up for this run after %d errors, the last: %s", site, limit, error)
         self.leave_out(site)
 

@@ -122,7 +122,7 @@ class SitemapBarrier:
 
     def _is_vouched_for(self, entry: QueueEntry, latest: int) -> bool:
         context = self._context
-        if self._must_fetch(entry.key):
+        if self._must_fetch(entry.key) or context.run.makes_anew(entry.site):
             return False
         record = context.store.records.get_record(entry.key)
         if record is None or not record.indexed or record.removal or record.cause.code is CauseCode.EXPIRES:

@@ -45,7 +45,7 @@ def reindex_sources(
             raise UserError(
                 f"no documents of {source.name} are stored; write `storage: {{keep: true}}` and crawl it with --force"
             )
-        if source.javascript.use:
+        if source.runs_scripts:
             raise UserError(
                 f"the pages of {source.name} are opened in a browser, and what their scripts fetch is not stored; "
                 f"`ultracrawl crawl {source.name} --force` makes its documents again"

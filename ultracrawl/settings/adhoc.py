@@ -27,7 +27,7 @@ from ultracrawl.sources import (
 from ultracrawl.sources.compilation.boundary import compile_boundary
 from ultracrawl.sources.loading.wording import explain
 from ultracrawl.sources.reading.locations import track_file
-from ultracrawl.sources.sections.fetching.crawl_options import CrawlOptions
+from ultracrawl.sources.sections.crawl_options import CrawlOptions
 from ultracrawl.system.files import convert_write_errors, replace_file
 
 FOLDERS = {"index": "index", "state": "state", "cache": "cache", "documents": "documents", "logs": "log"}

@@ -22,5 +22,5 @@ from .reading.tree import PathFinding as PathFinding
 from .reading.tree import Place as Place
 from .reading.tree import SourceTree as SourceTree
 from .schema import json_schema as json_schema
-from .sections.fetching.crawl_options import LimitsSection as LimitsSection
+from .sections.fetching.limits import LimitsSection as LimitsSection
 from .writing import definition_text as definition_text

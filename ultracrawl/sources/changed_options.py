@@ -37,11 +37,26 @@ def changed_options(
         if isinstance(value, BaseModel) and isinstance(usual, BaseModel):
             if inner := changed_options(value, usual, for_documents=for_documents):
                 changed[key] = inner
-        elif value is not None and _is_interval(info):
-            changed[key] = _seconds(value)
         else:
-            changed[key] = as_data(value, for_documents=for_documents)
+            changed[key] = _option_data(value, info, for_documents=for_documents)
     return changed
+
+
+def _option_data(value: Any, info: FieldInfo, *, for_documents: bool = False) -> Data:
+    if value is not None and _is_interval(info):
+        return _seconds(value)
+    return as_data(value, for_documents=for_documents)
+
+
+def _written_options(section: BaseModel) -> dict[str, Data]:
+    """Return the options that are written, whatever their values."""
+    return {
+        info.alias or name: _written_options(value)
+        if isinstance(value := getattr(section, name), BaseModel)
+        else _option_data(value, info)
+        for name, info in type(section).model_fields.items()
+        if name in section.model_fields_set
+    }
 
 
 def _only_fetches(section: BaseModel, option: str) -> bool:
@@ -59,6 +74,8 @@ def _seconds(value: float) -> str:
 def as_data(value: Any, *, for_documents: bool = False) -> Data:
     """Return a value as YAML data; of sections only the options that differ from their defaults."""
     match value:
+        case Section() if value.KEEPS_WRITTEN:
+            return _written_options(value)
         case BaseModel():
             return changed_options(value, type(value).model_construct(), for_documents=for_documents)
         case Pattern():

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
 from ultracrawl.sources.reading.rule_files import with_parameters, with_urls_of_files
+from ultracrawl.sources.reading.tree import OptionPath
+from ultracrawl.sources.sections.crawl_options import CrawlOptions
 from ultracrawl.sources.sections.documents.document_options import DocumentOptions
 from ultracrawl.sources.sections.fetching.access_options import AccessOptions
-from ultracrawl.sources.sections.fetching.crawl_options import CrawlOptions
+from ultracrawl.sources.sections.fetching.authentication import PasswordEntry
 from ultracrawl.sources.values import (
     DottedPath,
     FileNames,
@@ -108,6 +110,40 @@ class DataSource(SourceEntry):
     def seed_urls(self) -> tuple[str, ...]:
         """The URLs at which crawling begins: start URLs, then feeds."""
         return (*self.start_urls, *self.feeds.urls)
+
+    @property
+    def password_entries(self) -> Iterator[tuple[OptionPath, PasswordEntry]]:
+        """All users and passwords of web servers, those of single sites too, with their paths."""
+        for name, entry in self.authentication.items():
+            yield ("authentication", name), entry
+        for site, override in self.sites.overrides.items():
+            for name, own in override.authentication.items():
+                yield ("sites", "overrides", site, "authentication", name), own
+
+    @property
+    def login_options(self) -> tuple[str, ...]:
+        """The options in use by which requests carry secrets, or what was received for them."""
+        named = ("logins", "authentication", "client_certificates", "site_headers")
+        used = [name for name in named if getattr(self, name)]
+        used += [
+            f"sites.overrides.{site}" for site, one in self.sites.overrides.items() if one.authentication
+        ]
+        return (*used, *(["cookies.enabled"] if self.cookies.enabled else []))
+
+    @property
+    def runs_scripts(self) -> bool:
+        """Whether pages of any site are opened in a browser."""
+        return bool(self.javascript.use) or any(one.javascript.use for one in self.sites.overrides.values())
+
+    def with_delay(self, delay: float) -> DataSource:
+        """Return the source with another delay for all sites, whatever `sites.overrides` says."""
+        politeness = self.politeness.model_copy(update={"delay": delay})
+        overrides = {
+            name: one.model_copy(update={"politeness": one.politeness.model_copy(update={"delay": delay})})
+            for name, one in self.sites.overrides.items()
+        }
+        sites = self.sites.model_copy(update={"overrides": overrides})
+        return self.model_copy(update={"politeness": politeness, "sites": sites})
 
     def __str__(self) -> str:
         return f"{self.name} ({self.type}, start URLs: {len(self.start_urls)})"

@@ -41,6 +41,21 @@ _EXTENSION = re.compile(r"\.[^\s./\\?#,]+(\.[^\s./\\?#,]+)*")
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]+")
 
 
+HOST = re.compile(r"[^\s/*:,#]+|\[[0-9a-f:.]+\]")
+
+
+def _check_host_name(value: str) -> str:
+    host = value.strip().lower()
+    if not HOST.fullmatch(host):
+        raise mistake(
+            f"{format_value(value)} is not a host name", "write the host alone, as `www.example.com`"
+        )
+    return host
+
+
+HostName = Annotated[str, AfterValidator(_check_host_name)]
+
+
 def as_list(value: object, *, types: type | tuple[type, ...] = str) -> object:
     """Return a single value of some types as a list of one, for options that accept both."""
     return [value] if isinstance(value, types) and not isinstance(value, bool) else value

@@ -116,7 +116,7 @@ class FilteredPageHandler:
         if visit.fetch.media_type in HTML_TYPES:
             from ultracrawl.rules.filters.resource import LINKS  # noqa: PLC0415 - loads all of the filters
 
-            own, robots_name = self._context.rules.reader, self._context.source.robots.name
+            own, robots_name = self._context.rules.reader_of(visit.url), self._context.source.robots.name
             reader = PageReader(LINKS, ("*/*",), robots_name, content=own.content, limits=own.limits)
             headers = headers_of(response)
             robots_tag = headers.get("x-robots-tag")
@@ -138,7 +138,7 @@ class FilteredPageHandler:
 
             html = rendered.html.encode("utf-8", "replace")
             scripted = Scripted(html, rendered.targets, rendered.kept, rendered.url)
-        own = self._context.rules.reader
+        own = self._context.rules.reader_of(visit.url)
         views.resource.note_page(
             read, scripted, robots_name=source.robots.name, limits=own.limits, content=own.content
         )

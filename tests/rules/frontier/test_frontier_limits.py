@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.candidates.rules import TrapGuard
+from ultracrawl.rules.candidates.rules import SiteLimits, TrapGuard, TrapLimits
 from ultracrawl.rules.frontier.limits import SlackLimit
 
 COURSES = {
@@ -26,7 +26,7 @@ def test_a_limit_with_slack(limit: SlackLimit, values: list[float], over: list[i
 
 
 def test_queries_of_one_path_are_bounded() -> None:
-    guard = TrapGuard(None, 3, {})
+    guard = TrapGuard(TrapLimits(SiteLimits(None, 3)), {})
     rules = [guard.rejects(f"http://h/cal?day={day}", "h") for day in range(5)]
     assert rules == [None, None, None, "limits.query_variations 3", "limits.query_variations 3"]
     assert guard.rejects("http://h/other?day=1", "h") is None
@@ -34,21 +34,21 @@ def test_queries_of_one_path_are_bounded() -> None:
 
 
 def test_urls_of_a_site_are_bounded_with_those_known_before() -> None:
-    guard = TrapGuard(5, None, {"h": 4})
+    guard = TrapGuard(TrapLimits(SiteLimits(5, None)), {"h": 4})
     assert [guard.rejects(f"http://h/{n}", "h") for n in range(3)] == [None, *["limits.urls_per_site 5"] * 2]
     assert guard.rejects("http://g/", "g") is None
 
 
 def test_only_what_passes_is_counted() -> None:
-    guard = TrapGuard(1, 2, {"full": 1})
+    guard = TrapGuard(TrapLimits(SiteLimits(1, 2)), {"full": 1})
     assert [guard.rejects("http://full/cal?a", "full") for _ in range(3)] == ["limits.urls_per_site 1"] * 3
-    guard = TrapGuard(2, 1, {})
+    guard = TrapGuard(TrapLimits(SiteLimits(2, 1)), {})
     rules = [guard.rejects(url, "h") for url in ("http://h/a?1", "http://h/a?2", "http://h/b", "http://h/c")]
     assert rules == [None, "limits.query_variations 1", None, "limits.urls_per_site 2"]
 
 
 def test_many_paths_do_not_open_a_trap_again() -> None:
-    guard = TrapGuard(None, 2, {}, max_paths=10)
+    guard = TrapGuard(TrapLimits(SiteLimits(None, 2)), {}, max_paths=10)
     for day in range(3):
         guard.rejects(f"http://h/cal?{day}", "h")
     for number in range(100):
@@ -57,13 +57,13 @@ def test_many_paths_do_not_open_a_trap_again() -> None:
 
 
 def test_memory_is_bounded() -> None:
-    guard = TrapGuard(None, 1, {}, max_paths=10)
+    guard = TrapGuard(TrapLimits(SiteLimits(None, 1)), {}, max_paths=10)
     assert not any(guard.rejects(f"http://h/{n}?a=1", "h") for n in range(1000))
     assert len(guard._queries) <= 10
 
 
 def test_queries_known_from_earlier_runs_count() -> None:
-    guard = TrapGuard(None, 3, {}, {"http://h/cal": 2, "http://h/full": 3})
+    guard = TrapGuard(TrapLimits(SiteLimits(None, 3)), {}, {"http://h/cal": 2, "http://h/full": 3})
     urls = ("http://h/cal?a", "http://h/cal?b", "http://h/full?a", "http://h/other?a")
     rule = "limits.query_variations 3"
     assert [guard.rejects(url, "h") for url in urls] == [None, rule, rule, None]

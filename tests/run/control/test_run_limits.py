@@ -21,7 +21,7 @@ from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.results import FetchResult
 from ultracrawl.run.visit import Visit
-from ultracrawl.sources.sections.fetching.crawl_options import LimitsSection
+from ultracrawl.sources.sections.fetching.limits import LimitsSection
 from ultracrawl.stores import QueueEntry, RunMark
 
 RUN_LOG = "ultracrawl.run.control.limits"

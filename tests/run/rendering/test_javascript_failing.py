@@ -187,7 +187,8 @@ def test_a_browser_whose_driver_died_is_started_anew(killer: Killer) -> None:
         async def nothing(_: object) -> None:
             return None
 
-        return await browser.render("http://127.0.0.1/", b"<p>x", {"Content-Type": "text/html"}, nothing, 60)
+        headers = {"Content-Type": "text/html"}
+        return await browser.render("http://127.0.0.1/", b"<p>x", headers, nothing, JavascriptSection())
 
     async def scenario() -> None:
         browser = Browser(browser_program(None), "test", JavascriptSection())

@@ -188,7 +188,4 @@ def _crawl_continuously(
 
 
 def _with_delay(source: DataSource, delay: float | None) -> DataSource:
-    if delay is None:
-        return source
-    politeness = source.politeness.model_copy(update={"delay": delay})
-    return source.model_copy(update={"politeness": politeness})
+    return source if delay is None else source.with_delay(delay)

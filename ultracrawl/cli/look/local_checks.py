@@ -75,7 +75,7 @@ def _check_class(source: DataSource) -> Iterator[PathFinding]:
 
 def _check_extras(source: DataSource) -> Iterator[PathFinding]:
     """Yield the extras and programs that the options of a source need and that are missing."""
-    if source.javascript.use:
+    if source.runs_scripts:
         for found in _failures(lambda: browser_program(source.javascript.browser)):
             yield PathFinding(("javascript",), *found, fatal=source.javascript.browser is not None)
     if find_spec("py3langid") is None:
@@ -83,10 +83,10 @@ def _check_extras(source: DataSource) -> Iterator[PathFinding]:
             written = (name for name in _LANGUAGE_OPTIONS if name in source.model_fields_set)
             yield PathFinding((next(written, _LANGUAGE_OPTIONS[0]),), *found)
     if not ntlm_installed():
-        for name, entry in source.authentication.items():
+        for path, entry in source.password_entries:
             if entry.scheme in NTLM_SCHEMES:
                 error = MissingExtraError("authentication with NTLM", "ntlm")
-                yield PathFinding(("authentication", name), error.problem, error.instead)
+                yield PathFinding(path, error.problem, error.instead)
     for name in source.types if "types" in source.model_fields_set else ():
         converter = converter_for(name)
         if converter is not None and not all(map(find_spec, converter.needs)):

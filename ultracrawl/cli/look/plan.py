@@ -61,6 +61,11 @@ def _print(forecast: Forecast) -> None:
         click.echo("  every page is scanned anew, because other URLs may belong to the source now")
     if forecast.change.recipe:
         click.echo("  every page is processed again, because the definition makes other documents of it now")
+    if forecast.change.sites:
+        names = ", ".join(forecast.change.sites.names)
+        click.echo(
+            f"  every page of {names} is processed again, because its options make other documents now"
+        )
 
 
 def _print_start_urls(forecast: Forecast) -> None:

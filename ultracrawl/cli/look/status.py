@@ -148,7 +148,7 @@ def _view(project: Project, source: DataSource, name: str, now: float) -> SiteVi
         if state is None:
             return None
         rules = compile_source(source, project)
-        rules = replace(rules, pace=replace(rules.pace, wall_clock=lambda at: at))
+        rules = replace(rules, pace=rules.pace.with_wall_clock(lambda at: at))
         status = readable_status(project, source.name)
         return view_site(state, sites, rules, name.lower(), now, status.phase if status else None)
 

@@ -110,7 +110,7 @@ def _check_access(source: DataSource, option: str) -> None:
         raise UserError(unable % "client_certificates")
     if source.http.ca or source.http.pins:
         raise UserError(unable % ("http.ca" if source.http.ca else "http.pins"))
-    if any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values()):
+    if any(entry.scheme in NTLM_SCHEMES for _, entry in source.password_entries):
         raise UserError(unable % "authentication with NTLM")
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ultracrawl.rules.access.challenge import Challenge
 from ultracrawl.rules.access.digest import best_digest
 from ultracrawl.rules.access.prefix import UrlPrefix
+from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.rules.urls.site_table import NO_SITES, SiteTable
 
 
 class Scheme(StrEnum):
@@ -39,6 +41,8 @@ class Credential:
     realm: str = ""
     by_realm: bool = False
     """Whether the entry has only a realm; its prefixes are then the sites of the start URLs."""
+    option: str = ""
+    """The path of its option in the definition."""
 
     def length(self, url: str) -> int:
         """Return the length of the longest prefix that covers a URL, 0 if none does."""
@@ -66,15 +70,32 @@ class Credential:
 
 
 class CredentialStore:
-    """The credentials of a source; the longest prefix comes first, entries with only a realm come last."""
+    """The credentials of a source; the longest prefix comes first, entries with only a realm come last.
 
-    def __init__(self, credentials: Iterable[Credential]) -> None:
+    `overlays` has those of single sites, which come before those whose prefix is a whole site. By plain http they are
+    only sent to `http_sites`.
+    """
+
+    def __init__(
+        self,
+        credentials: Iterable[Credential],
+        overlays: SiteTable[tuple[Credential, ...]] = NO_SITES,
+        http_sites: Container[str] = frozenset(),
+    ) -> None:
         self._credentials = tuple(credentials)
+        self._overlays = overlays
+        self._http_sites = http_sites
 
     def covering(self, url: str) -> list[Credential]:
         """Return the credentials that may be sent to a URL, in the order in which to try them."""
-        matches = [(c.by_realm, -length, c) for c in self._credentials if (length := c.length(url))]
+        matches = [(False, -1, credential) for credential in self._at_site(url)]
+        matches += [(c.by_realm, -length, c) for c in self._credentials if (length := c.length(url))]
         return [credential for _, _, credential in sorted(matches, key=lambda match: match[:2])]
+
+    def _at_site(self, url: str) -> tuple[Credential, ...]:
+        site = site_of(url) if self._overlays else ""
+        own = self._overlays.find(site)
+        return own if own and (url.startswith("https:") or site in self._http_sites) else ()
 
 
 def basic_answer(user: str, password: str) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from ultracrawl.model import Decision
 from ultracrawl.model.candidate import Candidate, Stage, TrapCounts
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.focus import FOCUSED
+from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.rules.urls.site_table import NO_SITES, SiteTable
 
 INDEX_ONLY = "crawling_mode index-only"
 """The rule that rejects links to unknown URLs."""
@@ -17,12 +21,12 @@ TEMPORARY_RULES = frozenset({FOCUSED, REFRESH_ONLY})
 """Rules that may admit a URL later in the same run, or from another page."""
 
 
-def query_rule(limit: int | None) -> str:
+def query_rule(limit: int) -> str:
     """Return the rule that rejects further queries of a path."""
     return f"limits.query_variations {limit}"
 
 
-def site_rule(limit: int | None) -> str:
+def site_rule(limit: int) -> str:
     """Return the rule that rejects further URLs of a site."""
     return f"limits.urls_per_site {limit}"
 
@@ -44,22 +48,59 @@ class TrapStage:
 
     name = "limit"
 
-    def __init__(self, counter: str, counted: str, limit: int | None, rule: str) -> None:
-        """`counter` is a field of `TrapCounts`, `counted` the text for it in the reason."""
+    def __init__(
+        self, counter: str, counted: str, limit_at: Callable[[str], int | None], rule: Callable[[int], str]
+    ) -> None:
+        """`counter` is a field of `TrapCounts`, `counted` the text for it in the reason; `limit_at` is by site."""
         self._counter, self._counted = counter, counted
-        self._limit, self._rule = limit, rule
+        self._limit_at, self._rule = limit_at, rule
 
     def judge(self, candidate: Candidate) -> Decision | None:
         """Return the refusal of a new URL if the limit is reached, else None."""
         number: int | None = getattr(candidate.counts, self._counter)
-        if not self._limit or number is None or number < self._limit or candidate.known or candidate.seed:
+        limit = self._limit_at(site_of(candidate.url))
+        if not limit or number is None or number < limit or candidate.known or candidate.seed:
             return None
-        reason = f"{number} {self._counted} are known; {self._limit} are allowed"
-        return Decision(False, self.name, self._rule, reason)
+        reason = f"{number} {self._counted} are known; {limit} are allowed"
+        return Decision(False, self.name, self._rule(limit), reason)
 
 
 MAX_PATHS = 50_000
 """Maximum number of paths whose queries are counted."""
+
+
+class SiteLimits(NamedTuple):
+    """How many URLs of a site, and queries of each of its paths, may be known; None: any number."""
+
+    per_site: int | None = None
+    variations: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrapLimits:
+    """The limits of a source, and those of single sites."""
+
+    usual: SiteLimits
+    overlays: SiteTable[SiteLimits] = NO_SITES
+
+    def at(self, site: str) -> SiteLimits:
+        """Return the limits of a site."""
+        return (self.overlays.find(site) or self.usual) if self.overlays else self.usual
+
+    def per_site(self, site: str) -> int | None:
+        """Return the maximum number of URLs of a site."""
+        return self.at(site).per_site
+
+    def variations(self, site: str) -> int | None:
+        """Return the maximum number of queries of a path of a site."""
+        return self.at(site).variations
+
+    @property
+    def any(self) -> SiteLimits:
+        """A limit of each kind that is set for some site; None if none is."""
+        every = (self.usual, *self.overlays.values.values())
+        per_site, variations = (filter(None, (one[kind] for one in every)) for kind in range(2))
+        return SiteLimits(next(per_site, None), next(variations, None))
 
 
 class TrapGuard:
@@ -73,35 +114,34 @@ class TrapGuard:
 
     def __init__(
         self,
-        per_site: int | None,
-        variations: int | None,
+        limits: TrapLimits,
         known: Mapping[str, int],
         queries: Mapping[str, int] | None = None,
         max_paths: int = MAX_PATHS,
     ) -> None:
-        self.per_site = per_site
-        self.variations = variations
-        self._sites = dict(known) if per_site else {}
+        self.limits = limits
+        self._sites = dict(known)
         self._queries = dict(queries or {})
         self._max_paths = max_paths
-        self._site_rule, self._query_rule = site_rule(per_site), query_rule(variations)
 
     def counts_of(self, url: str, site: str) -> TrapCounts:
         """Return the current counts for a URL."""
+        per_site, variations = self.limits.at(site)
         return TrapCounts(
-            self._sites.get(site, 0) if self.per_site else None,
-            self._queries.get(url.partition("?")[0], 0) if self.variations and "?" in url else None,
+            self._sites.get(site, 0) if per_site else None,
+            self._queries.get(url.partition("?")[0], 0) if variations and "?" in url else None,
         )
 
     def rejects(self, url: str, site: str) -> str | None:
         """Return the rule that rejects a new URL inside the boundary, or count it and return None."""
-        path = url.partition("?")[0] if self.variations and "?" in url else None
-        if path is not None and self.variations and self._queries.get(path, 0) >= self.variations:
-            return self._query_rule
-        if self.per_site:
+        per_site, variations = self.limits.at(site)
+        path = url.partition("?")[0] if variations and "?" in url else None
+        if path is not None and variations and self._queries.get(path, 0) >= variations:
+            return query_rule(variations)
+        if per_site:
             number = self._sites.get(site, 0)
-            if number >= self.per_site:
-                return self._site_rule
+            if number >= per_site:
+                return site_rule(per_site)
             self._sites[site] = number + 1
         if path is not None:
             self._count_query(path)
@@ -110,7 +150,9 @@ class TrapGuard:
     def _count_query(self, path: str) -> None:
         if path not in self._queries and len(self._queries) >= self._max_paths:
             full = {
-                path: number for path, number in self._queries.items() if number >= (self.variations or 0)
+                path: number
+                for path, number in self._queries.items()
+                if number >= (self.limits.variations(site_of(path)) or 0)
             }
             self._queries = full if len(full) < self._max_paths // 2 else {}
         self._queries[path] = self._queries.get(path, 0) + 1
@@ -124,15 +166,13 @@ class CandidateRules:
 
     def __init__(self, boundary: Boundary, traps: TrapGuard | None = None) -> None:
         self.boundary = boundary
-        self._traps = traps or TrapGuard(None, None, {})
-        variations, per_site = self._traps.variations, self._traps.per_site
+        self._traps = traps or TrapGuard(TrapLimits(SiteLimits()), {})
+        limits = self._traps.limits
         self.stages: tuple[Stage, ...] = (
             *boundary.stages,
             ClosedStage(),
-            TrapStage(
-                "path_queries", "URLs of its path with another query", variations, query_rule(variations)
-            ),
-            TrapStage("site_urls", "URLs of its site", per_site, site_rule(per_site)),
+            TrapStage("path_queries", "URLs of its path with another query", limits.variations, query_rule),
+            TrapStage("site_urls", "URLs of its site", limits.per_site, site_rule),
         )
         """In their order; the first refusal decides."""
 

@@ -74,7 +74,7 @@ class Frontier(Generic[E]):
             level_of=level_of,
             max_inter_docs=limits.max_inter_docs,
         )
-        self._clocks: SiteClocks[E] = SiteClocks(self.pace, self._order, self._registry, self._reserve)
+        self._clocks: SiteClocks[E] = SiteClocks(self._order, self._registry, self._reserve)
         self._bind_parts()
         self.given_up = self._entries.given_up
         """Sites from which nothing more goes out in this run."""
@@ -171,16 +171,20 @@ class Frontier(Generic[E]):
         """Return the next entry, None if nothing may be fetched now."""
         self._clocks.now = now
         self._registry.forget_idle(now)
-        if self.pace.week:
+        if self.pace.week and not self.pace.overlays:
             self._closed_until = self.pace.next_open(now)
             if self._closed_until > now:
                 return None
         self._reserve.demote_silent_sites(now)
         while (chosen := self._order.choose_site(now)) is not None:
-            if self._reserve.admits(chosen[0]):
+            if self._reserve.admits(chosen[0]) and not self._is_closed(chosen[0], now):
                 return self._hand_out(*chosen, now)
             self._order.pass_over(*chosen)
         return None
+
+    def _is_closed(self, site: Site[E], now: float) -> bool:
+        """Return whether a site is suspended by its own time spans; those of all sites are looked at before."""
+        return bool(self.pace.overlays) and site.pace.next_open(now) > now
 
     def next_at(self) -> float | None:
         """Return when `pop_entry` may return an entry again, None if only another call can change that."""

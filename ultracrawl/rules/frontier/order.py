@@ -46,7 +46,7 @@ class Order(Generic[E]):
     ) -> None:
         if not site.can_go:
             return
-        at = self._pace.next_start(site.clock, now)
+        at = site.pace.next_start(site.clock, now)
         if at > now:
             turns.schedule(site, at)
         else:

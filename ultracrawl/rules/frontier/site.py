@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from ultracrawl.rules.frontier.politeness.clock import Clock
+from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.frontier.ready_queue import ReadyQueue
 
 
@@ -29,6 +30,7 @@ class Site(Generic[E]):
     name: str
     max_requests: int
     """Maximum number of concurrent requests."""
+    pace: Pace = field(default_factory=Pace)
     clock: Clock = field(default_factory=Clock)
     levels: int = 0
     """Levels with entries in memory."""

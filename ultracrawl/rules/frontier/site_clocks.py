@@ -6,7 +6,6 @@ from typing import Generic
 
 from ultracrawl.rules.frontier.order import Order
 from ultracrawl.rules.frontier.politeness.clock import NEVER
-from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.frontier.reserve import Reserve
 from ultracrawl.rules.frontier.site import E, Site
 from ultracrawl.rules.frontier.site_registry import SiteRegistry
@@ -18,9 +17,8 @@ class SiteClocks(Generic[E]):
     Times are seconds of the clock whose time callers pass to `Frontier.pop_entry`; `now` is the latest one passed.
     """
 
-    def __init__(self, pace: Pace, order: Order[E], registry: SiteRegistry[E], reserve: Reserve[E]) -> None:
+    def __init__(self, order: Order[E], registry: SiteRegistry[E], reserve: Reserve[E]) -> None:
         self.now = 0.0
-        self._pace = pace
         self._order = order
         self._registry = registry
         self._sites = registry.sites
@@ -30,7 +28,7 @@ class SiteClocks(Generic[E]):
 
     def begin_request(self, site: Site[E], now: float) -> None:
         """Note that a request to a site starts."""
-        delay = self._pace.current_delay(site.clock, now)
+        delay = site.pace.current_delay(site.clock, now)
         site.clock.begin(now, delay)
         if site.address is not None:
             site.address.clock.begin(now, delay)
@@ -38,7 +36,7 @@ class SiteClocks(Generic[E]):
     def refund_turn(self, name: str) -> None:
         """Return the turn of the latest entry to its site: no request was made."""
         site = self._registry.site(name)
-        delay = self._pace.current_delay(site.clock, self.now)
+        delay = site.pace.current_delay(site.clock, self.now)
         site.clock.undo_begin(delay)
         site.consecutive = max(site.consecutive - 1, 0)
         if site.address is not None:
@@ -48,7 +46,7 @@ class SiteClocks(Generic[E]):
     def claim_turn(self, name: str, now: float) -> float:
         """Use the next turn of a site for another request; returns the time at which that may start."""
         site = self._registry.site(name)
-        at = self._pace.next_open(max(now, site.next_at))
+        at = site.pace.next_open(max(now, site.next_at))
         self.begin_request(site, at)
         self._order.reschedule_site(site)
         self._registry.retire_if_idle(site)
@@ -60,7 +58,7 @@ class SiteClocks(Generic[E]):
         """Note that the latest request to a site failed on the network; True if the site is to be given up."""
         site = self._registry.site(name)
         self._reserve.note_failure(site)
-        give_up = self._pace.backoff.fail(site.clock, self._pace.base_delay(site.clock, self.now))
+        give_up = site.pace.backoff.fail(site.clock, site.pace.base_delay(site.clock, self.now))
         self._recompute_delay(site)
         return give_up
 
@@ -70,11 +68,11 @@ class SiteClocks(Generic[E]):
         if site is None:
             return
         self._reserve.note_answer(site)
-        if not (site.clock.errors or site.clock.backoff_delay or self._pace.throttle):
+        if not (site.clock.errors or site.clock.backoff_delay or site.pace.throttle):
             return
         if well:
-            self._pace.backoff.recover(site.clock, self._pace.base_delay(site.clock, self.now))
-        self._pace.learn_latency(site.clock, latency, well=well)
+            site.pace.backoff.recover(site.clock, site.pace.base_delay(site.clock, self.now))
+        site.pace.learn_latency(site.clock, latency, well=well)
         self._recompute_delay(site)
 
     # ---- single sites
@@ -118,7 +116,7 @@ class SiteClocks(Generic[E]):
         clock.errors = errors
         clock.backoff_delay = slowed
         clock.started = max(clock.started, started)
-        clock.due = max(clock.due, until, clock.started + self._pace.current_delay(clock, self.now))
+        clock.due = max(clock.due, until, clock.started + site.pace.current_delay(clock, self.now))
         self._order.reschedule_site(site)
         self._registry.retire_if_idle(site)
 
@@ -177,5 +175,5 @@ class SiteClocks(Generic[E]):
         return self._registry.own_delays.get(name)
 
     def _recompute_delay(self, site: Site[E]) -> None:
-        site.clock.apply_delay(self._pace.current_delay(site.clock, self.now))
+        site.clock.apply_delay(site.pace.current_delay(site.clock, self.now))
         self._order.reschedule_site(site)

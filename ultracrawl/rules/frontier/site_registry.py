@@ -60,7 +60,8 @@ class SiteRegistry(Generic[E]):
         """Return a site, a new one if it is not in memory."""
         site = self.sites.get(name)
         if site is None:
-            site = self.sites[name] = Site(name, self.request_limits.get(name, self._pace.concurrency))
+            pace = self._pace.at(name)
+            site = self.sites[name] = Site(name, self.request_limits.get(name, pace.concurrency), pace)
             site.clock.own_delay = self.own_delays.get(name)
             site.located = not self._pace.per_address
             site.leased = not self._leases

@@ -80,10 +80,11 @@ class AuthChain:
             self._auth_layers.append(SiteHeaders(compile_site_headers(source, secrets)))
         if logins or source.cookies.enabled:
             self._auth_layers.append(jars)
-        uses_ntlm = any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values())
+        schemes = {entry.scheme for _, entry in source.password_entries}
+        uses_ntlm = not NTLM_SCHEMES.isdisjoint(schemes)
         if uses_ntlm and not ntlm_installed():
             raise MissingExtraError("authentication with NTLM", "ntlm")
-        if source.authentication or ask is not None:
+        if schemes or ask is not None:
             credentials = compile_credentials(source, own, secrets)
             self._auth_layers.append(
                 Authenticator(credentials, context.run.note_problem, lanes=lanes, ask=ask)

@@ -48,7 +48,7 @@ def _credentials(source: DataSource, rules: CompiledSource, url: str) -> Iterato
         when = "at once" if credential.is_preemptive else "when the server asks"
         where = f" for the realm {credential.realm}" if credential.realm else ""
         how = "" if credential.scheme is Scheme.AUTO else f" by {credential.scheme}"
-        yield _decision(f"authentication.{credential.name}", f"user and password are sent{how} {when}{where}")
+        yield _decision(credential.option, f"user and password are sent{how} {when}{where}")
 
 
 def _certificates(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:

@@ -294,19 +294,19 @@ FEATURES: tuple[Row[Any], ...] = (
         PartFetcher,
         lambda p: PartFetcher(p.context, p[RobotsCache], send_of(p), p[AuthChain].certificates),
         "below log-ins",
-        lambda p: bool(p.context.source.javascript.use),
+        lambda p: p.context.source.runs_scripts,
     ),
     Row(
         PartCheck,
         lambda p: PartCheck(p.context, p[PartFetcher], p[VisitWatch].waiting_in),
         ANYWHERE,
-        lambda p: bool(p.context.source.javascript.use),
+        lambda p: p.context.source.runs_scripts,
     ),
     Row(
         PageRenderer,
         make_renderer,
         "below the converter, which reads its pages",
-        lambda p: bool(p.context.source.javascript.use),
+        lambda p: p.context.source.runs_scripts,
         inspected=True,
     ),
     Row(

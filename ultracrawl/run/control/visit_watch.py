@@ -56,15 +56,17 @@ class VisitWatch(Feature):
         self._is_run_overdue = is_run_overdue
         self._end_failed = end_failed
         source = context.source
-        self.step_timeout = STEP_TIMEOUT_FACTOR * source.limits.timeout
+        everywhere = [source, *(overlay.source for overlay in context.rules.overlays.values.values())]
+        timeout = max(one.limits.timeout for one in everywhere)
+        self.step_timeout = STEP_TIMEOUT_FACTOR * timeout
         """Seconds that a step may take, without waiting for other visits."""
         self._step_timeouts = {
             Step.DOWNLOAD: self.step_timeout,
             # Item pipelines have their own time limit and message, which must come first.
-            Step.PROCESSING: self.step_timeout + source.limits.timeout,
+            Step.PROCESSING: self.step_timeout + timeout,
             Step.CONVERSION: self.step_timeout
-            + max(source.conversion.timeout, source.limits.seconds_per_page or 0.0),
-            Step.BROWSER: self.step_timeout + source.javascript.timeout,
+            + max(source.conversion.timeout, *(one.limits.seconds_per_page for one in everywhere)),
+            Step.BROWSER: self.step_timeout + max(one.javascript.timeout for one in everywhere),
         }
         self._in_flight: set[Visit] = set()
         self._steps: dict[Visit, tuple[Step, float]] = {}

@@ -50,12 +50,13 @@ def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, re
     """Apply changes of the definition since the last run.
 
     A changed scope removes URLs outside it and has every page parsed for links that are inside now. A changed recipe
-    makes every page into a document again.
+    makes every page into a document again, that of single sites only theirs.
     """
     before = next((run for run in context.store.runs(2) if run.number != context.mark.number), None)
     change = change_since(before, context.rules, closed=refresh_only)
     run = context.run
-    run.recipe_changed = change.recipe
+    run.recipe_changed = change.recipe or change.sites is not None
+    run.anew_at = change.sites.differ_at if change.sites is not None else None
     run.force = run.force or change.recipe
     run.rescan = run.force or (change.scope and not context.rules.listed and not run.narrowed)
     if change.recipe and context.rules.listed:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from ultracrawl.rules.candidates.rules import INDEX_ONLY, MAX_PATHS, REFRESH_ONLY, TrapGuard
-from ultracrawl.sources import CompiledSource, LimitsSection
+from ultracrawl.sources import CompiledSource
+from ultracrawl.sources.compilation.sites import trap_limits
 from ultracrawl.stores import Store
 
 
-def trap_guard(limits: LimitsSection, store: Store) -> TrapGuard:
+def trap_guard(rules: CompiledSource, store: Store) -> TrapGuard:
     """Return the guard against endless sites, initialised with the counts of known URLs."""
-    sizes: dict[str, int] = {}
-    most = limits.urls_per_site
-    if most:
+    limits, sizes = trap_limits(rules.limits, rules.overlays), dict[str, int]()
+    if limits.any.per_site:
         sizes = {site: size.fetched + size.new for site, size in store.visits.site_sizes().items()}
-    queries = store.visits.path_sizes(MAX_PATHS // 2) if limits.query_variations else {}
-    return TrapGuard(most, limits.query_variations, sizes, queries)
+    queries = store.visits.path_sizes(MAX_PATHS // 2) if limits.any.variations else {}
+    return TrapGuard(limits, sizes, queries)
 
 
 def closing_rule(rules: CompiledSource, *, refresh_only: bool) -> str:

@@ -65,12 +65,14 @@ class RedirectFollower:
             return True
         if target and visit.url in self._chain:
             self._chain.add_target(target)
-        answer = rules.redirects.decide(redirect, rules.boundary)
+        overlay = rules.overlay_of(visit.url)
+        policy = rules.redirects if overlay is None else overlay.redirects
+        answer = policy.decide(redirect, rules.boundary)
         if answer.code == 200:
             return False
         if answer.accept or answer.message:
             for on_judged in context.hooks[Feature.candidate_judged]:
-                on_judged(rules.redirects.candidate(redirect), "" if answer.accept else answer.decision.rule)
+                on_judged(policy.candidate(redirect), "" if answer.accept else answer.decision.rule)
         if answer.accept and target:
             shown = "" if answer.display_url == target else answer.display_url
             for on_redirect in context.hooks[Feature.redirected]:

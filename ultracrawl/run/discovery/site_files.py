@@ -44,7 +44,7 @@ class SiteFiles:
 
         `has_turn`: the site has already spent a turn on it. `anonymous`: without credentials.
         """
-        for retries_left in reversed(range(self._context.source.limits.retries + 1)):
+        for retries_left in reversed(range(self._context.source_at(url).limits.retries + 1)):
             answer, retry_after_seconds = await self._fetch(url, has_turn=has_turn, anonymous=anonymous)
             if not (retries_left and retry_after_seconds):
                 break
@@ -84,7 +84,7 @@ class SiteFiles:
         """Hold the site for the time of its `Retry-After` header; returns the seconds."""
         if response.status not in RETRY_AFTER_STATUS:
             return 0.0
-        longest = self._context.rules.pace.longest_retry_after
+        longest = self._context.rules.pace.at(_site(url)).longest_retry_after
         seconds = retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
         if seconds:
             self._context.queue.hold_site(_site(url), seconds)

@@ -205,7 +205,7 @@ class SitemapManager(Feature):
         assert job is not None
         hops = visit.entry.hops + 1
         target = None
-        if hops <= self._context.source.limits.redirects:
+        if hops <= self._context.source_at(visit.url).limits.redirects:
             sites = None if job.sites is None else set(job.sites)
             target = self.announce(location, base, SitemapJob(sites, job.level, job.tentative), hops)
         outcome = UrlOutcome.REJECTED if target is None else UrlOutcome.REDIRECTED

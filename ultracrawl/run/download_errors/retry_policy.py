@@ -29,7 +29,6 @@ class RetryPolicy:
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._limits = context.source.limits
 
     def handle_status(self, visit: Visit, status: int, *, passes: bool) -> None:
         """Handle an error status; `passes`: such errors are often temporary."""
@@ -79,7 +78,7 @@ class RetryPolicy:
         self._context.endings.end_visit(visit, replace(failure.ending, requested=requested))
 
     def _apply_rules(self, visit: Visit, error: str, failure: Failure, *, requested: bool = True) -> None:
-        context, limits = self._context, self._limits
+        context, limits = self._context, self._context.source_at(visit.url).limits
         rules = context.rules
         policy = rules.ftp_error_rules if visit.url.startswith("ftp:") else rules.error_rules
         rule = policy.rule_for(error)

@@ -16,6 +16,7 @@ from ultracrawl.run.discovery.new_urls import closing_rule, trap_guard
 from ultracrawl.run.discovery.start_chain import admit_redirect_hosts
 from ultracrawl.run.logs.candidate_logs import JudgedCandidate, candidates_path, read_candidates
 from ultracrawl.sources import CompiledSource, DataSource, Project
+from ultracrawl.sources.compilation.sites import trap_limits
 from ultracrawl.stores import Store
 from ultracrawl.stores.project_stores import state_to_read
 
@@ -41,13 +42,11 @@ def judge_now(
     """Return the stages with the counters of the store; without a store, those of a first run."""
     limits, seeds = source.limits, frozenset(rules.seeds)
     if state is None:
-        guard = TrapGuard(limits.urls_per_site, limits.query_variations, {})
-        return CandidateJudge(
-            CandidateRules(rules.boundary, guard), seeds, closing_rule(rules, refresh_only=False)
-        )
+        stages = CandidateRules(rules.boundary, TrapGuard(trap_limits(rules.limits, rules.overlays), {}))
+        return CandidateJudge(stages, seeds, closing_rule(rules, refresh_only=False))
     admit_redirect_hosts(source, rules, state)
     over = limits_over(limits, state, project.state.path)
-    stages = CandidateRules(rules.boundary, trap_guard(limits, state))
+    stages = CandidateRules(rules.boundary, trap_guard(rules, state))
     return CandidateJudge(stages, seeds, closing_rule(rules, refresh_only=bool(over)), over)
 
 
@@ -113,13 +112,10 @@ def past_verdicts(
         raise UserError(
             f"run {run} of {source.name} did not judge this URL: it was not found, or was known already{lost}"
         )
-    return list(verdicts_on_record(source, rules, logged.candidates))
+    return list(verdicts_on_record(rules, logged.candidates))
 
 
-def verdicts_on_record(
-    source: DataSource, rules: CompiledSource, judged: Iterable[JudgedCandidate]
-) -> Iterator[PastVerdict]:
+def verdicts_on_record(rules: CompiledSource, judged: Iterable[JudgedCandidate]) -> Iterator[PastVerdict]:
     """Return the decisions of the current stages on candidates of a past run, with its counters."""
-    guard = TrapGuard(source.limits.urls_per_site, source.limits.query_variations, {})
-    stages = CandidateRules(rules.boundary, guard)
+    stages = CandidateRules(rules.boundary, TrapGuard(trap_limits(rules.limits, rules.overlays), {}))
     return (PastVerdict(entry, tuple(stages.decisions(entry.candidate))) for entry in judged)

@@ -66,6 +66,7 @@ class Forecast:
             "resumes": self.resumes,
             "scope_changed": self.change.scope,
             "recipe_changed": self.change.recipe,
+            "sites_changed": self.change.sites.names if self.change.sites else [],
             "rescan": self.change.rescan,
             "dropped": self.dropped.total(),
             "dropped_by": dict(self.dropped.most_common()),

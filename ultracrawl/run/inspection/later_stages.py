@@ -30,10 +30,13 @@ def later_stages(
     *,
     dns: bool = False,
 ) -> Iterator[Decision]:
-    """Yield the decisions of filters, address guard, access, robots.txt and the last visit.
+    """Yield the overlay of the site, then the decisions of filters, address guard, access, robots.txt, last visit.
 
     With `dns` the host is resolved. Raises `UserError` if the filters cannot be used.
     """
+    overlay = rules.overlay_of(url)
+    if overlay is not None:
+        yield Decision(True, "site", str(overlay), f"decides {', '.join(overlay.options)}")
     host = host_of(url)
     address = host.strip("[]") if parse_address(host) else next(iter(addresses_of(host)), "") if dns else ""
     yield from filter_stages(source, url, record.depth if record is not None else 0, address)
@@ -42,12 +45,13 @@ def later_stages(
     yield _robots(rules, url, record, robots)
     if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:
         yield _last_visit(record)
-        if source.javascript.use:
-            yield from _rendering(source, record)
+        yield from _rendering(source if overlay is None else overlay.source, record)
 
 
 def _rendering(source: DataSource, record: UrlRecord) -> Iterator[Decision]:
     """Yield whether a page was opened in the browser at its last visit, as far as its record tells."""
+    if not source.javascript.use:
+        return
     cause = record.cause
     if cause.code is CauseCode.UNRENDERED:
         yield Decision(True, "javascript", f"{cause.code.value} {cause.subject}".strip(), record.reason)

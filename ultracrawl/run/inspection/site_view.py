@@ -111,7 +111,7 @@ def view_site(
     held = holder is not None and holder.source == rules.name
     if row is None and not queued and not held:
         return None
-    row, pace = row or StoredSite(site), rules.pace
+    row, pace = row or StoredSite(site), rules.pace.at(site)
     delay = pace.explain_delay(Clock(own_delay=row.own_delay, backoff_delay=clock.slowed), now)
     if held and phase is None:  # its crawl was killed, and may have sent requests until now
         clock, holder = replace(clock, next_at=max(clock.next_at, now + delay.seconds), why=str(delay)), None

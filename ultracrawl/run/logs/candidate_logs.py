@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypedDict
 from ultracrawl.model import LinkKind
 from ultracrawl.model.candidate import Candidate, ExceededLimit, TrapCounts
 from ultracrawl.rules.boundary.boundary import Boundary
-from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
+from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard, TrapLimits
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.logs.log_files import AppendedLog, rotated_path
-from ultracrawl.sources import LimitsSection, Project
+from ultracrawl.sources import Project
 
 MAX_URL_LENGTH = 4096
 """Characters of a URL that are written; links may be of any length."""
@@ -83,10 +83,10 @@ def candidates_path(project: Project, source: str) -> Path:
 class CandidateLog(AppendedLog, Feature):
     """The log of all judged candidates, with the counters of that moment and the rule that excluded them."""
 
-    def begin(self, run: int, boundary: Boundary, limits: LimitsSection) -> None:
+    def begin(self, run: int, boundary: Boundary, traps: TrapLimits) -> None:
         """Write the line for the begin or resumption of a run."""
         self._run = run
-        self._rules = CandidateRules(boundary, TrapGuard(limits.urls_per_site, limits.query_variations, {}))
+        self._rules = CandidateRules(boundary, TrapGuard(traps, {}))
         self.append_line(json.dumps({"time": self._now(), "run": run}) + "\n")
 
     def candidate_judged(self, candidate: Candidate, rule: str) -> None:

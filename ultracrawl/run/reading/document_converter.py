@@ -80,9 +80,9 @@ class DocumentConverter(Feature):
         It is read as HTML if a `reader` is given, else by the reader of the source and by its type.
         """
         context = self._context
-        seconds = context.source.limits.seconds_per_page
+        seconds = context.source_at(visit.url).limits.seconds_per_page
         media_type = "text/html" if reader else visit.fetch.media_type
-        job = PageJob(body, url, media_type, head, reader or context.rules.reader, seconds)
+        job = PageJob(body, url, media_type, head, reader or context.rules.reader_of(visit.url), seconds)
         answer = await self._run_job(visit, job)
         if isinstance(answer, PageRead):
             return answer.page
@@ -121,7 +121,7 @@ class DocumentConverter(Feature):
         return answer
 
     def _page_of(self, visit: Visit, conversion: Conversion, head: PageHeaders) -> Page:
-        page = self._context.rules.reader.page_of(conversion, visit.fetch.media_type, head)
+        page = self._context.rules.reader_of(visit.url).page_of(conversion, visit.fetch.media_type, head)
         self._context.counters.note_truncation(visit, page)
         return page
 

@@ -19,6 +19,7 @@ from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
 from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.urls.site_table import NO_SITES, SiteTable
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.writing.writer import IndexWriter
 from ultracrawl.sources import CompiledSource
@@ -42,6 +43,8 @@ class DefinitionChange:
     """The scope changed: known URLs outside are removed, and every page is scanned."""
     recipe: bool
     """Documents are made differently: every page is processed again."""
+    sites: SiteRecipes | None = None
+    """Set if only pages of some sites are processed again, because documents are made differently there."""
 
     @property
     def rescan(self) -> bool:
@@ -49,12 +52,41 @@ class DefinitionChange:
         return self.scope or self.recipe
 
 
+@dataclass(frozen=True, slots=True)
+class SiteRecipes:
+    """The digests of sites with recipes of their own, before and now."""
+
+    before: SiteTable[str]
+    now: SiteTable[str]
+    usual: str
+    """The digest of all other sites, which has not changed."""
+
+    def differ_at(self, site: str) -> bool:
+        """Return whether documents of a site are made differently now."""
+        return (self.before.find(site) or self.usual) != (self.now.find(site) or self.usual)
+
+    @property
+    def names(self) -> list[str]:
+        """The sites, as `sites.overrides` names them, whose digest differs."""
+        keys = {*self.before.values, *self.now.values}
+        return sorted(
+            key for key in keys if self.differ_at(f"x{key}" if key.startswith(".") else key.rstrip(":"))
+        )
+
+
 NO_CHANGE = DefinitionChange(False, False)
 
 
 def definition_hash(rules: CompiledSource) -> str:
     """Return the digests of a definition that are stored with each run."""
-    return f"{rules.scope}.{rules.recipe}" + ("" if rules.follows_links else UNFOLLOWED)
+    own = "".join(f" {key}={recipe}" for key, recipe in _own_recipes(rules).values.items())
+    return f"{rules.scope}.{rules.recipe}{own}" + ("" if rules.follows_links else UNFOLLOWED)
+
+
+def _own_recipes(rules: CompiledSource) -> SiteTable[str]:
+    """Return the digests by site; sites that are made like the source are named if a larger part is not."""
+    own = {key: overlay.recipe for key, overlay in sorted(rules.overlays.values.items())}
+    return SiteTable(own) if any(recipe != rules.recipe for recipe in own.values()) else NO_SITES
 
 
 def with_links_left(mark: str) -> str:
@@ -81,9 +113,15 @@ def change_since(before: RunMark | None, rules: CompiledSource, *, closed: bool 
     if before is None:
         return NO_CHANGE
     mark = before.scope.removesuffix(KEPT_OUT).removesuffix(UNFOLLOWED)
-    scope, _, recipe = mark.partition(".")
+    scope, _, recipes = mark.partition(".")
+    recipe, *own = recipes.split(" ")
     has_links_left = mark != before.scope and rules.follows_links and not closed
-    return DefinitionChange(scope != rules.scope or has_links_left, recipe != rules.recipe)
+    sites = SiteRecipes(SiteTable(dict(pair.split("=") for pair in own)), _own_recipes(rules), recipe)
+    return DefinitionChange(
+        scope != rules.scope or has_links_left,
+        recipe != rules.recipe,
+        sites if sites.names and recipe == rules.recipe else None,
+    )
 
 
 class ScopeCheck:

@@ -107,9 +107,10 @@ class Browser:
     shared between logins. A browser is that of one source.
     """
 
-    def __init__(self, program: str, user_agent: str, options: JavascriptSection) -> None:
+    def __init__(self, program: str, user_agent: str, shared: JavascriptSection) -> None:
         self._program = program
-        self._options = options
+        self._shared = shared
+        """The options for all pages: how many are open, and their memory."""
         self._user_agent = user_agent
         self._starting = asyncio.Lock()
         self._playwright: Playwright | None = None
@@ -118,22 +119,24 @@ class Browser:
         """Contexts without a page, the one that was used last at the end."""
 
     async def render(
-        self, url: str, body: bytes, headers: dict[str, str], fetch: Fetch, seconds: float
+        self, url: str, body: bytes, headers: dict[str, str], fetch: Fetch, options: JavascriptSection
     ) -> Rendered:
         """Return a downloaded page after its scripts were run. Raises `RenderingError`."""
         running, context = await self._context(origin_of(url))
         page: OpenPage | None = None
         read = False
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(options.timeout):
                 answer = PartAnswer(200, headers, body)
-                opening = OpenPage.open(context, url, answer, fetch, self._options)
+                opening = OpenPage.open(context, url, answer, fetch, options)
                 page = await unless(running.end, opening)
                 rendered = await unless(running.end, page.read())
             read = True
             return rendered
         except TimeoutError:
-            raise RenderingError(NotRendered.TIME, f"it took longer than {seconds:g} seconds") from None
+            raise RenderingError(
+                NotRendered.TIME, f"it took longer than {options.timeout:g} seconds"
+            ) from None
         except RenderingError:
             raise
         except Exception as error:  # Playwright's errors, and others if its process died
@@ -205,11 +208,11 @@ class Browser:
                 handle_sigterm=False,
                 handle_sighup=False,
             )
-            end, most = asyncio.Event(), self._options.memory
+            end, most = asyncio.Event(), self._shared.memory
             browser.on("disconnected", lambda _: end.set())
             session = await unless(end, browser.new_browser_cdp_session())
             process = await unless(end, _process_of(session))
-            watch = MemoryWatch(process, most, (self._options.pages + 1) * most)
+            watch = MemoryWatch(process, most, (self._shared.pages + 1) * most)
             self._running = _Running(browser, session, watch, end)
             return self._running
 

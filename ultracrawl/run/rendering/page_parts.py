@@ -110,11 +110,13 @@ class RequestOrigin:
 class PageParts:
     """The parts of one page: what is left of its limits, and its parts that wait to be requested."""
 
-    def __init__(self, fetcher: PartFetcher, visit: Visit, limits: JavascriptSection) -> None:
+    def __init__(self, fetcher: PartFetcher, visit: Visit, options: JavascriptSection) -> None:
         self.visit = visit
+        self.options = options
+        """The options in force at the site of the page."""
         self._fetcher = fetcher
-        self._requests = limits.parts
-        self._most = limits.bytes
+        self._requests = options.parts
+        self._most = options.bytes
         self.received = 0
         """Bytes of its parts so far."""
         self._largest = 0
@@ -220,7 +222,6 @@ class PartFetcher:
         self._robots = robots
         self._send = send
         self._certified = certified
-        self._section = context.source.javascript
         self._form = context.rules.url_policy.without_rewriting
         self._places = asyncio.Semaphore(MAX_CONCURRENT_PARTS)
         self._order = defaultdict[str, asyncio.Lock](asyncio.Lock)
@@ -234,7 +235,7 @@ class PartFetcher:
 
     def for_page(self, visit: Visit) -> PageParts:
         """Return what fetches the parts of one page, up to its limits."""
-        return PageParts(self, visit, self._section)
+        return PageParts(self, visit, self._context.source_at(visit.url).javascript)
 
     async def fetch(self, request: PartRequest, page: PageParts) -> PartAnswer | None:
         """Return a part of a page, None if it is refused or not available."""
@@ -351,7 +352,7 @@ class PartFetcher:
         size = len(response.body)
         self._tell(page, FetchedPart(request.url, response.status, media_type, size, latency))
         if response.status in RETRY_AFTER_STATUS:
-            longest = self._context.rules.pace.longest_retry_after
+            longest = self._context.rules.pace.at(site_of(request.url)).longest_retry_after
             seconds = retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
             if seconds:
                 self._context.queue.hold_site(site_of(request.url), seconds)
@@ -396,7 +397,8 @@ class PartFetcher:
 
     async def _take_turn(self, site: str, own_delay: float) -> None:
         """Wait for the turn of a site; `own_delay` is the delay that its robots.txt asks for, negative for none."""
-        delay = self._section.delay if own_delay < 0 else own_delay
+        usual = self._context.source_at(f"http://{site}/").javascript.delay
+        delay = usual if own_delay < 0 else own_delay
         if delay is None or own_delay >= 0:
             await self._context.queue.wait_for_turn(site)
         if delay is None:
@@ -411,7 +413,7 @@ class PartFetcher:
         context, page_headers = self._context, part.headers
         grouping = context.rules.grouping
         passed = _PASSED_HEADERS if part.data is None else (*_PASSED_HEADERS, "content-type")
-        cookies = part.cookies and not anonymous
+        cookies, there = part.cookies and not anonymous, context.source_at(url)
         headers = {
             **context.rules.headers,
             **{name: page_headers[name] for name in passed if name in page_headers},
@@ -420,7 +422,8 @@ class PartFetcher:
         }
         meta = {
             "download_slot": "javascript",
-            "download_timeout": min(context.source.limits.timeout, self._section.timeout),
+            "download_timeout": min(there.limits.timeout, there.javascript.timeout),
+            "download_maxsize": there.limits.max_size,
             "handle_httpstatus_all": True,
             **({"cookiejar": grouping.of(host_of(url))} if grouping else {}),
             **({ANONYMOUS: True} if anonymous else {}),

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.rendering.page_parts import PartFetcher
+    from ultracrawl.sources.patterns import Pattern
+    from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 
 logger = logging.getLogger(__name__)
 
@@ -67,11 +69,12 @@ class PageRenderer(Feature):
         self._parts = parts
         self._read_large_page = read_large_page
         self._within = within
-        self._section = context.source.javascript
-        self.on = bool(self._section.use)
-        rules = [UriRule(pattern.kind, pattern.text, Action.INCLUDE) for pattern in self._section.urls]
-        self._pages = UriTable(rules, context.rules.url_policy.without_rewriting)
-        self._places = asyncio.Semaphore(self._section.pages)
+        self._shared = context.source.javascript
+        """The options of the source; those of its browser hold for all sites."""
+        self.on = context.source.runs_scripts
+        self._pages: dict[tuple[Pattern, ...], UriTable] = {}
+        """The table of each list of `javascript.urls`."""
+        self._places = asyncio.Semaphore(self._shared.pages)
         self._alone = asyncio.Lock()
         self._deaths = 0
         """Attempts in a row on which the browser died."""
@@ -84,19 +87,32 @@ class PageRenderer(Feature):
     def _find_browser(self) -> None:
         """Find the browser; without one, pages are read as sent. Raises `UserError` if the named one is no program."""
         try:
-            program = browser_program(self._section.browser)
+            program = browser_program(self._shared.browser)
         except (MissingExtraError, MissingProgramError) as error:
-            if self._section.browser is not None and isinstance(error, MissingProgramError):
+            if self._shared.browser is not None and isinstance(error, MissingProgramError):
                 raise
             self._missing = str(error)
         else:
-            self._browser = Browser(program, self._context.source.user_agent, self._section)
+            self._browser = Browser(program, self._context.source.user_agent, self._shared)
 
     def takes(self, visit: Visit, body: bytes) -> bool:
         """Return whether a page may be opened in the browser: it has scripts, and a rule applies to it."""
         if not self.on or visit.fetch.media_type not in PAGES or not has_scripts(body):
             return False
-        return self._pages.empty or self._pages.find(visit.url) is not None
+        options = self._options(visit)
+        return bool(options.use) and (not options.urls or self._table(options).find(visit.url) is not None)
+
+    def _options(self, visit: Visit) -> JavascriptSection:
+        """Return the options in force at the site of a page."""
+        return self._context.source_at(visit.url).javascript
+
+    def _table(self, options: JavascriptSection) -> UriTable:
+        table = self._pages.get(options.urls)
+        if table is None:
+            rules = (UriRule(pattern.kind, pattern.text, Action.INCLUDE) for pattern in options.urls)
+            table = UriTable(rules, self._context.rules.url_policy.without_rewriting)
+            self._pages[options.urls] = table
+        return table
 
     async def page(self, visit: Visit, response: Response, page: Page) -> Page:
         """Return a page after its scripts; the original page if they fail."""
@@ -117,7 +133,7 @@ class PageRenderer(Feature):
         unless what is indexed was made of the same page (`_keep_indexed`): then the visit is ended. None if the run
         has reached a limit, too: then the visit is queued again.
         """
-        if self._section.use == "auto":
+        if self._options(visit).use == "auto":
             lacks = what_lacks(page)
             if not lacks:
                 return None
@@ -158,7 +174,7 @@ class PageRenderer(Feature):
         async with self._alone if alone else nullcontext():
             taken = 0
             try:
-                for _ in range(self._section.pages if alone else 1):
+                for _ in range(self._shared.pages if alone else 1):
                     await self._places.acquire()
                     taken += 1
                 yield
@@ -174,8 +190,8 @@ class PageRenderer(Feature):
             if visit.record.failed_runs < MAX_LACKING_RUNS and self._keep_indexed(visit):
                 return None
         if not rendered.awaited:
-            self._context.counters.add_new_remark(_NOT_AWAITED.format(self._section.wait_for))
-        kept = self._section.keep_html
+            self._context.counters.add_new_remark(_NOT_AWAITED.format(self._options(visit).wait_for))
+        kept = self._options(visit).keep_html
         return replace(rendered, kept=has_few_words(page) if kept is None else kept)
 
     def _keep_indexed(self, visit: Visit) -> bool:
@@ -201,7 +217,7 @@ class PageRenderer(Feature):
         headers = {name: value for name in _PAGE_HEADERS if (value := header_of(response, name))}
         parts = self._parts.for_page(visit)
         try:
-            rendered = await browser.render(visit.url, response.body, headers, parts, self._section.timeout)
+            rendered = await browser.render(visit.url, response.body, headers, parts, parts.options)
             if rendered.is_waiting:
                 parts.exceeded.add(TIMEOUT)
         finally:
@@ -214,7 +230,7 @@ class PageRenderer(Feature):
         etag, last_modified = visit.fetch.etag, visit.fetch.last_modified
         if rendered.asks_for_data or parts.has_any:
             visit.page = visit.page._replace(live=True, parts=parts.known(etag, last_modified))
-        if len(rendered.html) > self._context.source.limits.max_size:
+        if len(rendered.html) > self._context.source_at(visit.url).limits.max_size:
             raise RenderingError(NotRendered.SIZE, "the rendered page is larger than limits.max_size")
         return rendered
 
@@ -224,10 +240,10 @@ class PageRenderer(Feature):
         Not if it has got its share of `limits.bytes`: it would be cut again in every run.
         """
         most = self._context.source.limits.bytes
-        return most is None or received < most / (2 * self._section.pages)
+        return most is None or received < most / (2 * self._shared.pages)
 
     async def _read(self, visit: Visit, url: str, written: str) -> Page | None:
-        html, reader = written.encode("utf-8", "replace"), self._context.rules.reader
+        html, reader = written.encode("utf-8", "replace"), self._context.rules.reader_of(visit.url)
         head = PageHeaders("text/html; charset=utf-8")
         if reader.is_large(html, "text/html"):
             made = await self._read_large_page(visit, html, url, head, reader)

@@ -42,10 +42,10 @@ def check_access(source: DataSource) -> Iterator[PathFinding]:
             "remove one of the two" if used else "remove it unless such a handler needs it",
             fatal=bool(used),
         )
-    for name, entry in source.authentication.items():
+    for path, entry in source.password_entries:
         if entry.scheme is Scheme.NTLM_V1:
             yield PathFinding(
-                ("authentication", name, "scheme"),
+                (*path, "scheme"),
                 "NTLM version 1 reveals the password to anybody who can read the traffic",
                 "write `ntlm` for version 2, unless the server knows no other",
                 fatal=False,
@@ -75,6 +75,8 @@ def _ways_beyond_public(source: DataSource) -> Iterator[tuple[OptionPath, bool]]
     """Yield the options by which a source may read what the public cannot, and whether each is used."""
     for name in ("logins", "authentication", "client_certificates", "site_headers"):
         yield (name,), bool(getattr(source, name))
+    for path, _ in source.password_entries:
+        yield path[:-1], path[0] == "sites"
     yield ("cookies", "enabled"), source.cookies.enabled
     yield ("boundary", "networks"), bool(source.boundary.networks)
     yield ("boundary", "intranet_hosts"), source.boundary.intranet_hosts

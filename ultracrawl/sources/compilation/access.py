@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ultracrawl.errors import UserError
@@ -13,15 +14,16 @@ from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
-from ultracrawl.rules.urls.canonical import host_of
+from ultracrawl.rules.urls.canonical import host_of, site_of
+from ultracrawl.rules.urls.site_table import SiteTable, site_key
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
-from ultracrawl.sources.sections.fetching.authentication import LoginEntry
+from ultracrawl.sources.sections.fetching.authentication import AuthenticationEntry, LoginEntry
 
 
 def compile_credentials(source: DataSource, seeds: Iterable[str], secrets: SecretReader) -> CredentialStore:
     """Return the credentials of a source. Raises `UserError` for a secret that cannot be read."""
-    return CredentialStore(_credentials(source, sites_of(seeds), secrets))
+    return _credentials(source, seeds, secrets)
 
 
 def compile_logins(source: DataSource, secrets: SecretReader) -> list[Login]:
@@ -133,19 +135,30 @@ def sites_of(seeds: Iterable[str]) -> tuple[UrlPrefix, ...]:
 
 def credentials_without_passwords(source: DataSource, seeds: Iterable[str]) -> CredentialStore:
     """Return the credentials of a source with empty passwords, to find the one for a URL without reading secrets."""
-    return CredentialStore(_credentials(source, sites_of(seeds), None))
+    return _credentials(source, seeds, None)
 
 
-def _credentials(
-    source: DataSource, sites: tuple[UrlPrefix, ...], secrets: SecretReader | None
-) -> Iterator[Credential]:
-    for name, entry in source.authentication.items():
-        yield Credential(
-            name,
-            (UrlPrefix.parse(entry.url),) if entry.url else sites,
+def _credentials(source: DataSource, seeds: Iterable[str], secrets: SecretReader | None) -> CredentialStore:
+    own = [*seeds]
+    sites = sites_of(own)
+    whole, by_site = list[Credential](), dict[str, tuple[Credential, ...]]()
+    for path, entry in source.password_entries:
+        option = ".".join(map(str, path))
+        url = entry.url if isinstance(entry, AuthenticationEntry) else None
+        password = secrets.read(entry.password, f"{option}.password") if secrets else ""
+        found = Credential(
+            str(path[-1]),
+            (UrlPrefix.parse(url),) if url else sites,
             entry.scheme,
             entry.user,
-            secrets.read(entry.password, f"authentication.{name}.password") if secrets else "",
+            password,
             entry.realm,
-            by_realm=entry.url is None,
+            by_realm=url is None,
+            option=option,
         )
+        if isinstance(entry, AuthenticationEntry):
+            whole.append(found)
+        elif (key := site_key(str(path[2]))) is not None:
+            by_site[key] = (*by_site.get(key, ()), replace(found, prefixes=(), by_realm=False))
+    plain = {site_of(url) for url in own if url.startswith("http:")}
+    return CredentialStore(whole, SiteTable(by_site), plain)

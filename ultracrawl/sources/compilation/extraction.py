@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
+from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.content.html.main_content import ContentRule
 from ultracrawl.content.html.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
+from ultracrawl.content.limits import PageLimits
+from ultracrawl.content.reader import PageReader
 from ultracrawl.rules.attributes.making import (
     FIELDS,
     MAX_VALUES,
@@ -23,9 +26,10 @@ from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
 from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern
-from ultracrawl.sources.sections.documents.document_options import ContentSection, PageContent
 from ultracrawl.sources.sections.documents.extract import ExtractRule
+from ultracrawl.sources.sections.documents.page_content import ContentSection, PageContent
 
 Rules = Mapping[str, tuple[ExtractRule, ...]]
 
@@ -119,3 +123,19 @@ def _covers(patterns: Iterable[Pattern]) -> Callable[[str], bool]:
         (UriRule(pattern.kind, pattern.text, Action.INCLUDE) for pattern in patterns), policy=UrlPolicy()
     )
     return lambda url: table.find(url) is not None
+
+
+def compile_reader(source: DataSource) -> PageReader:
+    """Return the reader of the pages of a source."""
+    return PageReader(
+        link_kinds=source.links.kinds,
+        link_types=source.links.all_types,
+        robots_name=source.robots.name,
+        default_charset=source.default_charset,
+        jsonld=any(
+            name.startswith(JSONLD_PREFIX) for name in used_attributes(source.attributes, source.extract)
+        ),
+        picks=compile_page_rules(source.extract),
+        content=compile_content_rules(source.content),
+        limits=PageLimits(source.limits.nodes_per_page, source.limits.links_per_page, source.conversion.text),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, UriTable, no_addresses
 from ultracrawl.rules.boundary.rules import DomainRule, Kind, UriRule
@@ -14,12 +15,14 @@ from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.frontier.politeness.windows import Span, Week
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.rules.urls.registrable import widest_own_domain
+from ultracrawl.rules.urls.site_table import NO_SITES, SiteTable
+from ultracrawl.sources.compilation.sites import SiteOverlay
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern
 
 
-def compile_pace(source: DataSource) -> Pace:
-    """Return the politeness rules of a source."""
+def compile_pace(source: DataSource, overlays: SiteTable[SiteOverlay] = NO_SITES) -> Pace:
+    """Return the politeness rules of a source; `overlays` has those of single sites."""
     section = source.politeness
     spans = (
         Span.parse(name, None if delay == "suspend" else delay)
@@ -34,6 +37,14 @@ def compile_pace(source: DataSource) -> Pace:
         backoff=BackOff(section.backoff.longest, section.backoff.limit),
         longest_retry_after=section.longest_retry_after,
         throttle=section.throttle,
+        overlays=SiteTable({key: _named(overlay) for key, overlay in overlays.values.items()}),
+    )
+
+
+def _named(overlay: SiteOverlay) -> Pace:
+    """Return the politeness rules of single sites; what decided their delay is the overlay only if it sets one."""
+    return (
+        replace(overlay.pace, origin=str(overlay)) if "politeness.delay" in overlay.options else overlay.pace
     )
 
 

@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields
+from functools import partial
 from hashlib import sha256
 
 from ultracrawl.content.converters.registry import converter_table, missing
-from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
-from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
 from ultracrawl.model import Cause, CauseCode, StatusCode
 from ultracrawl.rules.acceptance import Acceptance, Refusal
@@ -29,7 +28,7 @@ from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.robots.policy import RobotsPolicy
-from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.canonical import UrlPolicy, site_of
 from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources.changed_options import changed_options
 from ultracrawl.sources.compilation import extraction
@@ -41,11 +40,17 @@ from ultracrawl.sources.compilation.boundary import (
     domain_rules,
 )
 from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
+from ultracrawl.sources.compilation.sites import (
+    SiteOverlay,
+    SiteOverlays,
+    compile_overlays,
+    compile_redirects,
+)
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import find_kind, keeps_attributes, keyed_schemes
 from ultracrawl.sources.project import Project
 from ultracrawl.sources.reading.tree import Data
-from ultracrawl.sources.sections.fetching.crawl_options import LimitsSection
+from ultracrawl.sources.sections.fetching.limits import LimitsSection
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,17 @@ class CompiledSource:
     """Digest of the options that decide which URLs are inside; it changes if and only if other URLs are."""
     recipe: str
     """Digest of the options that affect the documents made from a page."""
+    overlays: SiteOverlays
+    """The rules that differ at single sites."""
+
+    def overlay_of(self, url: str) -> SiteOverlay | None:
+        """Return the rules that differ at the site of a URL, None if none do."""
+        return self.overlays.find(site_of(url)) if self.overlays else None
+
+    def reader_of(self, url: str) -> PageReader:
+        """Return the reader of the pages of a site."""
+        overlay = self.overlay_of(url)
+        return self.reader if overlay is None else overlay.reader
 
 
 def compile_source(
@@ -121,24 +137,26 @@ def compile_source(
     seeds = tuple(dict.fromkeys(canonical_urls(source.seed_urls, policy)))
     trusted = (*seeds, *canonical_urls(source.own_sites, policy))
     schema = project.schema_attributes if project else attribute_schema()
+    recipe = partial(_recipe, schema=schema)
+    overlays = compile_overlays(source, compile_pace, extraction.compile_reader, recipe)
     return CompiledSource(
         name=source.name,
         seeds=seeds,
         trusted_urls=trusted,
         url_policy=policy,
         boundary=(boundary := compile_boundary(source, addresses)),
-        redirects=RedirectPolicy(strict=source.redirects == "strict", max_hops=source.limits.redirects),
+        redirects=compile_redirects(source),
         addresses=compile_addresses(source, trusted),
         robots=compile_robots(source),
         attributes=_attribute_map(source, schema),
         used_attributes=extraction.used_attributes(source.attributes, source.extract),
         acceptance=compile_acceptance(source),
-        reader=_page_reader(source),
+        reader=extraction.compile_reader(source),
         converted=source.conversion.types,
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
         error_rules=FailurePolicy(rules_of(source.errors.http)),
         ftp_error_rules=FailurePolicy(rules_of(source.errors.ftp)),
-        pace=compile_pace(source),
+        pace=compile_pace(source, overlays),
         levels=compile_levels(source, seeds, policy, addresses),
         grouping=compile_grouping(source),
         fingerprints=compile_fingerprints(source),
@@ -153,7 +171,8 @@ def compile_source(
         listed=(listed := find_kind(source.type) is not None),
         counts_links=not (listed or boundary.rules.mode.reset_level or source.takes_links),
         scope=_scope(source),
-        recipe=_recipe(source, schema),
+        recipe=recipe(source),
+        overlays=overlays,
     )
 
 
@@ -165,22 +184,6 @@ def _attribute_map(source: DataSource, schema: Mapping[str, SearchAttribute]) ->
         source.default_language,
         extraction.compile_document_rules(source.extract),
         keeps_all=keeps_attributes(source),
-    )
-
-
-def _page_reader(source: DataSource) -> PageReader:
-    return PageReader(
-        link_kinds=source.links.kinds,
-        link_types=source.links.all_types,
-        robots_name=source.robots.name,
-        default_charset=source.default_charset,
-        jsonld=any(
-            name.startswith(JSONLD_PREFIX)
-            for name in extraction.used_attributes(source.attributes, source.extract)
-        ),
-        picks=extraction.compile_page_rules(source.extract),
-        content=extraction.compile_content_rules(source.content),
-        limits=PageLimits(source.limits.nodes_per_page, source.limits.links_per_page, source.conversion.text),
     )
 
 
@@ -209,7 +212,7 @@ def client_identity(source: DataSource) -> str:
     others it is the user agent.
     """
     own = (
-        source.authentication,
+        [*source.password_entries],
         source.logins,
         source.headers,
         source.site_headers,

@@ -41,6 +41,8 @@ class Section(BaseModel):
 
     A change of any other option remakes documents; so options not listed here are safe by default.
     """
+    KEEPS_WRITTEN: ClassVar[bool] = False
+    """Whether an option that is written counts even if it has its default value, also in groups below."""
 
     @classmethod
     def by_default(cls) -> Self:

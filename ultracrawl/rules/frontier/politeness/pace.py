@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ultracrawl.rules.frontier.politeness.backoff import BackOff
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.frontier.politeness.windows import Week
+from ultracrawl.rules.urls.site_table import NO_SITES, SiteTable
 
 LATENCY_WEIGHT = 0.5
 """Weight of the latest response in the moving average of response times."""
@@ -43,8 +44,21 @@ class Pace:
     longest_retry_after: float = 3600.0
     throttle: float | None = None
     """Average number of concurrent requests that a site should work on; None: slow responses change nothing."""
+    origin: str = "definition"
+    """What decides the delay if nothing else does."""
+    overlays: SiteTable[Pace] = NO_SITES
+    """The settings of single sites."""
     wall_clock: Callable[[float], float] = field(default=lambda now: now - time.monotonic() + time.time())
     """Converts a time of the monotonic clock to seconds since the epoch; called only if there are time spans."""
+
+    def at(self, site: str) -> Pace:
+        """Return the settings of a site."""
+        return (self.overlays.find(site) or self) if self.overlays else self
+
+    def with_wall_clock(self, wall_clock: Callable[[float], float]) -> Pace:
+        """Return the same settings with another wall clock."""
+        own = {key: pace.with_wall_clock(wall_clock) for key, pace in self.overlays.values.items()}
+        return replace(self, overlays=SiteTable(own), wall_clock=wall_clock)
 
     @property
     def error_limit(self) -> int:
@@ -80,7 +94,7 @@ class Pace:
         if clock.own_delay is not None:
             return Delay(base, "robots.txt")
         is_span = self.week and self.week.at(self.wall_clock(now)).delay is not None
-        return Delay(base, "time span" if is_span else "definition")
+        return Delay(base, "time span" if is_span else self.origin)
 
     def next_open(self, now: float) -> float:
         """Return the first time from `now` on without a suspension."""
@@ -93,7 +107,7 @@ class Pace:
         """Return when the next request to a site may start: `now`, or the time to check again."""
         at = clock.next_at
         if self.week:
-            at = max(at, clock.started + self.current_delay(clock, now))
+            at = max(at, clock.started + self.current_delay(clock, now), self.next_open(now))
         return max(at, now)
 
     def learn_latency(self, clock: Clock, latency: float, *, well: bool) -> None:

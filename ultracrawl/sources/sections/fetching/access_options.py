@@ -128,10 +128,3 @@ class AccessOptions(Section):
     """Client certificates for https sites, by names of your own."""
     http: HttpSection = Field(default=HttpSection.by_default(), examples=[{"compression": False}])
     """The version of HTTP, and whether responses may be compressed."""
-
-    @property
-    def login_options(self) -> tuple[str, ...]:
-        """The options in use by which requests carry secrets, or what was received for them."""
-        named = ("logins", "authentication", "client_certificates", "site_headers")
-        used = [name for name in named if getattr(self, name)]
-        return (*used, *(["cookies.enabled"] if self.cookies.enabled else []))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -32,15 +32,11 @@ EntryName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$", max_l
 """A user-defined name of an entry; logs and reports show it instead of secrets."""
 
 
-class AuthenticationEntry(Section):
-    """A user and a password, and the URLs they are sent to (FAST 5.19, Ultra Search 12.1)."""
+class PasswordEntry(Section):
+    """A user and a password (FAST 5.19, Ultra Search 12.1)."""
 
-    url: PrefixText | None = Field(default=None, examples=["https://www.example.com/staff/"])
-    """User and password are sent for this URL and all URLs below it. Of several matching entries, the one with the
-    longest URL applies."""
     realm: str = Field(default="", examples=["Staff area"])
-    """Send user and password only if the server names this realm. Without `url`: only to the sites of the start URLs.
-    """
+    """Send user and password only if the server names this realm."""
     scheme: Scheme = Field(default=Scheme.AUTO, examples=["digest"])
     """The authentication scheme: `basic` is sent with the first request, `digest`, `ntlm` and `ntlmv1` when the server
     asks for them; `auto`: the safest that it offers.
@@ -51,11 +47,23 @@ class AuthenticationEntry(Section):
     """The password: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is."""
 
     @model_validator(mode="after")
-    def _has_place(self) -> AuthenticationEntry:
-        if self.url is None and not self.realm:
-            raise mistake("neither `url` nor `realm` says where the password is sent", PREFIX_ADVICE)
+    def _can_be_sent(self) -> Self:
         if ":" in self.user and self.scheme in {Scheme.BASIC, Scheme.DIGEST}:
             raise mistake("the user holds a colon, which these schemes cannot send", "write it without")
+        return self
+
+
+class AuthenticationEntry(PasswordEntry):
+    """A user and a password, and the URLs they are sent to."""
+
+    url: PrefixText | None = Field(default=None, examples=["https://www.example.com/staff/"])
+    """User and password are sent for this URL and all URLs below it. Of several matching entries, the one with the
+    longest URL applies. None: to the sites of the start URLs, for `realm`."""
+
+    @model_validator(mode="after")
+    def _has_place(self) -> Self:
+        if self.url is None and not self.realm:
+            raise mistake("neither `url` nor `realm` says where the password is sent", PREFIX_ADVICE)
         return self
 
 

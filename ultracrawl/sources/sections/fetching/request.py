@@ -15,9 +15,8 @@ from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.authentication import PrefixText
-from ultracrawl.sources.sections.scope.sites import HostName
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Seconds, one_or_list
+from ultracrawl.sources.values import HostName, Seconds, one_or_list
 
 _HEADERS_WITH_OPTION = {
     "user-agent": "write `user_agent`",

@@ -1,8 +1,7 @@
-"""The `sites` section of a source: how many sites are crawled at once, and which hosts belong together."""
+"""The `sites` section of a source: sites crawled at once, hosts that belong together, options of single sites."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -12,18 +11,8 @@ from ultracrawl.rules.boundary.rewriting.rewriting_policy import parse_alias_lin
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.reading.rule_files import alias_text
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import one_or_list
-
-_HOST = re.compile(r"[^\s/*:,#]+|\[[0-9a-f:.]+\]")
-
-
-def _check_host(value: str) -> str:
-    host = value.strip().lower()
-    if not _HOST.fullmatch(host):
-        raise mistake(
-            f"{format_value(value)} is not a host name", "write the host alone, as `www.example.com`"
-        )
-    return host
+from ultracrawl.sources.sections.site_overrides import SiteOverrides
+from ultracrawl.sources.values import HOST, HostName, one_or_list
 
 
 def _check_aliases(aliases: Mapping[str, str]) -> Mapping[str, str]:
@@ -40,7 +29,7 @@ def _read_aliases(name: str, info: ValidationInfo) -> tuple[tuple[str, str], ...
     """Read a file of aliases: each line is a main host and its aliases."""
     pairs: list[tuple[str, str]] = []
     for number, hosts in parse_alias_lines(alias_text(info, name)):
-        if len(hosts) < 2 or not all(map(_HOST.fullmatch, hosts)):
+        if len(hosts) < 2 or not all(map(HOST.fullmatch, hosts)):
             raise mistake(
                 f"line {number} of the alias file {format_value(name)} does not name a main host and its aliases",
                 "write host names with blanks between them, the main host first",
@@ -49,7 +38,6 @@ def _read_aliases(name: str, info: ValidationInfo) -> tuple[tuple[str, str], ...
     return tuple(pairs)
 
 
-HostName = Annotated[str, AfterValidator(_check_host)]
 HostNames = Annotated[
     tuple[HostName, ...],
     Field(min_length=1),
@@ -77,6 +65,10 @@ class SitesSection(Section):
     """Hosts that are copies of others: main host by alias. URLs of both are fetched from the main host."""
     alias_files: AliasFiles = Field(default=(), examples=[["mirrors.txt"]])
     """Files of aliases: each line has a main host and its aliases, separated by blanks."""
+
+    overrides: SiteOverrides = Field(default={}, examples=[{"www.example.com": {"politeness": {"delay": 5}}}])
+    """Options for single sites, by host, by host and port, or by the end of host names (`.example.com`). A host with
+    port takes precedence over the host, and the host over the longest end."""
 
     @model_validator(mode="after")
     def _with_files(self, info: ValidationInfo) -> SitesSection:
