@@ -258,6 +258,9 @@ class KindSetup(Generic[S]):
     """Fetch all documents, changed or not."""
     clock: Callable[[], float] = time.time
     """Returns seconds since 1970."""
+    folder: Path | None = None
+    """A folder for files of the kind, which need not exist; renamed and removed with the source. None if the state of
+    the project is in memory."""
 
 
 class ListedKind(SourceKind, Generic[S]):

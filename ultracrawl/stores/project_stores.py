@@ -145,6 +145,12 @@ def schedules_folder(project: Project) -> Path | None:
     return file.parent / "schedules" if file is not None else None
 
 
+def listed_folder(project: Project, source: str) -> Path | None:
+    """Return the folder for files of the kind of a listed source; None if the state is in memory."""
+    file = state_file(project, source)
+    return file.parent / "listed" / source if file is not None else None
+
+
 def documents_folder(project: Project, source: str) -> Path:
     """Return the folder of the stored responses of a source; it need not exist."""
     return project.documents.path / source

@@ -12,6 +12,7 @@ from ultracrawl.errors import AdvisedError, MissingExtraError, UltracrawlError, 
 from ultracrawl.sources import DataSource, PathFinding, Project
 from ultracrawl.sources.kinds import load_kind
 from ultracrawl.sources.secrets import SecretReader
+from ultracrawl.stores.project_stores import listed_folder
 
 
 def setup_of(
@@ -19,7 +20,7 @@ def setup_of(
 ) -> KindSetup[Any]:
     """Return the set-up that a kind of sources gets for its listers and fetchers."""
     secrets = SecretReader(os.environ, project.key_file)
-    return KindSetup(source, source, project.base, secrets, force, clock)
+    return KindSetup(source, source, project.base, secrets, force, clock, listed_folder(project, source.name))
 
 
 def check_listed(project: Project, *, connect: bool) -> Iterator[tuple[str, PathFinding]]:

@@ -17,6 +17,7 @@ from ultracrawl.stores.definition_note import definition_note_path
 from ultracrawl.stores.failure_note import note_path
 from ultracrawl.stores.project_stores import (
     documents_folder,
+    listed_folder,
     open_schedules,
     open_sites,
     robot_file,
@@ -73,6 +74,9 @@ def _places(project: Project, source: str, new: str) -> Iterator[tuple[Path, Pat
     if old_file is not None and new_file is not None:
         for note in (note_path, definition_note_path, orders_path):
             yield note(old_file), note(new_file)
+    old_folder, new_folder = listed_folder(project, source), listed_folder(project, new)
+    if old_folder is not None and new_folder is not None:
+        yield old_folder, new_folder
     folder, name = project.logs.path, re.escape(source)
     log = re.compile(rf"{name}(\.[^.]+(?:\.\d{{4}}-\d\d-\d\d)?\.(?:log|jsonl)(?:\.1)?)")
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
