@@ -50,6 +50,7 @@ def _read_message(body: bytes, sink: Sink) -> None:
     sink.meta("subject", subject)
     for name, our_name in _NAMES.items():
         sink.meta(our_name, _header(message, name))
+    sink.meta("references", *_header(message, "References").split())
     sink.set_language(_header(message, "Content-Language"))
     with suppress(ValueError, TypeError, OverflowError):
         sink.meta("created", iso_date(parsedate_to_datetime(_header(message, "Date"))))
