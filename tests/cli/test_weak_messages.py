@@ -69,7 +69,7 @@ def test_a_path_is_explained_below_the_start_url(workspace: Workspace) -> None:
         ("ftp://ftp.example.com/pub/", "web"),
         ("file:///srv/docs", "file"),
         ("postgresql://reader:secret@db.example.com/pages", "table"),
-        ("imap://mail.example.com/", "agent"),
+        ("imap://mail.example.com/", "mail"),
     ],
 )
 def test_what_is_no_web_site_is_answered_with_a_definition_of_its_kind(

@@ -21,6 +21,10 @@ _DEFINED_AS = {
     "ftp": "start_urls: [ftp://ftp.example.com/], boundary: {schemes: [ftp]}",
     **dict.fromkeys(("file", "smb", "nfs"), "type: file, paths: [/srv/docs]"),
     **dict.fromkeys(
+        ("imap", "imaps"),
+        "type: mail, server: 'imaps://imap.example.com', user: reader, password: '${MAIL_PASSWORD}'",
+    ),
+    **dict.fromkeys(
         _DATABASES, "type: table, connection: '${DATABASE}', table: pages, key: [id], text: [title, body]"
     ),
 }

@@ -64,7 +64,7 @@ class SourceEntry(SourceOptions):
     FETCH_OPTIONS: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links", "public"})
 
     type: Annotated[str, PluginName(SOURCE_KINDS)] = Field(default=WEB, examples=["web"])
-    """The kind of source. `web` follows links; `file`, `table` and `agent` list their documents."""
+    """The kind of source. `web` follows links; `file`, `table`, `mail` and `agent` list their documents."""
     options: Mapping[str, JsonValue] = Field(default={}, repr=False, examples=[{"project": "intranet"}])
     """Options of a source type from a plug-in, which checks them itself. `web` has none."""
     start_urls: UrlList = Field(default=(), examples=[["https://www.example.com/"]])

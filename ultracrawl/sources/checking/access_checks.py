@@ -81,11 +81,12 @@ def _ways_beyond_public(source: DataSource) -> Iterator[tuple[OptionPath, bool]]
     yield ("boundary", "networks"), bool(source.boundary.networks)
     yield ("boundary", "intranet_hosts"), source.boundary.intranet_hosts
     yield ("ftp", "accounts"), bool(source.ftp.accounts)
-    # Options of kinds other than `web`: the password of a database, and secret parameters of an agent.
+    # Options of kinds other than `web`: passwords of databases, of mail accounts, and secret parameters of agents.
     connection: SecretStr | None = getattr(source, "connection", None)
     in_url = connection is not None and PASSWORD_IN_URL.search(connection.get_secret_value()) is not None
     yield ("connection",), in_url
-    yield ("password",), getattr(source, "password", None) is not None
+    for name in ("password", "token"):
+        yield (name,), getattr(source, name, None) is not None
     parameters: Mapping[str, JsonValue] = getattr(source, "parameters", {})
     secret = (not is_clear_text(SecretStr(value)) for value in parameters.values() if isinstance(value, str))
     yield ("parameters",), any(secret)

@@ -1,0 +1,1 @@
+"""The kind `mail`: mails on an IMAP server."""
