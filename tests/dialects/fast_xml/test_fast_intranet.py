@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from support.fast import attrib, fast_options, fast_xml
@@ -174,3 +175,75 @@ def test_lint_lists_what_became_reachable(tmp_path: Path, workspace: Workspace) 
     )
     assert any(line.startswith("handbook.part: p.corp.example, ") for line in lines)
     assert not any("*.com" in line for line in lines)
+
+
+LOGIN = """
+<Login name="members_area">
+    <attrib name="preload" type="string"> https://login.example.com/hello </attrib>
+    <attrib name="scheme" type="string"> https </attrib>
+    <attrib name="site" type="string"> login.example.com </attrib>
+    <attrib name="form" type="string"> /session/new </attrib>
+    <attrib name="action" type="string"> POST </attrib>
+    <section name="parameters">
+        <attrib name="account" type="string"> robot </attrib>
+        <attrib name="secret" type="string"> s3cret </attrib>
+    </section>
+    <attrib name="sites" type="list-string">
+        <member> members.example.com </member>
+        <member> forum.example.com </member>
+    </attrib>
+    <attrib name="ttl" type="integer"> 3600 </attrib>
+    <attrib name="html_form" type="string"> https://login.example.com/session </attrib>
+    <attrib name="autofill" type="boolean"> yes </attrib>
+    <attrib name="relogin_if_failed" type="boolean"> yes </attrib>
+</Login>
+"""
+"""The sample of section 5.30 (line 1277), as printed."""
+
+
+class Club(NetworkSite):
+    """The servers of the sample: a page that sets a cookie, a form with a hidden token, and pages for members."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dynamic("/hello", lambda _: html("hello", ("Set-Cookie", "hello=1; Path=/; Secure")))
+        self.dynamic("/session", self.form)
+        self.dynamic("/session/new", self.enter)
+        self.dynamic("/", self.inside)
+        self.sent: list[dict[str, list[str]]] = []
+
+    def form(self, request: Request) -> Reply:
+        assert "hello=1" in (request.header("Cookie") or "")
+        hidden = "<input type=hidden name=token value=t1>"
+        return html(f"<form method=post>{hidden}<input name=account><input type=password name=secret></form>")
+
+    def enter(self, request: Request) -> Reply:
+        self.sent.append(parse_qs(request.body.decode()))
+        return html("in", ("Set-Cookie", "session=s1; Domain=example.com; Path=/; Secure"))
+
+    def inside(self, request: Request) -> Reply:
+        known = "session=s1" in (request.header("Cookie") or "")
+        return html(f"secretword of {request.header('Host')}" if known else "closed")
+
+
+def html(body: str, *headers: tuple[str, str]) -> Reply:
+    return Reply(200, (("Content-Type", "text/html"), *headers), body.encode())
+
+
+@pytest.mark.parametrize("address", [INSIDE, LOOPBACK])
+def test_line_1277_the_sample_login_works_in_an_intranet(workspace: Workspace, address: str) -> None:
+    starts = ("https://members.example.com/", "https://forum.example.com/")
+    (workspace.directory / "c.xml").write_text(fast_xml(options(start_uris=starts), inside=LOGIN))
+    names = {"login.example.com": address, "members.example.com": INSIDE, "forum.example.com": INSIDE}
+    club = Club()
+    with resolved(names), club.serve(INSIDE, 443), NetworkSite().serve(LOOPBACK, 443):
+        ended = workspace.crawl("-c", "c.xml", code=None)
+    found = workspace.command("search", "-c", "c.xml", "secretword", "--json").json
+    if address == INSIDE:
+        assert club.sent == [{"account": ["robot"], "secret": ["s3cret"], "token": ["t1"]}]
+        assert {hit["url"] for hit in found["hits"]} == set(starts)
+        return
+    assert not found["hits"]
+    (problem,) = [one for one in ended.run["problems"] if "members_area" in one]
+    assert "login.example.com has the address 127.0.0.1" in problem
+    assert "Error" not in problem
