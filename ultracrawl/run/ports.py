@@ -200,6 +200,9 @@ class LinkQueue(Protocol):
     def leave_out(self, site: str) -> None:
         """Request nothing more of a site in this run; its URLs wait for another run."""
 
+    def readmit(self, site: str) -> None:
+        """Request URLs of a site again that was left out, or given up after too many errors."""
+
     def request_url(self, url: str) -> str:
         """Return the URL to request for a URL: it may be on a mirror of its site."""
 

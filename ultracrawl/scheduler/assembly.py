@@ -66,7 +66,8 @@ class CrawlQueue:
         self.withdraw = flight.withdraw_entries
         self.forget_urls = ingest.forget_urls
         self.wait_for_turn = pacing.take_turn
-        self.hold_site, self.end_hold, self.leave_out = pacing.hold_site, pacing.end_hold, pacing.leave_out
+        self.hold_site, self.end_hold = pacing.hold_site, pacing.end_hold
+        self.leave_out, self.readmit = pacing.leave_out, pacing.readmit
         self.restore_robots_rules = pacing.apply_stored_robots
 
     def queue_sitemap(self, entry: QueueEntry, *, noted: bool) -> None:

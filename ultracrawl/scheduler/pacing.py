@@ -218,6 +218,12 @@ class Pacing(Feature):
                 self._abandon(entry.key)
         self._store_site(site)
 
+    def readmit(self, site: str) -> None:
+        """Send requests to a site again that was left out of this run, or given up."""
+        self._frontier.readmit_site(site)
+        self._store_site(site)
+        self.wake()
+
     def switch_mirror(self, site: str, error: str) -> bool:
         """Switch to the next mirror of a site, with a clean error count; returns False if there is none left."""
         before = self.mirrors.active_mirror(site) or site

@@ -260,6 +260,9 @@ class ReplayQueue:
     def leave_out(self, site: str) -> None:
         """Do nothing: nothing is requested."""
 
+    def readmit(self, site: str) -> None:
+        """Do nothing: nothing is requested."""
+
     def request_url(self, url: str) -> str:
         """Return the URL itself."""
         return url

@@ -150,6 +150,21 @@ def test_a_blacklisted_site_is_left_out_until_it_is_allowed_again(collection: Co
     assert len(collection.found()) == WAITING + 1
 
 
+def test_a_site_comes_back_into_the_cycle_that_left_it_out(collection: Collection, site: Site) -> None:
+    release = site.hold("/held")
+    collection.write("/held", *(f"/w/{number}" for number in range(WAITING)), delay=0.1)
+    collection.start(lambda: site.count("/w/2") == 1)
+    collection.order("blacklist", "handbook", collection.host, "600")
+    before = len(site.paths())
+    time.sleep(0.5)
+    assert len(site.paths()) <= before + 1, "one may have been on its way"
+    collection.order("blacklist", "handbook", collection.host, "0")
+    until(lambda: all(site.count(f"/w/{number}") == 1 for number in range(WAITING)))
+    release.set()
+    collection.end()
+    assert len(collection.found()) == WAITING + 2
+
+
 def test_orders_without_a_crawl_wait_for_the_next_one_and_deletions_are_done_at_once(
     collection: Collection, site: Site
 ) -> None:

@@ -136,6 +136,12 @@ class WaitingEntries(Generic[E]):
         self.given_up.add(name)
         return self.withdraw_site(name)
 
+    def readmit_site(self, name: str) -> None:
+        """Hand out entries of a site again that was given up: those in the store."""
+        if name in self.given_up:
+            self.given_up.discard(name)
+            self.mark_stored(name)
+
     def _level_bit(self, entry: E) -> int:
         if self._level_of is None:
             return 1

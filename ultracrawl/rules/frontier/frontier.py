@@ -99,6 +99,7 @@ class Frontier(Generic[E]):
         )
         self.hungry_levels, self.refill_site = entries.hungry_levels, entries.refill_site
         self.withdraw_site, self.give_up_site = entries.withdraw_site, entries.give_up_site
+        self.readmit_site = entries.readmit_site
         self.refund_turn, self.claim_turn = clocks.refund_turn, clocks.claim_turn
         self.note_answer, self.note_failure = clocks.note_answer, clocks.note_failure
         self.set_delay, self.reset_delay, self.own_delay = (

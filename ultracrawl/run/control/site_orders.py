@@ -94,6 +94,8 @@ class SiteOrders(Feature):
                     queue.end_hold(order.place)
             case SiteAction.BLACKLIST if order.until > self._context.clock():
                 queue.leave_out(order.place)
+            case SiteAction.BLACKLIST:
+                queue.readmit(order.place)
 
     def _add(self, url: str) -> None:
         """Queue a URL as a start URL; a known one is fetched in this run, also if it was deleted before."""

@@ -123,7 +123,7 @@ def quarantine() -> None:
 
 @_holding(SiteAction.BLACKLIST, "Leave a site out of cycles for a time.")
 def blacklist() -> None:
-    """Leave SITE out of the running cycle of NAME, and of those that begin within SECONDS; 0 ends it.
+    """Leave SITE out of the running cycle of NAME, and of those that begin within SECONDS; 0 brings it back.
 
     Its items stay in the index, and its URIs wait for a later cycle. SITE is `host`, or `host:port`.
 
