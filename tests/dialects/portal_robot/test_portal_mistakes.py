@@ -45,6 +45,20 @@ MISTAKES = {
         "Enumerte enable=true ",
         "Enumerte",
     ),
+    "a misspelt word of a line that another needs": (
+        FILTER,
+        "Data      fn=generate-md5",
+        "Dta       fn=generate-md5",
+        "Dta",
+    ),
+    "a misspelt function that another line needs": (FILTER, "fn=generate-md5", "fn=genrate-md5", "genrate"),
+    "a filter without a name": (FILTER, '<Filter name="enumeration-default">', "<Filter>", "<Filter>"),
+    "a line in the wrong filter that another needs": (
+        FILTER,
+        "Data      fn=generate-md5",
+        "Enumerate fn=generate-md5",
+        "Enumerate fn=generate-md5",
+    ),
     "a filter that is not there": (
         ROBOT,
         'enumeration-filter="enumeration-default"',
@@ -62,8 +76,8 @@ MISTAKES = {
     "single quotes": (
         FILTER,
         '<Filter name="enumeration-default">',
-        "<Filter name='enumeration-default'>",
-        "'",
+        "<Filter name='e'>",
+        "'e'",
     ),
     "two arrows": (
         FILTER,

@@ -221,7 +221,7 @@ def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
         name = files.properties[f"{kind}-filter"]
         if name in filters.filters:
             filters.compile(name, kind, robot)
-        else:
+        elif not any(one.fatal and one.key == "name" for one in filters.text.findings):
             files.findings.append(_missing_filter(files, filters, f"{kind}-filter", name))
 
 

@@ -101,6 +101,8 @@ class _Used:
     """The functions used and the sources set by the previous lines."""
 
     functions: set[str] = field(default_factory=set)
+    meant: set[str] = field(default_factory=set)
+    """The functions of lines with a mistake: lines that need one of them are correct."""
     sources: set[str] = field(default_factory=set)
 
 
@@ -125,9 +127,15 @@ class FilterCompiler:
     def compile(self, name: str, kind: FilterKind, lines: Iterable[FilterLine]) -> FilterProgram:
         """Compile the directives of one filter."""
         program = FilterProgram(name, kind)
-        placed = [(phase, line) for line in lines if (phase := self._phase(line, kind)) is not None]
-        placed.sort(key=lambda item: _ORDER[item[0]])
         used = _Used()
+        placed: list[tuple[Phase, FilterLine]] = []
+        for line in lines:
+            phase = self._phase(line, kind)
+            if phase is not None:
+                placed.append((phase, line))
+            else:
+                used.meant.update(text for key, text in line.pairs if key == "fn")
+        placed.sort(key=lambda item: _ORDER[item[0]])
         for phase, line in placed:
             step = self._compile(line, FilterHandle(name, kind, phase), used)
             if step is not None:
@@ -152,12 +160,13 @@ class FilterCompiler:
         pairs = self._pairs(line)
         function = self._function(line, pairs)
         if function is None:
+            used.meant.update(_near(pairs.get("fn", ""), self._functions))
             return None
         block = ParameterBlock(
             function.name, {name: text for name, text in pairs.items() if name not in OWN}, line.line
         )
         good = self._checks(block, function, place)
-        if not self._enabled(line, pairs) or (good and not self._in_order(block, function, used.functions)):
+        if not self._enabled(line, pairs) or (good and not self._in_order(block, function, used)):
             return None
         used.functions.add(function.name)  # even with a mistake: lines that depend on it are correct
         if not good or self._reads_too_early(block, function, place, used.sources):
@@ -204,13 +213,13 @@ class FilterCompiler:
             self._note_mistake(block.line, key, problem, instead)
         return not mistakes
 
-    def _in_order(self, block: ParameterBlock, function: Function, used: set[str]) -> bool:
-        if function.once and function.name in used:
+    def _in_order(self, block: ParameterBlock, function: Function, used: _Used) -> bool:
+        if function.once and function.name in used.functions:
             self._note_mistake(
                 block.line, function.name, "used twice in one filter", "remove or switch off one of them"
             )
             return False
-        if function.after and function.after not in used:
+        if function.after and function.after not in used.functions | used.meant:
             instead = f"add fn={function.after} to the same filter, ahead of this line"
             self._note_mistake(block.line, function.name, f"needs {function.after} before it", instead)
             return False
@@ -258,10 +267,15 @@ def _mistaken_values(block: ParameterBlock, function: Function) -> Iterable[tupl
             yield name, problem, known.advice
 
 
-def _similar(name: str, known: Iterable[str]) -> str:
+def _near(name: str, known: Iterable[str]) -> list[str]:
+    """Return the function that a name is probably a misspelling of, if there is one."""
     from difflib import get_close_matches  # noqa: PLC0415 - only needed for a mistake
 
-    matches = get_close_matches(name, list(known), 1)
+    return get_close_matches(name, list(known), 1)
+
+
+def _similar(name: str, known: Iterable[str]) -> str:
+    matches = _near(name, known)
     return (
         f"did you mean `{matches[0]}`"
         if matches
