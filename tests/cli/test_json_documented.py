@@ -30,6 +30,7 @@ CALLS = {
     "status SITE": ("status", "{site}"),
     "search": ("search", "words", "--language", "en", "--sections", "3", "--count-sources"),
     "urls": ("urls",),
+    "stats": ("stats", "site"),
     "approve --list": ("approve", "waiting", "--list"),
     "approve": ("approve", "waiting"),
     "approve-changes": ("approve-changes", "site", "--list"),

@@ -68,6 +68,7 @@ VERBS = {
     "search": Verb("search", "Search the index."),
     "secret": Verb("manage.secret", "Encrypt passwords for definitions."),
     "serve": Verb("serve.serve", "Run the service: crawls when they are due, and an API."),
+    "stats": Verb("look.stats", "Show the numbers of the latest runs of a source."),
     "status": Verb("look.status", "Show what each source holds, and how its last run went."),
     "stop": Verb("crawl.steering", "End running crawls cleanly.", "stop"),
     "submit": Verb("manage.submit", "Have the next crawl fetch a URL."),
@@ -80,7 +81,7 @@ VERBS = {
 GROUPS = {
     "Crawl": "crawl plan submit pause resume stop reindex",
     "Search": "search queries check-answers lists",
-    "Look": "status urls explain queue screened probe",
+    "Look": "status stats urls explain queue screened probe",
     "Define": "lint schema init secret load-metadata changelog",
     "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore",
     "Serve": "serve schedule user token notices",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
+from html import escape
 from typing import NamedTuple
 
 from ultracrawl.service.metrics.run_history import RunEnd, RunNumbers
@@ -38,3 +40,115 @@ def sparkline(runs: Sequence[RunNumbers], number: int, live: int = 0) -> list[Ba
             kind, height = "failed", max(height, HEIGHT / 2)
         bars.append(Bar(place * (BAR + GAP), HEIGHT - height, BAR, height, kind))
     return bars
+
+
+# ---- plots of a page
+
+
+class PlotKind(StrEnum):
+    """What a plot shows."""
+
+    PAGES = "pages read"
+    CHANGES = "documents changed"
+    ERRORS = "errors"
+    BYTES = "bytes read"
+    SPEED = "pages a second"
+    SECONDS = "seconds"
+
+
+WIDTH, PLOT_HEIGHT = 300, 84
+"""Sizes of the area of a plot, in pixels."""
+PLOT_RUNS = 30
+_SERIES = ("new", "modified", "gone")
+_MISSING = "missing"
+_GROUND = 0.8
+"""Part of the place of a run that its bar takes."""
+
+
+class Plot(NamedTuple):
+    """A plot over the latest runs: bars from 0, on a scale of its own. A run without numbers is a `missing` bar."""
+
+    kind: PlotKind
+    bars: list[Bar]
+    failed: list[float]
+    """The middles of failed runs."""
+    most: float
+    """The value at the upper edge."""
+    latest: float
+    """The value of the last run that has ended."""
+
+
+def plots(runs: Sequence[RunNumbers]) -> list[Plot]:
+    """Return the plots of runs, the oldest first; runs of which no number is known keep their places."""
+    shown = runs[-PLOT_RUNS:]
+    return [_plot(kind, shown) for kind in PlotKind] if shown else []
+
+
+def _plot(kind: PlotKind, runs: Sequence[RunNumbers]) -> Plot:
+    values = [_values(kind, run) for run in runs]
+    most = max(map(sum, values)) or 1.0
+    step = WIDTH / PLOT_RUNS
+    first = runs[-1].run - PLOT_RUNS + 1
+    bars, failed, latest = list[Bar](), list[float](), 0.0
+    for run, parts in zip(runs, values, strict=True):
+        x = round((run.run - first) * step, 1)
+        if run.end is RunEnd.UNFINISHED:
+            bars.append(Bar(x, 0.0, round(step * _GROUND, 1), PLOT_HEIGHT, _MISSING))
+            continue
+        if run.end is RunEnd.FAILED:
+            failed.append(round(x + step * _GROUND / 2, 1))
+        top = float(PLOT_HEIGHT)
+        for value, series in zip(parts, _SERIES if len(parts) > 1 else (run.end.value,), strict=True):
+            height = round(PLOT_HEIGHT * value / most, 1)
+            top -= height
+            if height:
+                bars.append(Bar(x, round(top, 1), round(step * _GROUND, 1), height, series))
+        latest = sum(parts)
+    return Plot(kind, bars, failed, most, latest)
+
+
+def _values(kind: PlotKind, run: RunNumbers) -> tuple[float, ...]:
+    match kind:
+        case PlotKind.PAGES:
+            return (run.fetched,)
+        case PlotKind.CHANGES:
+            return run.new, run.modified, run.deleted
+        case PlotKind.ERRORS:
+            return (run.errors,)
+        case PlotKind.BYTES:
+            return (run.bytes,)
+        case PlotKind.SPEED:
+            return (run.fetched / run.seconds if run.seconds else 0.0,)
+        case PlotKind.SECONDS:
+            return (run.seconds,)
+
+
+_STYLE = (
+    "text{font:12px sans-serif;fill:#191b21}rect{fill:#888fa0}.new{fill:#3148b5}.modified{fill:#7183d9}"
+    ".gone{fill:#191b21}.failed,.mark{fill:#ae231c}.missing{fill:none;stroke:#868c9b;stroke-dasharray:2 2}"
+)
+_ROW, _MARGIN = PLOT_HEIGHT + 60, 30
+
+
+def plots_file(source: str, found: Sequence[Plot]) -> str:
+    """Return plots as an SVG file of its own, below each other."""
+    height = _ROW * len(found) + _MARGIN
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH + 2 * _MARGIN}" height="{height}" role="img">',
+        f"<title>{escape(source)}</title><style>{_STYLE}</style>",
+    ]
+    for number, plot in enumerate(found):
+        lines.append(f'<g transform="translate({_MARGIN},{_ROW * number + 2 * _MARGIN})">')
+        lines.append(
+            f'<text y="-8">{escape(source)}: {plot.kind}, {plot.latest:,.6g}; up to {plot.most:,.6g}</text>'
+        )
+        lines += [
+            f'<rect class="{bar.kind}" x="{bar.x}" y="{bar.y}" width="{bar.width}" height="{bar.height}"/>'
+            for bar in plot.bars
+        ]
+        lines += [
+            f'<path class="mark" d="M{x} {PLOT_HEIGHT + 2}l4 7h-8z"><title>failed</title></path>'
+            for x in plot.failed
+        ]
+        lines.append("</g>")
+    return "\n".join([*lines, "</svg>", ""])

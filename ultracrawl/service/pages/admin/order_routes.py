@@ -9,7 +9,10 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from ultracrawl.run.inspection.submission import SubmissionCode, submit_url
 from ultracrawl.service.api.access import Editor, Form, State
+from ultracrawl.service.api.audit import Details
+from ultracrawl.service.api.problems import Conflict
 from ultracrawl.service.api.sources import carried_out
 from ultracrawl.service.orders import Supervision
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
@@ -29,6 +32,21 @@ async def start(request: Request, state: State, _requester: Editor, name: str, f
     state.valid_source(name)
     await carried_out(state.supervisor.start_source(name, force=bool(form.get("force"))))
     return back_to_source(request, name)
+
+
+@router.post("/{name}/submit", name="submit")
+def submit(
+    request: Request, state: State, _requester: Editor, name: str, form: Form, details: Details
+) -> Response:
+    """Let the next crawl, or the present one, fetch a URL; with the field `again` also one that is known."""
+    url = form.get("url", "").strip()
+    answer = submit_url(state.project, url, [state.valid_source(name)], again=bool(form.get("again")))
+    details["urls"] = 1
+    if answer.code is not SubmissionCode.OK:
+        raise Conflict(answer.text)
+    return RedirectResponse(
+        page_url(request, f"{ADMIN}/sources/{quote(name, '')}/url", [("url", url)]), HTTPStatus.SEE_OTHER
+    )
 
 
 def _add_order(order: str, give: Callable[[Supervision, str], Awaitable[None]]) -> None:

@@ -1,0 +1,22 @@
+"""`ultracrawl stats`: numbers of runs as text, JSON and a drawing."""
+
+from __future__ import annotations
+
+from lxml import etree
+from support.project import Workspace
+from support.site import Site
+
+
+def test_runs_are_shown_and_drawn(workspace: Workspace, site: Site, url: str) -> None:
+    site.page("/", title="Home", text="words here")
+    workspace.define(f"{url}/")
+    assert workspace.command("stats", "site", "--json").lines == [{"source": "site", "runs": []}]
+    workspace.crawl()
+    workspace.crawl()
+    (found,) = workspace.command("stats", "site", "--json", "--plot", "site.svg").lines
+    assert [(run["run"], run["end"]) for run in found["runs"]] == [(2, "done"), (1, "done")]
+    assert found["runs"][1]["new"] > 0
+    assert etree.parse(workspace.directory / "site.svg").getroot().tag.endswith("svg")
+    assert len(workspace.command("stats", "site", "--limit", "1").out.splitlines()) == 2
+    assert workspace.command("stats", "nothing").code == 2
+    assert workspace.command("stats", "site", "--plot", "no/folder.svg").code == 1

@@ -1,0 +1,131 @@
+"""The pages of a source and of its URLs: plots, outcomes, lists in parts, files, submitting, and explanations."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from urllib.parse import quote
+
+import pytest
+from service.pages.admin.conftest import Administration, texts
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
+
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.pages.admin import url_routes
+
+READER_PATHS = ("/admin/sources/site",)
+EDITOR_PATHS = (
+    "/admin/sources/site/urls",
+    "/admin/sources/site/urls.csv",
+    "/admin/sources/site/url?url=http://a.example/",
+)
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.mark.parametrize("path", [*READER_PATHS, *EDITOR_PATHS])
+def test_pages_need_a_session_and_the_role_of_the_api(administration: Administration, path: str) -> None:
+    assert administration.status(path, None) == 303
+    assert administration.status(path, Role.READER) == (200 if path in READER_PATHS else 403)
+    assert administration.status(path, Role.EDITOR) == 200
+
+
+def test_unknown_sources_are_not_found(administration: Administration) -> None:
+    for path in (*READER_PATHS, *EDITOR_PATHS):
+        assert administration.status(path.replace("/site", "/nothing")) == 404
+
+
+def test_a_page_of_a_source_has_its_runs_as_plots_and_as_a_table(administration: Administration) -> None:
+    administration.workspace.crawl()
+    page = administration.get("/admin/sources/site", Role.READER)
+    assert len(page.cssselect("figure svg[aria-label]")) == 6
+    rows = [texts(row, "td, th") for row in page.cssselect("table tbody tr")]
+    assert [row[0] for row in rows] == ["2", "1"]
+    assert rows[1][3:5] == ["3", "3"]
+    assert not page.cssselect(".filter"), "readers see no URLs"
+
+
+def test_outcomes_lead_to_their_urls(administration: Administration, url: str) -> None:
+    page = administration.get("/admin/sources/site")
+    links = {" ".join(one.text_content().split()): one.get("href") for one in page.cssselect(".filter a")}
+    listed = administration.get(links["New 3"])
+    assert texts(listed, ".address") == [f"{url}/", f"{url}/egret", f"{url}/heron"]
+    assert administration.status("/admin/sources/site/urls?outcome=NONSENSE") == 400
+
+
+def test_urls_come_in_parts(
+    administration: Administration, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setattr(url_routes, "ROWS", 2)
+    monkeypatch.setattr(url_routes, "_BATCH", 2)
+    first = administration.get("/admin/sources/site/urls?outcome=NEW")
+    following = administration.get(first.cssselect(".pages a[rel=next]")[0].get("href"))
+    assert texts(first, ".address") + texts(following, ".address") == [
+        f"{url}/",
+        f"{url}/egret",
+        f"{url}/heron",
+    ]
+    assert not following.cssselect(".pages a[rel=next]")
+    answer = administration.browser().get("/admin/sources/site/urls.csv")
+    assert [row["url"] for row in csv.DictReader(StringIO(answer.text))] == [
+        f"{url}/",
+        f"{url}/egret",
+        f"{url}/heron",
+    ]
+
+
+def test_a_submitted_url_is_queued_and_a_known_one_fetched_again(
+    administration: Administration, url: str
+) -> None:
+    path = "/admin/sources/site/submit"
+    answer = administration.send(path, Role.EDITOR, url=f"{url}/new")
+    assert answer.status_code == 303
+    assert administration.status(answer.headers["location"]) == 200
+    assert administration.send(path, url="http://elsewhere.example/").status_code == 409
+    assert administration.send(path, url=f"{url}/heron").status_code == 409
+    assert administration.send(path, url=f"{url}/heron", again="1").status_code == 303
+    assert administration.send(path, Role.READER, url=f"{url}/x").status_code == 403
+    assert administration.browser().ask("POST", path, data={"url": f"{url}/x"}).status_code == 403
+    assert administration.status(f"/admin/sources/site/url?url={url}/x") == 200
+    assert len(administration.get("/admin/sources/site/urls").cssselect(".address")) == 4
+
+
+def test_an_explanation_is_a_chain_that_says_what_decides(administration: Administration, url: str) -> None:
+    page = administration.get(f"/admin/sources/site/url?url={quote(f'{url}/heron')}", Role.EDITOR)
+    assert page.cssselect(".verdict.good-box")
+    assert not page.cssselect(".decides")
+    assert "Heron" in texts(page, ".facts dd")
+    excluded = administration.get("/admin/sources/site/url?url=http://elsewhere.example/a")
+    (decides,) = texts(excluded, ".decides .stage")
+    assert decides == "domain"
+    assert excluded.cssselect(".verdict.bad-box")
+    assert administration.status("/admin/sources/site/url?url=") == 400
+    assert administration.status("/admin/sources/site/url?url=%00") in {200, 400}
+
+
+def test_a_past_run_is_explained(workspace: InProcessWorkspace, url: str) -> None:
+    workspace.define(f"{url}/", log={"candidates": True})
+    workspace.crawl()
+    administration = Administration(workspace)
+    page = administration.get(f"/admin/sources/site/url?url={url}/heron&as_of_run=1")
+    assert len(page.cssselect(".chain")) == 2
+    assert administration.status(f"/admin/sources/site/url?url={url}/heron&as_of_run=77") == 400
+
+
+def test_what_pages_and_urls_say_is_text(workspace: InProcessWorkspace) -> None:
+    site = NetworkSite()
+    site.page("/", title=SCRIPT, links=["/a?x=%3Cscript%3E", '/b"onload="x'], text=SCRIPT)
+    with site.serve() as url:
+        workspace.define(f"{url}/")
+        workspace.crawl()
+        administration = Administration(workspace)
+        for path in (
+            "/admin/sources/site/urls",
+            f"/admin/sources/site/url?url={url}/",
+            f"/admin/sources/site/url?url={quote(SCRIPT)}",
+            "/admin/sources/site/url?url=javascript:alert(1)",
+        ):
+            page = administration.get(path)
+            assert not [one for one in page.cssselect("script") if one.text]
+            assert not [one for one in page.iter("*") for name in one.attrib if name.startswith("on")]
+            assert not [one for one in page.cssselect("[href]") if one.get("href").startswith("javascript")]
