@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ultracrawl.errors import WorkError
 from ultracrawl.model.dates import as_text
 from ultracrawl.sources import Project
 
@@ -79,6 +80,23 @@ def record_action(
                 raise OSError(None, "the line is incomplete")
     except OSError as error:
         logger.warning("the audit log %s cannot be written: %s", path, error.strerror or error)
+
+
+def recorded_actions(project: Project) -> Iterator[dict[str, Any]]:
+    """Yield the lines of the audit log as objects, the newest first; lines that are damaged are left out."""
+    path = project.logs.path / FILE
+    for file in (path, *(path.with_stem(f"{path.stem}.{number}") for number in range(1, FILES_KEPT + 1))):
+        try:
+            lines = file.read_bytes().splitlines()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise WorkError(f"the audit log cannot be read: {error.strerror or error}") from None
+        for line in reversed(lines):
+            with suppress(ValueError):
+                row = json.loads(line)
+                if isinstance(row, dict) and isinstance(row.get("targets"), list):
+                    yield row
 
 
 @contextmanager

@@ -6,12 +6,30 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
 from ultracrawl.service.pages import cached_copy, login, preferences, search_routes
-from ultracrawl.service.pages.admin import order_routes, overview_routes, source_routes, url_page, url_routes
+from ultracrawl.service.pages.admin import (
+    approval_routes,
+    log_routes,
+    order_routes,
+    overview_routes,
+    schedule_routes,
+    source_routes,
+    url_page,
+    url_routes,
+)
 from ultracrawl.service.pages.static_files import static_response
 
 _static = APIRouter()
 _PAGES = (search_routes, cached_copy, preferences, login)
-_ADMINISTRATION = (overview_routes, source_routes, order_routes, url_routes, url_page)
+_ADMINISTRATION = (
+    overview_routes,
+    source_routes,
+    order_routes,
+    url_routes,
+    url_page,
+    approval_routes,
+    schedule_routes,
+    log_routes,
+)
 
 
 @_static.get("/static/{name}")

@@ -155,6 +155,7 @@ def _environment(code: str) -> Environment:
     environment.filters["size"] = partial(_size, language)
     environment.filters["duration"] = partial(_duration, language)
     environment.filters["moment"] = partial(_moment, language)
+    environment.filters["clock"] = _clock
     environment.filters["ago"] = partial(_ago, language)
     environment.filters["bold"] = Markup("<b>{}</b>").format
     return environment
@@ -170,6 +171,10 @@ def _day(language: Language, value: date) -> str:
 
 def _moment(language: Language, value: float) -> str:
     return format_datetime(datetime.fromtimestamp(value, UTC), "medium", locale=language.locale) + " UTC"
+
+
+def _clock(value: float) -> str:
+    return datetime.fromtimestamp(value, UTC).strftime("%H:%M UTC")
 
 
 def _size(language: Language, value: float) -> str:

@@ -32,6 +32,12 @@ PATHS = (
     "/admin?state=late",
     "/admin?state=attention&language=de",
     *(f"/admin/sources/{name}" for name in ("failed", "held", "running", "mistaken", "new")),
+    "/admin/sources/running/urls",
+    "/admin/sources/running/url?url=http://elsewhere.example/",
+    "/admin/approvals",
+    "/admin/schedules",
+    "/admin/queries",
+    "/admin/audit?language=de",
     "/admin/sources/nothing",
 )
 MOST_BYTES = 80_000

@@ -1,0 +1,104 @@
+"""Approvals and held changes: what waits, previews, decisions, who may decide, and that nobody decides unseen."""
+
+from __future__ import annotations
+
+import pytest
+from service.pages.admin.conftest import Administration, texts
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
+
+from ultracrawl.service.access.requester import Role
+
+PAGE = "/admin/approvals"
+
+
+@pytest.fixture
+def waiting(workspace: InProcessWorkspace, url: str) -> Administration:
+    """Three documents that wait for approval."""
+    workspace.define(f"{url}/", crawling_mode="examine", refresh={"interval": "1 h"})
+    workspace.crawl()
+    return Administration(workspace)
+
+
+@pytest.fixture
+def held(workspace: InProcessWorkspace, site: NetworkSite, url: str) -> Administration:
+    """Documents whose deletion is held back."""
+    workspace.define(f"{url}/", deletion={"percent": 10, "always": 0}, refresh={"interval": "1 h"})
+    workspace.crawl()
+    site.gone("/egret")
+    workspace.crawl(code=1)
+    return Administration(workspace)
+
+
+def test_a_document_is_approved_after_a_look_at_its_text(waiting: Administration, url: str) -> None:
+    page = waiting.get("/admin")
+    (link,) = page.cssselect(".need.approvals .foot a")
+    assert "Review 3" in link.text_content()
+    listed = waiting.get(link.get("href"))
+    assert len(listed.cssselect(".documents li")) == 3
+    assert "the grey heron stands in the water" in " ".join(texts(listed, ".preview"))
+    path = "/admin/sources/site/approvals"
+    answer = waiting.send(path, Role.EDITOR, decision="approve", url=f"{url}/heron")
+    assert (answer.status_code, answer.headers["location"]) == (303, PAGE)
+    assert len(waiting.get(PAGE).cssselect(".documents li")) == 2
+    assert waiting.send(path, decision="approve", number="3").status_code == 409, "two wait, and not three"
+    assert waiting.send(path, decision="approve", number="2").status_code == 303
+    assert not waiting.get(PAGE).cssselect(".documents li")
+
+
+@pytest.fixture
+def alike(workspace: InProcessWorkspace, site: NetworkSite, url: str) -> Administration:
+    """Thirty documents of which a new version is held back, because all became alike."""
+    names = [f"/story{number}" for number in range(30)]
+    site.page("/", title="Home", text="home", links=names)
+    for number, name in enumerate(names):
+        words = " ".join(f"word{number}x{place}" for place in range(60))
+        site.page(name, title=f"Story {number}", text=f"{words} needle")
+    workspace.define(f"{url}/", refresh={"interval": "1 h"})
+    workspace.crawl()
+    for name in names:
+        site.page(name, title="Members", text=f"This page is for members, please log in {name}")
+    workspace.crawl(code=1)
+    return Administration(workspace)
+
+
+def test_held_changes_are_shown_with_their_new_text(alike: Administration) -> None:
+    page = alike.get(PAGE)
+    assert len(page.cssselect(".documents li")) == 30
+    assert all("please log in" in text for text in texts(page, ".preview"))
+    path = "/admin/sources/site/changes"
+    assert alike.send(path, decision="accept", number="29").status_code == 409
+    assert alike.send(path, decision="discard", number="30").status_code == 303
+    assert not alike.get(PAGE).cssselect(".documents li")
+    assert not alike.get("/admin").cssselect(".need.changes")
+
+
+def test_held_deletions_are_kept_or_carried_out(held: Administration) -> None:
+    assert held.get("/admin").cssselect(".need.deletions")
+    page = held.get(f"{PAGE}?source=site")
+    number = len(page.cssselect(".documents li"))
+    assert number
+    (form,) = [one for one in page.cssselect("details form") if one.get("action").endswith("/deletions")]
+    assert form.cssselect("[name=decision]")[0].get("value") == "delete", "a second press is needed"
+    path = "/admin/sources/site/deletions"
+    assert held.send(path, decision="delete", number=str(number + 1)).status_code == 409
+    assert held.send(path, decision="nonsense", number=str(number)).status_code == 400
+    assert held.send(path, decision="delete", number=str(number)).status_code == 303
+    assert not held.get(PAGE).cssselect(".documents li")
+
+
+@pytest.mark.parametrize("part", ["approvals", "deletions", "changes"])
+def test_a_decision_needs_a_session_a_role_and_a_token(waiting: Administration, part: str) -> None:
+    path = f"/admin/sources/site/{part}"
+    fields = {"decision": "approve", "number": "3"}
+    assert waiting.send(path, None, **fields).status_code == 303
+    assert waiting.send(path, Role.READER, **fields).status_code == 403
+    assert waiting.browser(Role.EDITOR).ask("POST", path, data=fields).status_code == 403
+    assert len(waiting.get(PAGE).cssselect(".documents li")) == 3
+
+
+def test_the_page_needs_an_editor_and_a_source_that_exists(waiting: Administration) -> None:
+    assert waiting.status(PAGE, None) == 303
+    assert waiting.status(PAGE, Role.READER) == 403
+    assert waiting.status(f"{PAGE}?source=nothing") == 404
+    assert "Approvals" not in texts(waiting.get("/admin", Role.READER), ".sections a")

@@ -1,0 +1,110 @@
+"""What waits for the word of a person: held deletions, held new versions, and documents for approval, with previews."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from ultracrawl.errors import StateError
+from ultracrawl.index.values import unpack_document
+from ultracrawl.model import UrlRecord
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.placement.new_versions import unpack_version
+from ultracrawl.service.held_back import CHANGES, DELETIONS
+from ultracrawl.stores import Retained, Store
+from ultracrawl.stores.project_stores import state_to_read
+
+if TYPE_CHECKING:
+    from ultracrawl.index import IndexDocument
+    from ultracrawl.service.access.requester import Requester
+    from ultracrawl.service.api.state import ApiState
+
+SHOWN = 50
+"""Documents of each kind and source that are listed."""
+_PREVIEW = 400
+"""Characters of a text that are shown."""
+
+
+class WaitingDocument(NamedTuple):
+    """A document that waits."""
+
+    record: UrlRecord
+    cause: str = ""
+    title: str = ""
+    text: str = ""
+    """The beginning of its new text; empty if it has none, or the requester may not see it."""
+
+
+class WaitingSource(NamedTuple):
+    """What waits of one source."""
+
+    name: str
+    deletions: list[WaitingDocument]
+    changes: list[WaitingDocument]
+    approvals: list[WaitingDocument]
+    counts: dict[str, int]
+    """The numbers of `deletions`, `changes` and `approvals`, listed or not."""
+    problem: str = ""
+    """Why its state cannot be read."""
+
+
+def waiting_sources(state: ApiState, requester: Requester, only: str = "") -> list[WaitingSource]:
+    """Return the sources of which something waits, or the one with this name. Raises `NotFoundError` for no source."""
+    names = [state.known_source(only).name] if only else list(state.project.known_sources)
+    found = []
+    for name in names:
+        numbers = state.holdings.holdings_of(state.project, name).numbers
+        if not (numbers["leaving"] or numbers["held_back"] or numbers["pending"]):
+            continue
+        counts = {
+            "deletions": numbers["leaving"],
+            "changes": numbers["held_back"],
+            "approvals": numbers["pending"],
+        }
+        try:
+            with state_to_read(state.project, name) as store:
+                if store is not None:
+                    found.append(_of_source(name, store, requester, counts))
+        except StateError as error:
+            found.append(WaitingSource(name, [], [], [], counts, str(error)))
+    return found
+
+
+def _of_source(name: str, store: Store, requester: Requester, counts: dict[str, int]) -> WaitingSource:
+    records = store.records
+    return WaitingSource(
+        name,
+        [WaitingDocument(one, DELETIONS.cause_of(one)) for one in islice(records.records_to_remove(), SHOWN)],
+        [
+            _previewed(one, CHANGES.cause_of(one), _held(store, one), requester)
+            for one in islice(records.held_records(), SHOWN)
+        ],
+        [
+            _previewed(one, one.reason, _pending(store, one), requester)
+            for one in islice(records.pending_records(), SHOWN)
+        ],
+        counts,
+    )
+
+
+def _held(store: Store, record: UrlRecord) -> IndexDocument | None:
+    data = store.documents.retained_document(Retained.CHANGE, url_key(record.url))
+    with suppress(KeyError, TypeError, ValueError):  # another version of the program wrote it
+        found = unpack_version(data) if data else None
+        return found[1] if found is not None else None
+    return None
+
+
+def _pending(store: Store, record: UrlRecord) -> IndexDocument | None:
+    data = store.documents.retained_document(Retained.APPROVAL, url_key(record.url))
+    return unpack_document(data) if data else None
+
+
+def _previewed(
+    record: UrlRecord, cause: str, document: IndexDocument | None, requester: Requester
+) -> WaitingDocument:
+    """Return a document with the beginning of its text, unless only some may see it: its readers are not known here."""
+    if document is None or (document.acl and requester.principals is not None):
+        return WaitingDocument(record, cause)
+    return WaitingDocument(record, cause, document.title, document.text[:_PREVIEW])
