@@ -173,7 +173,9 @@ class VisitWatch(Feature):
     def _is_overdue(self, request: Request) -> bool:
         visit = visit_of(request)
         if visit is None:
-            return self._time - self._other_requests[request] > self.step_timeout
+            # robots.txt has a time-out of its own, which is often longer than that of pages.
+            longest: float = STEP_TIMEOUT_FACTOR * request.meta.get("download_timeout", 0.0)
+            return self._time - self._other_requests[request] > max(self.step_timeout, longest)
         step, since = self._steps.setdefault(visit, (Step.DOWNLOAD, self._time))
         return self._time - max(since, self._last_exits[step]) > self._step_timeouts[step]
 
