@@ -7,33 +7,24 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 import asyncssh
 
-PASSWORD = "open-sesame-5"
-"""The password of `USER`; sources of tests have it as `${FILES_PASSWORD}`."""
-USER = "reader"
+from support.remote_site import PASSWORD, USER, RemoteSite
 
 
-class SftpSite:
+class SftpSite(RemoteSite):
     """A directory as an SSH server shows it to the user `reader`."""
 
-    url = ""
-    """The URL of the root directory while it is served, with a `/` at the end."""
-
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self.root = root
         self._time = int(time.time()) - 3600
-        self.opened: list[str] = []
-        """The paths of the files that were opened, in order."""
         self.logins = 0
-        self.before_listing: Callable[[bytes], None] = lambda path: None
-        """Called before a folder is listed, in the thread of the server."""
-        self.before_opening: Callable[[bytes], None] = lambda path: None
         self.user_key: asyncssh.SSHKey | None = None
         """The key that may log in beside the password."""
         self.host_key = asyncssh.generate_private_key("ssh-ed25519")
@@ -57,13 +48,8 @@ class SftpSite:
         gone = self.root / path
         shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
 
-    def options(self, folder: str = "docs", **connection: object) -> dict[str, Any]:
-        """Return the options of a source with a folder of the directory."""
-        known = {"password": "${FILES_PASSWORD}", "host_keys": self.fingerprint, "timeout": 20, **connection}
-        return {
-            "paths": [self.url.replace("//", f"//{USER}@") + folder],
-            "connections": {self.url: {name: one for name, one in known.items() if one is not None}},
-        }
+    def connection(self) -> dict[str, object]:
+        return {"host_keys": self.fingerprint}
 
     def lose_connections(self) -> None:
         """Cut all connections; called in the thread of the server."""
@@ -71,7 +57,7 @@ class SftpSite:
             connection.abort()
 
     @contextmanager
-    def serve(self, port: int = 0) -> Iterator[Self]:
+    def serve(self) -> Iterator[Self]:
         """Serve the directory in a thread."""
         loop = asyncio.new_event_loop()
         ready = threading.Event()
@@ -81,7 +67,7 @@ class SftpSite:
             serving.append(
                 await asyncssh.listen(
                     "127.0.0.1",
-                    port,
+                    0,
                     server_host_keys=[self.host_key],
                     server_factory=lambda: _Server(self),
                     sftp_factory=lambda channel: _Sftp(channel, self),

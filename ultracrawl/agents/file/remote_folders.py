@@ -28,7 +28,16 @@ def _open_sftp(access: RemoteAccess) -> RemoteFolder:
     return SftpFolder(access)
 
 
-_LIBRARIES = {"sftp": _Library("asyncssh", "sftp", _open_sftp)}
+def _open_s3(access: RemoteAccess) -> RemoteFolder:
+    from ultracrawl.agents.file.remote.s3 import S3Folder  # noqa: PLC0415 - the same
+
+    return S3Folder(access)
+
+
+_LIBRARIES = {
+    "s3": _Library("botocore", "s3", _open_s3),
+    "sftp": _Library("asyncssh", "sftp", _open_sftp),
+}
 
 
 def check_libraries(options: FileSection) -> None:

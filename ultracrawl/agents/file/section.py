@@ -10,9 +10,9 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ultracrawl.agents.file.file_urls import canonical_prefix
 from ultracrawl.agents.file.remote.locations import RemoteLocation, is_remote, parse_location
-from ultracrawl.agents.file.remote.section import ConnectionSection
+from ultracrawl.agents.file.remote.section import OPTIONS, WITH_READERS, ConnectionSection
 from ultracrawl.rules.urls.shown import is_display_url
-from ultracrawl.sources.mistakes import format_value, mistake
+from ultracrawl.sources.mistakes import format_names, format_value, mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
 
@@ -24,8 +24,13 @@ def _check_paths(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_connections(value: Mapping[str, ConnectionSection]) -> Mapping[str, ConnectionSection]:
-    for prefix in value:
-        parse_location(prefix)
+    for prefix, connection in value.items():
+        scheme = parse_location(prefix).scheme
+        if unfit := sorted(connection.model_fields_set - OPTIONS[scheme]):
+            raise mistake(
+                f"{format_names(unfit)} does not apply to `{scheme}://`",
+                f"write of {format_names(sorted(OPTIONS[scheme]))} what you need",
+            )
     return value
 
 
@@ -96,6 +101,16 @@ class FileSection(Section):
     def remote(self) -> tuple[RemoteLocation, ...]:
         """The remote ones of `paths`."""
         return tuple(parse_location(path) for path in self.paths if is_remote(path))
+
+    @model_validator(mode="after")
+    def _readers_are_known(self) -> Self:
+        for location in self.remote if self.permissions else ():
+            if location.scheme not in WITH_READERS:
+                raise mistake(
+                    f"`{location.scheme}://` does not say who may read a file, so `permissions` would show all to all",
+                    "take it into a source of its own, with the readers in `acl`",
+                )
+        return self
 
     @model_validator(mode="after")
     def _connections_are_used(self) -> Self:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.sftp import PASSWORD, SftpSite
+from support.remote_site import PASSWORD, RemoteSite
+from support.s3 import S3Site
+from support.sftp import SftpSite
 
-SITES = {"sftp": SftpSite}
+
+def _sftp(tmp_path: Path) -> RemoteSite:
+    root = tmp_path / "served"
+    root.mkdir()
+    return SftpSite(root)
+
+
+SITES: dict[str, Callable[[Path], RemoteSite]] = {"sftp": _sftp, "s3": lambda tmp_path: S3Site()}
 
 
 @pytest.fixture(autouse=True)
@@ -17,9 +26,7 @@ def _password(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=SITES)
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SftpSite]:
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RemoteSite]:
     """A server with no files yet."""
-    root = tmp_path / "served"
-    root.mkdir()
-    with SITES[request.param](root).serve() as served:
+    with SITES[request.param](tmp_path).serve() as served:
         yield served

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from support.project import ROOT, Workspace
 
-LIBRARIES = {"sftp://reader@files.example.com/docs": ("asyncssh", "sftp")}
+LIBRARIES = {
+    "sftp://reader@files.example.com/docs": ("asyncssh", "sftp"),
+    "s3://bucket/docs": ("botocore", "s3"),
+}
 
 
 @pytest.mark.processes

@@ -88,3 +88,27 @@ def test_a_connection_of_no_path_is_a_mistake() -> None:
     assert "sftp://a.example/d" in mistake_of(
         paths=["sftp://a.example/docs"], connections={"sftp://a.example/d": {}}
     )
+
+
+def test_an_option_of_another_scheme_is_a_mistake() -> None:
+    assert "host_keys" in mistake_of(
+        paths=["s3://bucket/docs"], connections={"s3://bucket": {"host_keys": f"SHA256:{'a' * 43}"}}
+    )
+    assert "endpoint" in mistake_of(
+        paths=["sftp://a.example/"], connections={"sftp://a.example": {"endpoint": "https://b.example"}}
+    )
+
+
+def test_readers_of_files_whose_server_does_not_name_them_are_a_mistake() -> None:
+    assert "acl" in mistake_of(paths=["s3://bucket/docs"], permissions=True)
+    assert FileSection(paths=["sftp://a.example/docs"], permissions=True).permissions
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["http://s3.example.com", "ftp://127.0.0.1", "https://", "https://u:p@a.example"]
+)
+def test_an_endpoint_in_clear_text_is_a_mistake_but_for_this_machine(endpoint: str) -> None:
+    connections = {"s3://bucket": {"endpoint": endpoint}}
+    assert "endpoint" in mistake_of(paths=["s3://bucket/docs"], connections=connections)
+    for good in ("http://127.0.0.1:9000", "http://localhost:9000", "https://s3.example.com"):
+        FileSection(paths=["s3://bucket/docs"], connections={"s3://bucket": {"endpoint": good}})

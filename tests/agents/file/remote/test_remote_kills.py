@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from support.listing_kills import shake
 from support.project import Workspace
+from support.remote_site import RemoteSite
 from support.same_index import index_differences
-from support.sftp import SftpSite
 
 FILES = 1500
 
@@ -19,7 +19,7 @@ def name_of(number: int) -> str:
     return f"docs/{number % 30}/{number}.txt"
 
 
-def changes(site: SftpSite, dice: random.Random) -> Iterator[None]:
+def changes(site: RemoteSite, dice: random.Random) -> Iterator[None]:
     """Write, delete and change files, each time that the next change is asked for."""
     for number in range(FILES):
         for one in dice.sample(range(FILES), FILES // 8):
@@ -33,7 +33,7 @@ def changes(site: SftpSite, dice: random.Random) -> Iterator[None]:
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("kills", [2, 20])
 def test_kills_while_listing_and_while_fetching_leave_the_index_of_an_undisturbed_crawl(
-    tmp_path: Path, site: SftpSite, kills: int
+    tmp_path: Path, site: RemoteSite, kills: int
 ) -> None:
     calm, workspace = Workspace(tmp_path / "calm"), Workspace(tmp_path / "shaken")
     for number in range(FILES):

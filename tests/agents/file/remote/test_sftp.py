@@ -10,7 +10,8 @@ from typing import Any
 
 import asyncssh
 import pytest
-from support.sftp import PASSWORD, USER, SftpSite
+from support.remote_site import PASSWORD, USER
+from support.sftp import SftpSite
 
 from ultracrawl.agents.file.entries import group_name, user_name
 from ultracrawl.agents.file.fetcher import FileFetcher

@@ -1,1 +1,1 @@
-"""Files of remote file systems: `sftp:` in `paths` of a source of the type `file`."""
+"""Remote file systems behind one interface: their URLs, connections and clients."""

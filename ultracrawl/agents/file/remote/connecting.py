@@ -54,7 +54,7 @@ class Reconnecting(Generic[C]):
     def __init__(self, connect: Callable[[], C], close: Callable[[C], None]) -> None:
         self._connect = connect
         self._close = close
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._connection: C | None = None
         self._failure: UltracrawlError | None = None
         self._failed_at = 0.0
