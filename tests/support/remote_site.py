@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Self
 
 from werkzeug.serving import WSGIRequestHandler, make_server
@@ -62,6 +66,28 @@ class RemoteSite:
         yield self
 
 
+class DirectorySite(RemoteSite):
+    """A site whose files are those of a directory."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self.root = root
+        self._time = int(time.time()) - 3600
+
+    def put(self, path: str, text: str | bytes = "common words") -> Path:
+        """Put a file into the directory, an hour ago and later than all others; return where it is."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        self._time += 1
+        os.utime(file, (self._time, self._time))
+        return file
+
+    def delete(self, path: str) -> None:
+        gone = self.root / path
+        shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+
+
 class _Handler(WSGIRequestHandler):
     def log_request(self, code: object = "-", size: object = "-") -> None:
         pass
@@ -72,8 +98,8 @@ class HttpSite(RemoteSite):
 
     application: Any
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._sockets: set[socket.socket] = set()
         self.ssl_context: Any = None
 
@@ -85,8 +111,8 @@ class HttpSite(RemoteSite):
         """Return the file that a request reads."""
         raise NotImplementedError
 
-    def refusal(self, environ: dict[str, Any]) -> tuple[str, bytes] | None:
-        """Return the status and the body with which a request of somebody else is answered."""
+    def refusal(self, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]], bytes] | None:
+        """Return the status, the headers and the body with which a request of somebody else is answered."""
         raise NotImplementedError
 
     def lose_connections(self) -> None:
@@ -96,10 +122,9 @@ class HttpSite(RemoteSite):
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         """Answer a request."""
         if refused := self.refusal(environ):
-            start_response(
-                refused[0], [("Content-Type", "application/xml"), ("Content-Length", str(len(refused[1])))]
-            )
-            return [refused[1]]
+            status, headers, body = refused
+            start_response(status, [*headers, ("Content-Length", str(len(body)))])
+            return [body]
         connection = environ["werkzeug.socket"]
         self._sockets.add(connection)
         try:

@@ -67,7 +67,11 @@ class S3Site(HttpSite):
         is_object = environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"].count("/") > 1
         return str(environ["PATH_INFO"]) if is_object and environ["PATH_INFO"][-1] != "/" else None
 
-    def refusal(self, environ: dict[str, Any]) -> tuple[str, bytes] | None:
+    def refusal(self, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]], bytes] | None:
         if f"Credential={USER}/" in environ.get("HTTP_AUTHORIZATION", ""):
             return None
-        return "403 Forbidden", b"<Error><Code>InvalidAccessKeyId</Code><Message>no</Message></Error>"
+        return (
+            "403 Forbidden",
+            [("Content-Type", "application/xml")],
+            b"<Error><Code>InvalidAccessKeyId</Code><Message>no</Message></Error>",
+        )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,16 +12,14 @@ from typing import Any, Self
 
 import asyncssh
 
-from support.remote_site import PASSWORD, USER, RemoteSite
+from support.remote_site import PASSWORD, USER, DirectorySite
 
 
-class SftpSite(RemoteSite):
+class SftpSite(DirectorySite):
     """A directory as an SSH server shows it to the user `reader`."""
 
     def __init__(self, root: Path) -> None:
-        super().__init__()
-        self.root = root
-        self._time = int(time.time()) - 3600
+        super().__init__(root)
         self.logins = 0
         self.user_key: asyncssh.SSHKey | None = None
         """The key that may log in beside the password."""
@@ -33,20 +29,6 @@ class SftpSite(RemoteSite):
     @property
     def fingerprint(self) -> str:
         return str(self.host_key.get_fingerprint("sha256"))
-
-    def put(self, path: str, text: str | bytes = "common words") -> Path:
-        """Put a file into the directory, an hour ago and later than all others; return where it is."""
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode() if isinstance(text, str) else text)
-        self._time += 1
-        os.utime(file, (self._time, self._time))
-        return file
-
-    def delete(self, path: str) -> None:
-        """Delete a file of the directory, or a folder with all that is in it."""
-        gone = self.root / path
-        shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
 
     def connection(self) -> dict[str, object]:
         return {"host_keys": self.fingerprint}

@@ -18,6 +18,7 @@ from ultracrawl.errors import MissingExtraError
 class _Library(NamedTuple):
     package: str
     extra: str
+    """The extra that installs it; empty: it is always installed."""
     open: Callable[[RemoteAccess], RemoteFolder]
     """Imports the library, and returns a folder that is not connected yet."""
 
@@ -34,9 +35,16 @@ def _open_s3(access: RemoteAccess) -> RemoteFolder:
     return S3Folder(access)
 
 
+def _open_webdav(access: RemoteAccess) -> RemoteFolder:
+    from ultracrawl.agents.file.remote.webdav import WebdavFolder  # noqa: PLC0415 - the same
+
+    return WebdavFolder(access)
+
+
 _LIBRARIES = {
     "s3": _Library("botocore", "s3", _open_s3),
     "sftp": _Library("asyncssh", "sftp", _open_sftp),
+    "webdav": _Library("pycurl", "", _open_webdav),
 }
 
 
@@ -44,7 +52,7 @@ def check_libraries(options: FileSection) -> None:
     """Raise `MissingExtraError` if the library for a path of a source is not installed."""
     for location in options.remote:
         library = _LIBRARIES[location.scheme]
-        if find_spec(library.package) is None:
+        if library.extra and find_spec(library.package) is None:
             raise MissingExtraError(f"a path with `{location.scheme}://`", library.extra)
 
 

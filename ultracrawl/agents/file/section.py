@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ultracrawl.agents.file.file_urls import canonical_prefix
 from ultracrawl.agents.file.remote.locations import RemoteLocation, is_remote, parse_location
-from ultracrawl.agents.file.remote.section import OPTIONS, WITH_READERS, ConnectionSection
+from ultracrawl.agents.file.remote.section import OPTIONS, WITH_READERS, ConnectionSection, is_loopback
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.sources.mistakes import format_names, format_value, mistake
 from ultracrawl.sources.sections.section import Section
@@ -25,12 +25,15 @@ def _check_paths(value: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_connections(value: Mapping[str, ConnectionSection]) -> Mapping[str, ConnectionSection]:
     for prefix, connection in value.items():
-        scheme = parse_location(prefix).scheme
+        location = parse_location(prefix)
+        scheme = location.scheme
         if unfit := sorted(connection.model_fields_set - OPTIONS[scheme]):
             raise mistake(
                 f"{format_names(unfit)} does not apply to `{scheme}://`",
                 f"write of {format_names(sorted(OPTIONS[scheme]))} what you need",
             )
+        if not connection.tls and not is_loopback(location.host):
+            raise mistake(f"{location.host} would get the password in clear text", "remove `tls`")
     return value
 
 

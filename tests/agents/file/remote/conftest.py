@@ -9,15 +9,13 @@ import pytest
 from support.remote_site import PASSWORD, RemoteSite
 from support.s3 import S3Site
 from support.sftp import SftpSite
+from support.webdav import WebdavSite
 
-
-def _sftp(tmp_path: Path) -> RemoteSite:
-    root = tmp_path / "served"
-    root.mkdir()
-    return SftpSite(root)
-
-
-SITES: dict[str, Callable[[Path], RemoteSite]] = {"sftp": _sftp, "s3": lambda tmp_path: S3Site()}
+SITES: dict[str, Callable[[Path], RemoteSite]] = {
+    "sftp": SftpSite,
+    "s3": lambda root: S3Site(),
+    "webdav": WebdavSite,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -28,5 +26,7 @@ def _password(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=SITES)
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RemoteSite]:
     """A server with no files yet."""
-    with SITES[request.param](tmp_path).serve() as served:
+    root = tmp_path / "served"
+    root.mkdir()
+    with SITES[request.param](root).serve() as served:
         yield served

@@ -100,7 +100,8 @@ def test_an_option_of_another_scheme_is_a_mistake() -> None:
 
 
 def test_readers_of_files_whose_server_does_not_name_them_are_a_mistake() -> None:
-    assert "acl" in mistake_of(paths=["s3://bucket/docs"], permissions=True)
+    for path in ("s3://bucket/docs", "webdav://a.example/docs"):
+        assert "acl" in mistake_of(paths=[path], permissions=True)
     assert FileSection(paths=["sftp://a.example/docs"], permissions=True).permissions
 
 
@@ -112,3 +113,10 @@ def test_an_endpoint_in_clear_text_is_a_mistake_but_for_this_machine(endpoint: s
     assert "endpoint" in mistake_of(paths=["s3://bucket/docs"], connections=connections)
     for good in ("http://127.0.0.1:9000", "http://localhost:9000", "https://s3.example.com"):
         FileSection(paths=["s3://bucket/docs"], connections={"s3://bucket": {"endpoint": good}})
+
+
+def test_a_password_in_clear_text_is_a_mistake_but_for_this_machine() -> None:
+    assert "tls" in mistake_of(
+        paths=["webdav://a.example/"], connections={"webdav://a.example": {"tls": False}}
+    )
+    FileSection(paths=["webdav://127.0.0.1/"], connections={"webdav://127.0.0.1": {"tls": False}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,17 @@ from pathlib import Path
 from ultracrawl.agents.file.remote.locations import RemoteLocation
 from ultracrawl.agents.file.remote.section import ConnectionSection
 from ultracrawl.sources.secrets import SecretReader
+
+_SETTLED_SECONDS = 2
+
+
+def version_by_time(modified: float) -> str:
+    """Return the version of a file of which only the second of its last change is known.
+
+    A file that is younger than two seconds may change again within that second; so the next listing has another version
+    of it, and it is read again.
+    """
+    return "" if modified < time.time() - _SETTLED_SECONDS else "unsettled"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from botocore.session import get_session
 from ultracrawl.agents.file.remote.connecting import Reconnecting, allowed_addresses
 from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.settings.trust import trusted_roots
 
 _GONE = frozenset({"404", "NoSuchKey", "NoSuchBucket"})
 _REFUSED = frozenset(
@@ -111,7 +112,7 @@ class S3Folder(RemoteFolder):
             "s3",
             region_name=options.region or "us-east-1",
             endpoint_url=options.endpoint,
-            verify=True if options.ca is None else str(access.base / options.ca),
+            verify=str(access.base / options.ca) if options.ca else trusted_roots()[0] or True,
             aws_access_key_id=access.user or None,
             aws_secret_access_key=secret,
             config=config,

@@ -22,6 +22,7 @@ OPTIONS: Mapping[str, frozenset[str]] = {
         {"user", "password", "private_key", "passphrase", "known_hosts", "host_keys", "timeout"}
     ),
     "s3": frozenset({"user", "password", "endpoint", "region", "ca", "timeout"}),
+    "webdav": frozenset({"user", "password", "ca", "tls", "timeout"}),
 }
 """The options of a connection by the scheme of its URL."""
 WITH_READERS = frozenset({"sftp"})
@@ -54,7 +55,7 @@ class ConnectionSection(Section):
     FETCH_OPTIONS: ClassVar = frozenset(
         {
             *("user", "password", "private_key", "passphrase", "known_hosts", "host_keys"),
-            *("endpoint", "region", "ca", "timeout"),
+            *("endpoint", "region", "ca", "tls", "timeout"),
         }
     )
 
@@ -80,5 +81,7 @@ class ConnectionSection(Section):
     """The region of the bucket. Default: `us-east-1`."""
     ca: Path | None = Field(default=None, examples=["tls/ca.pem"])
     """A PEM file with the root certificates for the server, in place of the usual ones."""
+    tls: bool = Field(default=True, examples=[False])
+    """Connect over TLS. Off only for a server of this machine."""
     timeout: Seconds = Field(default=30.0, gt=0, examples=[10])
     """Seconds after which an operation that has not been answered counts as a lost connection."""

@@ -7,7 +7,6 @@ import getpass
 import os
 import stat
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +17,7 @@ import asyncssh
 
 from ultracrawl.agents.file.remote.connecting import Reconnecting, allowed_addresses
 from ultracrawl.agents.file.remote.loop_thread import LoopThread
-from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder
+from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder, version_by_time
 from ultracrawl.errors import UserError, WorkError
 
 R = TypeVar("R")
@@ -27,10 +26,6 @@ PORT = 22
 _MEMBERS = 500
 """Members of a folder that are requested before they are used."""
 _LOGIN = "correct the user, the password or the key of the connection"
-_SETTLED_SECONDS = 2
-"""Age from which a modification time vouches for a file: times of SFTP are whole seconds, so a younger file may change
-again without another time. The next listing has another version of it.
-"""
 _BLOCK = 1 << 18
 """Bytes that a read operation requests."""
 _GONE = (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath, asyncssh.SFTPNotADirectory)
@@ -268,12 +263,11 @@ def _remote_file(path: bytes, attributes: asyncssh.SFTPAttrs, longname: bytes = 
     group = columns[3] if has_names else attributes.group or _number(attributes.gid)
     readers = () if mode & stat.S_IROTH else (owner, group) if mode & stat.S_IRGRP else (owner,)
     modified = max(attributes.mtime or 0, 0)
-    is_settled = modified < time.time() - _SETTLED_SECONDS
     return RemoteFile(
         name,
         size=attributes.size or 0,
         modified=modified,
-        version="" if is_settled else "unsettled",
+        version=version_by_time(modified),
         owner=owner,
         readers=tuple(filter(None, readers)),
     )

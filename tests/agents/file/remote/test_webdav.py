@@ -1,0 +1,90 @@
+"""Folders of WebDAV servers: certificates, redirects, and answers that are none."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.certificates import Authority
+from support.webdav import WebdavSite
+
+from ultracrawl.agents.file.lister import FileLister
+from ultracrawl.agents.file.section import FileSection
+from ultracrawl.agents.port import Complete, KindSetup, Partial
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.secrets import SecretReader
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> WebdavSite:
+    root = tmp_path / "served"
+    root.mkdir()
+    site = WebdavSite(root)
+    site.put("docs/a.txt")
+    return site
+
+
+def end_of_listing(site: WebdavSite, **connection: Any) -> Complete | Partial:
+    setup = KindSetup(
+        FileSection(**site.options(**connection)),
+        DataSource(name="s"),
+        Path("/"),
+        SecretReader({"FILES_PASSWORD": "open-sesame-5"}),
+    )
+    lister = FileLister(setup)
+    *_, last = lister.list_entries("", "")  # type: ignore[misc]
+    lister.close()
+    assert isinstance(last, Complete | Partial)
+    return last
+
+
+def test_a_certificate_has_to_be_signed_by_a_trusted_authority(site: WebdavSite, tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    certificate, key = authority.issue("server")
+    site.ssl_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    site.ssl_context.load_cert_chain(certificate, key)
+    asked: list[bytes] = []
+    site.before_listing = asked.append
+    with site.serve():
+        refused = end_of_listing(site)
+        assert isinstance(refused, Partial)
+        assert refused.mistake
+        assert "certificate" in refused.reason
+        assert asked == []
+        assert isinstance(end_of_listing(site, ca=str(authority.file)), Complete)
+
+
+def answering(status: str, headers: list[tuple[str, str]], body: bytes) -> Callable[..., Iterator[bytes]]:
+    def application(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+        start_response(status, [*headers, ("Content-Length", str(len(body)))])
+        return iter([body])
+
+    return application
+
+
+MULTISTATUS = b'<multistatus xmlns="DAV:"><response><href>/docs/</href></response>'
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body", "mistake"),
+    [
+        ("302 Found", [("Location", "http://127.0.0.1:1/docs/")], b"", False),
+        ("200 OK", [], b"<html>no</html>", True),
+        ("405 Method Not Allowed", [], b"", True),
+        ("207 Multi-Status", [], MULTISTATUS, False),
+        ("207 Multi-Status", [], b'<!DOCTYPE a [<!ENTITY b "c">]>' + MULTISTATUS + b"</multistatus>", False),
+        ("503 Service Unavailable", [], b"", False),
+        ("403 Forbidden", [], b"", True),
+    ],
+)
+def test_an_answer_that_is_no_listing_makes_a_listing_partial(
+    site: WebdavSite, status: str, headers: list[tuple[str, str]], body: bytes, mistake: bool
+) -> None:
+    site.application = answering(status, headers, body)
+    with site.serve():
+        end = end_of_listing(site)
+    assert isinstance(end, Partial)
+    assert end.mistake == mistake
