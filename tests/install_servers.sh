@@ -13,6 +13,7 @@ missing() {
     has_program wget || echo wget
     has_program tinyproxy || echo tinyproxy-bin
     has_program squid || echo squid
+    has_program slapd || echo slapd
     [[ -x /usr/lib/postgresql/15/bin/postgres ]] || echo postgresql-15
     has_program mariadbd || echo mariadb-server-core
     [[ -f /usr/lib/apache2/modules/mod_auth_digest.so ]] || echo apache2-bin

@@ -7,15 +7,13 @@ language.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, ClassVar
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode
-from urllib.request import Request, urlopen
 
-from ultracrawl.agents import AgentError, AgentParameter, AttributeLovs, CrawlerAgent, UrlData
+from json_api import JsonApi
+
+from ultracrawl.agents import AgentParameter, AttributeLovs, CrawlerAgent, UrlData
 
 
 class JsonCms(CrawlerAgent):
@@ -28,8 +26,8 @@ class JsonCms(CrawlerAgent):
 
     def open(self, params: Mapping[str, Any]) -> None:
         """Keep where the system is."""
-        self._url = params["url"].rstrip("/")
-        self._headers = {"Authorization": f"Bearer {params['token']}"} if params.get("token") else {}
+        headers = {"Authorization": f"Bearer {params['token']}"} if params.get("token") else {}
+        self._ask = JsonApi(params["url"], headers).ask
 
     def is_delta_crawling_capable(self) -> bool:
         """Return that the system tells what changed, and what is gone."""
@@ -59,17 +57,6 @@ class JsonCms(CrawlerAgent):
                 after = str(one["id"])
                 yield _document(one)
             more = page["more"]
-
-    def _ask(self, path: str, **query: str) -> Any:
-        request = Request(f"{self._url}/{path}?{urlencode(query)}", headers=self._headers)  # noqa: S310 - as told
-        try:
-            with urlopen(request, timeout=30) as answer:  # noqa: S310
-                return json.load(answer)
-        except HTTPError as error:
-            with error:
-                raise AgentError(f"{self._url}/{path} answers {error.code}: {error.reason}") from error
-        except (URLError, ValueError) as error:
-            raise AgentError(f"{self._url}/{path} cannot be read: {error}") from error
 
 
 def _document(one: Mapping[str, Any]) -> UrlData:

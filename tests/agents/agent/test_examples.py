@@ -15,11 +15,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from support.project import ROOT
+from support.recorded_systems import Recorded, Tickets, Wiki
 from support.resource import Reply
 from support.server import Request, Server
+from support.slapd import BASE, PASSWORD, Directory, directory_server
 
 from ultracrawl.agents import UrlData
 from ultracrawl.agents.testing import AgentSuite
+from ultracrawl.errors import WorkError
 from ultracrawl.system.plugins import load_dotted_path
 
 EXAMPLES = ROOT / "examples" / "agents"
@@ -168,6 +171,143 @@ class TestGitRepository(AgentSuite):
         told = self.documents()["https://git.example.com/docs/read%20me.txt"].attributes
         assert told["author"] == "m@x.example"
         assert datetime.fromisoformat(str(told["changed"]))
+
+
+class RecordedSuite(AgentSuite):
+    """An agent that asks a recorded system."""
+
+    __test__ = False
+    system: Recorded
+    given: ClassVar[dict[str, str]] = {"token": "open"}
+
+    @pytest.fixture(autouse=True)
+    def served(self) -> Iterator[None]:
+        self.system = self.made()
+        server = Server(self.system.answer)
+        server.start()
+        self.parameters = {"url": server.url, **self.given}
+        self.wrong_parameters = {**self.parameters, "token": "wrong"}
+        yield
+        server.stop()
+
+    def made(self) -> Recorded:
+        raise NotImplementedError
+
+    def test_a_busy_system_is_asked_again_and_one_that_stays_busy_is_an_error(self) -> None:
+        self.system.busy = [429, 503]
+        assert self.documents()
+        self.system.busy = [503] * 4
+        with pytest.raises(WorkError):
+            self.documents()
+
+
+class TestMediaWiki(RecordedSuite):
+    """A smart agent that asks what happened, and what became of it."""
+
+    __test__ = True
+    agent_class = example("mediawiki.MediaWiki")
+    system: Wiki
+
+    def made(self) -> Wiki:
+        return Wiki()
+
+    def change_document(self) -> str:
+        self.system.edit(3, "Stork", "<p>changed</p>")
+        return "https://wiki.example.com/Stork"
+
+    def delete_document(self) -> str:
+        self.system.delete(3)
+        return "https://wiki.example.com/Stork"
+
+    def test_a_page_that_is_moved_stays_the_document(self) -> None:
+        before = datetime.fromtimestamp(time.time(), UTC)
+        self.system.move(3, "White stork")
+        (moved,) = self.listing(before)
+        assert (moved.doc_key, moved.display_url) == ("3", "https://wiki.example.com/White_stork")
+
+    def test_a_page_that_became_a_redirect_is_gone(self) -> None:
+        before = datetime.fromtimestamp(time.time(), UTC)
+        self.system.edit(3, "Stork", "")
+        self.system.pages[3]["redirect"] = True
+        (gone,) = self.listing(before)
+        assert (gone.doc_key, gone.deleted) == ("3", True)
+
+    def test_after_a_long_time_all_pages_are_listed_with_what_is_gone(self) -> None:
+        self.system.delete(3)
+        self.system.edit(1, "Heron", "<p>changed</p>")
+        self.system.changes.clear()  # the wiki has forgotten
+        listed = self.listing(datetime(2026, 1, 1, tzinfo=UTC))
+        assert {one.doc_key for one in listed if one.deleted} == {"3"}
+        assert {one.doc_key for one in listed if not one.deleted} == {"1", "2", "4", "5"}
+
+
+class TestZendesk(RecordedSuite):
+    """A smart agent over an export that has what is deleted."""
+
+    __test__ = True
+    agent_class = example("zendesk.Zendesk")
+    given: ClassVar = {"token": "open", "user": "lee@example.com"}
+    system: Tickets
+
+    def made(self) -> Tickets:
+        return Tickets()
+
+    def change_document(self) -> str:
+        self.system.put(3, "changed")
+        return f"{self.parameters['url']}/agent/tickets/3"
+
+    def delete_document(self) -> str:
+        self.system.put(3, "", status="deleted")
+        return f"{self.parameters['url']}/agent/tickets/3"
+
+    def test_only_public_comments_are_read(self) -> None:
+        assert not any("inner" in one.text for one in self.listing())
+
+
+@pytest.mark.servers
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of ldap3, which uses old names of pyasn1
+class TestLdapDirectory(AgentSuite):
+    """A standard agent over a real directory."""
+
+    directory: Directory
+
+    @pytest.fixture(autouse=True)
+    def served(self) -> Iterator[None]:
+        with directory_server() as self.directory:
+            self.agent_class = example("ldap_directory.LdapDirectory")
+            self.directory.add("reader", "Reader", userPassword="open")
+            for uid in ("heron", "egret"):
+                self.directory.add(uid, uid.title(), mail=f"{uid}@example.com", userPassword="hidden")
+            shown = "https://people.example.com/{uid}"
+            self.parameters = {
+                "url": self.directory.url, "base": BASE, "plain": True, "shown": shown,
+                "user": f"uid=reader,{BASE}", "password": "open",
+            }  # fmt: skip
+            self.wrong_parameters = {**self.parameters, "password": PASSWORD}
+            yield
+
+    def change_document(self) -> str:
+        self.directory.change("heron", mail="grey@example.com")
+        return "https://people.example.com/heron"
+
+    def delete_document(self) -> str:
+        self.directory.remove("heron")
+        return "https://people.example.com/heron"
+
+    def test_who_gets_another_name_stays_the_document(self) -> None:
+        before = self.documents()["https://people.example.com/heron"].doc_key
+        self.directory.rename("heron", "grey-heron")
+        assert self.documents()["https://people.example.com/grey-heron"].doc_key == before
+
+    def test_passwords_are_not_read_even_by_who_may(self) -> None:
+        admin = {**self.parameters, "user": f"cn=admin,{BASE}", "password": PASSWORD}
+        with self.crawl(admin) as crawl:
+            crawl.start()
+            assert "hidden" not in repr(crawl.fetch_documents())
+
+    def test_an_open_connection_is_refused_unless_asked_for(self) -> None:
+        with pytest.raises(WorkError), self.crawl({**self.parameters, "plain": False}):
+            pass
 
 
 class Forgetful(example("json_folder.JsonFolder")):  # type: ignore[misc]
