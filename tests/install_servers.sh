@@ -46,14 +46,14 @@ install_package() {
         -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 -o Dpkg::Options::='--path-include=/usr/share/doc/*' "$1" >/dev/null
 }
 
-# A node of OpenSearch with what it needs (71 MB), from Maven Central. It needs Java 21, which Debian 12 does not have.
-install_opensearch() {
-    local folder=var/servers/opensearch
-    compgen -G "$folder/opensearch-[0-9]*.jar" >/dev/null && return
+# A node of NAME with what it needs, from Maven Central, if there is no jar that begins as JAR.
+install_node() {
+    local name=$1 jar=$2 folder=var/servers/$1
+    compgen -G "$folder/$jar" >/dev/null && return
     has_program mvn || return 0
-    echo "Fetching OpenSearch for the tests"
-    timeout 600 mvn --quiet --batch-mode --file tests/support/opensearch.xml dependency:copy-dependencies \
-        -DoutputDirectory="$PWD/$folder" >/dev/null 2>&1 || echo "could not fetch OpenSearch; the tests that need it will say so" >&2
+    echo "Fetching $name for the tests"
+    timeout 600 mvn --quiet --batch-mode --file "tests/support/$name.xml" dependency:copy-dependencies \
+        -DoutputDirectory="$PWD/$folder" >/dev/null 2>&1 || echo "could not fetch $name; the tests that need it will say so" >&2
 }
 
 main() {
@@ -73,4 +73,5 @@ main() {
 }
 
 main "$@"
-install_opensearch
+install_node opensearch 'opensearch-[0-9]*.jar' # 71 MB; it needs Java 21, which Debian 12 does not have
+install_node solr 'solr-core-*.jar'             # 84 MB

@@ -15,6 +15,7 @@ from support.opensearch import node, send
 from support.resource import Reply
 from support.search_engines import ENGINES, Engine, Meilisearch, OpenSearch, Typesense, reply
 from support.server import Request, Server
+from support.solr import CORE, solr_node
 
 from ultracrawl.errors import WorkError
 from ultracrawl.index import Deletion, IndexDocument, NewAnchors
@@ -243,7 +244,7 @@ def test_a_line_that_is_refused_is_left_out(
 @pytest.mark.servers
 @pytest.mark.parametrize("records", ["documents", "sections"])
 def test_a_real_opensearch_holds_what_was_sent(records: str) -> None:
-    """The others are not to be had here: they are answered as their documentation says."""
+    """Meilisearch and Typesense are in no registry: they are answered as their documentation says."""
     server, collection = node(), f"out-{uuid.uuid4().hex}"
     options = {"collection": collection, "records": records, "key": "", "networks": ["127.0.0.0/8"]}
     try:
@@ -262,3 +263,29 @@ def test_a_real_opensearch_holds_what_was_sent(records: str) -> None:
         assert count == {"documents": 1, "sections": 5}[records]
     finally:
         send("DELETE", f"{server}/{collection}")
+
+
+@pytest.mark.servers
+def test_a_real_solr_holds_what_was_sent() -> None:
+    """Documents first, then sections of the same ones in their place, then what is left of them."""
+    with solr_node() as server:
+
+        def found(query: str) -> list[dict[str, Any]]:
+            answer: Any = send("GET", f"{server}/{CORE}/select?q={query}&sort=id+asc&rows=100")
+            return list(answer["response"]["docs"])
+
+        options = {"collection": CORE, "key": "", "timeout": 60.0}
+        with closing(opened("solr", server, **options)) as destination:
+            destination.deliver(Batch("1", [PARTS, document("https://a.example/b", "words", title="B")]))
+            assert [one["url_s"] for one in found("title_txt:guide")] == [PARTS.url]
+            assert [one["LastModifiedDate_ds"] for one in found("acl_ss:staff")] == [[1714521600.0]]
+        with closing(opened("solr", server, **options, records="sections")) as destination:
+            for _ in range(2):  # as after a kill
+                destination.deliver(Batch("2", [PARTS]))
+            assert len(found("*:*")) == 6
+            assert [one["url_s"] for one in found("hierarchy_lvl2_txt:proxies")] == [f"{PARTS.url}#proxies"]
+            destination.deliver(Batch("3", [Deletion("s", PARTS.url)]))
+            assert [one["url_s"] for one in found("*:*")] == ["https://a.example/b"]
+        absent = opened("solr", server, **{**options, "collection": "none"})
+        with closing(absent), pytest.raises(WorkError):
+            absent.deliver(Batch("4", [PARTS]))

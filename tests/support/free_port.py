@@ -33,8 +33,11 @@ def free_port(host: str = "127.0.0.1") -> int:
 
 
 @contextmanager
-def serving(command: Callable[[int], Sequence[str]], errors: Path) -> Iterator[int]:
-    """Run a program on a free port until the end; `command` makes its words for a port. Gives the port.
+def serving(
+    command: Callable[[int], Sequence[str]], errors: Path, *, patience: float = _PATIENCE
+) -> Iterator[int]:
+    """Run a program on a free port until the end; `command` makes its words for a port, on which it
+    listens within `patience` seconds. Gives the port.
 
     Another process may take the port first, so a few are tried. RuntimeError gives what the program said.
     """
@@ -45,7 +48,7 @@ def serving(command: Callable[[int], Sequence[str]], errors: Path) -> Iterator[i
                 command(port), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
             )
         try:
-            if _answers(process, port):
+            if _answers(process, port, patience):
                 yield port
                 return
         finally:
@@ -53,8 +56,8 @@ def serving(command: Callable[[int], Sequence[str]], errors: Path) -> Iterator[i
     raise RuntimeError(f"{command(0)[0]} did not start: {errors.read_text().strip() or 'it gave no reason'}")
 
 
-def _answers(process: subprocess.Popen[bytes], port: int) -> bool:
-    deadline = time.monotonic() + _PATIENCE
+def _answers(process: subprocess.Popen[bytes], port: int, patience: float) -> bool:
+    deadline = time.monotonic() + patience
     while time.monotonic() < deadline and process.poll() is None:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()

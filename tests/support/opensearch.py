@@ -53,7 +53,7 @@ def node() -> str:
     if given := os.environ.get("ULTRACRAWL_TEST_OPENSEARCH"):
         return given.rstrip("/")
     require(find_spec("opensearchpy") is not None, "opensearch-py", get="make venv")
-    java = _java()
+    java = newest_java()
     require(java is not None, f"Java {_LEAST_JAVA} or newer", "openjdk-21-jdk")
     require(any(_LIBRARIES.glob("opensearch-[0-9]*.jar")), "OpenSearch", "maven", get="make servers")
     session = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
@@ -107,7 +107,7 @@ def send(method: str, url: str, body: Json = None) -> object:
         return None
 
 
-def _java() -> Path | None:
+def newest_java() -> Path | None:
     """Return the newest Java of this machine that can run the node."""
     homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
     homes += Path("/usr/lib/jvm").glob("*")
