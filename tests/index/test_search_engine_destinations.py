@@ -7,11 +7,15 @@ import random
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from documentation.pages import blocks
 from support.opensearch import node, send
+from support.project import ROOT
 from support.resource import Reply
 from support.search_engines import ENGINES, Engine, Meilisearch, OpenSearch, Typesense, reply
 from support.server import Request, Server
@@ -241,6 +245,12 @@ def test_a_line_that_is_refused_is_left_out(
 # ---- a real one
 
 
+def query_of_page(engine: str) -> dict[str, Any]:
+    """Return the query that the documentation shows for an engine."""
+    (text,) = blocks(ROOT / "docs" / "search-engines" / f"{engine}.md", "json")
+    return dict(json.loads(text))
+
+
 @pytest.mark.servers
 @pytest.mark.parametrize("records", ["documents", "sections"])
 def test_a_real_opensearch_holds_what_was_sent(records: str) -> None:
@@ -257,10 +267,13 @@ def test_a_real_opensearch_holds_what_was_sent(records: str) -> None:
         found = send("GET", f"{server}/{collection}/_search?q=title:guide")["hits"]["hits"]
         assert [hit["_source"]["url"] for hit in found] == [PARTS.url]
         with closing(opened("opensearch", server, **options)) as again:
-            again.deliver(Batch("4", [PARTS]))
+            again.deliver(Batch("4", [replace(PARTS, acl=())]))
         send("POST", f"{server}/{collection}/_refresh")
         count = send("GET", f"{server}/{collection}/_count")["count"]
         assert count == {"documents": 1, "sections": 5}[records]
+        answer: Any = send("POST", f"{server}/{collection}/_search", query_of_page("opensearch"))
+        if records == "sections":
+            assert [hit["_source"]["url"] for hit in answer["hits"]["hits"]] == [f"{PARTS.url}#setup"]
     finally:
         send("DELETE", f"{server}/{collection}")
 
@@ -281,8 +294,11 @@ def test_a_real_solr_holds_what_was_sent() -> None:
             assert [one["LastModifiedDate_ds"] for one in found("acl_ss:staff")] == [[1714521600.0]]
         with closing(opened("solr", server, **options, records="sections")) as destination:
             for _ in range(2):  # as after a kill
-                destination.deliver(Batch("2", [PARTS]))
+                destination.deliver(Batch("2", [replace(PARTS, acl=())]))
             assert len(found("*:*")) == 6
+            asked = urlencode(query_of_page("solr"), doseq=True)
+            answer: Any = send("GET", f"{server}/{CORE}/select?{asked}")
+            assert [one["url_s"] for one in answer["response"]["docs"]] == [f"{PARTS.url}#setup"]
             assert [one["url_s"] for one in found("hierarchy_lvl2_txt:proxies")] == [f"{PARTS.url}#proxies"]
             destination.deliver(Batch("3", [Deletion("s", PARTS.url)]))
             assert [one["url_s"] for one in found("*:*")] == ["https://a.example/b"]
