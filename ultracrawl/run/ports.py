@@ -132,8 +132,8 @@ class LinkQueue(Protocol):
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Queue the target of an allowed redirect."""
 
-    def retry(self, visit: Visit, delay: float) -> None:
-        """Queue a failed visit again, after at least `delay` seconds."""
+    def retry(self, visit: Visit, delay: float, *, counts: bool = True) -> None:
+        """Queue a failed visit again, after at least `delay` seconds; what was not sent does not count as attempt."""
 
     def release(self, visit: Visit) -> None:
         """Free the place of a visit at its site while its document is converted."""

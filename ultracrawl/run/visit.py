@@ -232,9 +232,9 @@ class Visit:
 
     # ---- changes while in flight
 
-    def count_attempt(self) -> None:
-        """Prepare for a retry of the request, which failed."""
-        self.attempts += 1
+    def prepare_retry(self, *, counts: bool) -> None:
+        """Prepare for another request; the last one `counts` as an attempt unless it was not sent."""
+        self.attempts += counts
         self.answering = False
         self.fetch = self.fetch._replace(status=0, size=0, error="")
         self.deferred_links = None

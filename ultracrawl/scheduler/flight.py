@@ -317,11 +317,11 @@ class VisitsInFlight(Feature):
         else:
             self._frontier.finish_entry(visit.entry.site)
 
-    def retry_visit(self, visit: Visit, delay: float) -> None:
+    def retry_visit(self, visit: Visit, delay: float, *, counts: bool = True) -> None:
         """Queue a failed visit for another attempt; its site waits at least `delay` seconds."""
         self._pacing.note_end(visit)
         self._watch.suspend_visit(visit)
-        visit.count_attempt()
+        visit.prepare_retry(counts=counts)
         entry = visit.entry
         self._context.visits.pop(entry.key, None)
         self._return_place(visit)

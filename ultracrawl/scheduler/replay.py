@@ -190,7 +190,7 @@ class ReplayQueue:
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Ignore the target of a redirect."""
 
-    def retry(self, visit: Visit, delay: float) -> None:
+    def retry(self, visit: Visit, delay: float, *, counts: bool = True) -> None:
         """End the visit as failed: the stored response cannot be read later either."""
         ending = Ending(UrlOutcome.FAILED, StatusCode.IO_ERROR, Cause(CauseCode.NOT_STORED))
         self._context.endings.end_visit(visit, ending)

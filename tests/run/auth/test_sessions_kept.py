@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.certificates import Authority
+from support.fast import fast_xml
 from support.network import NetworkSite
 from support.project import LOOPBACK, Workspace
 from support.proxy import Proxy
@@ -177,6 +178,36 @@ def test_another_try_after_a_login_that_failed(
     statuses = [source.statuses()[page] for page in club.pages]
     assert (statuses.count(200), statuses.count(959)) == (found, 6 - found)
     assert club.attempts == attempts
+
+
+class Shaky(Club):
+    """A club whose pages fail when they are asked for the first time."""
+
+    def __init__(self) -> None:
+        super().__init__(closed=1)
+        self.asked: set[str] = set()
+
+    def inside(self, request: Request) -> Reply:
+        if request.path not in self.asked:
+            self.asked.add(request.path)
+            return Reply(503)
+        return super().inside(request)
+
+
+def test_fast_223_a_page_that_waited_for_a_login_has_all_its_attempts(workspace: Workspace) -> None:
+    club = Shaky()
+    with club.serve() as url:
+        pages = tuple(f"{url}{page}" for page in club.pages[:2])
+        inside = login_xml({"site": url.split("/")[2], "form": "/enter"}, {"relogin_if_failed": True}, ttl=60)
+        options = {
+            "start_uris": pages,
+            "delay": 0.4,
+            "max_pending": 2,
+            "http_errors/5xx": "DELETE:9, RETRY:1",
+        }
+        (workspace.directory / "c.xml").write_text(fast_xml(options, inside=inside))
+        workspace.crawl("-c", "c.xml", code=None)
+    assert len(workspace.command("search", "-c", "c.xml", "needle", "--json").json["hits"]) == 2
 
 
 @pytest.mark.parametrize("ttl", [1, 0], ids=["fast_220-1", "fast_220-none"])

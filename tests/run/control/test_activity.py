@@ -71,7 +71,7 @@ def test_nor_is_an_answer_that_comes_slowly_or_is_converted(crawl: Crawl) -> Non
     visit = visited(crawl)
     visit.note_answer_begun()
     assert crawl.quiet() == 0
-    visit.count_attempt()
+    visit.prepare_retry(counts=True)
     clock.leap(10_000)
     assert crawl.quiet() == 10, "it failed, and is asked again"
     visit.note_answer(FetchResult(status=200))

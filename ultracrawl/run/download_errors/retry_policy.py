@@ -46,7 +46,7 @@ class RetryPolicy:
         visit.note_error(str(failure.cause) if failure.outcome is UrlOutcome.NETWORK_ERROR else "")
         error = error_of(failure)
         if failure.wait is not None and not self._context.run.failed and not visit.tentative:
-            self._context.queue.retry(visit, failure.wait)
+            self._context.queue.retry(visit, failure.wait, counts=False)
         elif error:
             self._apply_rules(visit, error, failure)
         else:
