@@ -19,7 +19,7 @@ from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.control_channel import crawl_status
 from ultracrawl.stores.project_stores import open_state, state_file
-from ultracrawl.stores.site_orders import SiteOrder, leave_site_order
+from ultracrawl.stores.site_orders import SiteAction, SiteOrder, leave_site_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,16 @@ class Selection:
             )
 
         return is_selected
+
+    def orders(self, action: SiteAction) -> list[SiteOrder]:
+        """Return the orders for a crawl that do `action` to what is selected. Raises `PatternError`."""
+        self.test()
+        return [
+            *([SiteOrder(action, "")] if self.everything else ()),
+            *(SiteOrder(action, url) for url in self.urls),
+            *(SiteOrder(action, text, prefix=True) for text in self.prefixes),
+            *(SiteOrder(action, text, expression=True) for text in self.expressions),
+        ]
 
 
 @dataclass(slots=True)

@@ -29,6 +29,7 @@ class ServedApi:
 
     def __init__(self, folder: Path, urls: list[str]) -> None:
         self.workspace, self.log = Workspace(folder), folder / "serve.log"
+        self.starts = dict(zip(NAMES, urls, strict=True))
         self.told = folder / "told"
         program = folder / "tell.sh"
         program.write_text(f'#!/bin/sh\necho "$ULTRACRAWL_NOTICE" >> {self.told}\n')
@@ -58,9 +59,13 @@ class ServedApi:
     def _token(self, role: str) -> str:
         return self.workspace.command("token", "create", role, "--role", role).out.strip()
 
-    def ask(self, method: str, path: str, status: int, token: str | None = None) -> httpx.Response:
+    def ask(
+        self, method: str, path: str, status: int, token: str | None = None, body: object = None
+    ) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.token if token is None else token}"}
-        answer = httpx.request(method, self.url + path, headers=headers, timeout=30, trust_env=False)
+        answer = httpx.request(
+            method, self.url + path, headers=headers, json=body, timeout=30, trust_env=False
+        )
         assert answer.status_code == status, answer.text
         return answer
 
@@ -107,6 +112,27 @@ def test_crawls_are_begun_watched_and_stopped(served: ServedApi, sites: dict[str
     numbers = served.ask("GET", "/metrics", 200).text
     assert 'ultracrawl_runs_total{result="done",source="one"} 1.0' in numbers
     assert 'ultracrawl_runs_total{result="stopped",source="two"} 1.0' in numbers
+
+
+def test_what_is_decided_while_a_source_is_crawled_is_done_by_its_crawl(
+    served: ServedApi, sites: dict[str, Site]
+) -> None:
+    site, base = sites["one"], served.starts["one"]
+    site.page("/b", title="B", text="stilts")
+    site.page("/c", title="C", text="avocets")
+    site.page("/", title="Home", links=["/a", "/b"], text="herons")
+    held = site.hold("/a")
+    served.ask("POST", "/api/v1/sources/one/start", 202)
+    until(lambda: site.count("/b") and site.count("/a"))
+    removal = {"decision": "remove", "urls": [f"{base}b"]}
+    answer = served.ask("POST", "/api/v1/sources/one/approvals", 200, body=removal).json()
+    assert (answer["kept"], answer["removed"]) == (True, 0)
+    answer = served.ask("POST", "/api/v1/sources/one/urls", 200, body={"urls": [f"{base}c"]}).json()
+    assert answer["accepted"] == [f"{base}c"]
+    until(lambda: site.count("/c"))
+    held.set()
+    until(lambda: served.phase("one") == "idle")
+    assert served.workspace.outcomes()["/b"] == "REMOVED"
 
 
 def test_slow_and_silent_connections_shut_nobody_out(served: ServedApi, sites: dict[str, Site]) -> None:

@@ -20,7 +20,7 @@ from ultracrawl.cli.terminal import print_line
 from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of, keep_for_run
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.project_stores import open_state, state_exists
-from ultracrawl.stores.site_orders import SiteAction, SiteOrder
+from ultracrawl.stores.site_orders import SiteAction
 
 
 @click.command("approve")
@@ -73,7 +73,7 @@ def command(
         _list(project, definition, selection, as_json)
         return
     action = SiteAction.DELETE if remove else SiteAction.RESTORE if restore else SiteAction.APPROVE
-    if keep_for_run(project, source, _orders(action, selection)):
+    if keep_for_run(project, source, selection.orders(action)):
         if as_json:
             print_json({"source": source, "kept": True})
         else:
@@ -86,17 +86,6 @@ def command(
         print_json(asdict(approval.report))
     else:
         _print(approval.report, remove, restore)
-
-
-def _orders(action: SiteAction, selection: Selection) -> list[SiteOrder]:
-    """Return the orders for what is selected. Raises `PatternError`."""
-    selection.test()
-    return [
-        *([SiteOrder(action, "")] if selection.everything else ()),
-        *(SiteOrder(action, url) for url in selection.urls),
-        *(SiteOrder(action, text, prefix=True) for text in selection.prefixes),
-        *(SiteOrder(action, text, expression=True) for text in selection.expressions),
-    ]
 
 
 def _check(selection: Selection, listing: bool, remove: bool, restore: bool) -> None:

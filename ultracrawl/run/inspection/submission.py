@@ -81,11 +81,7 @@ def submit_url(
         answer = SubmissionAnswer(url, SubmissionCode.OK, f"{best.source.name} fetches it again")
     if answer.code is SubmissionCode.OK:
         try:
-            file = state_file(project, best.source.name)
-            if file is not None and crawl_status(file) is not None:
-                keep_url(project, best.source.name, best.access_url)
-            else:
-                _queue_urls(project, best.source, [best])
+            _queue_urls(project, best.source, [best])
         except (UserError, WorkError) as error:  # its state is damaged, for example
             return SubmissionAnswer(url, SubmissionCode.INTERNAL_ERROR, str(error))
     return answer
@@ -127,8 +123,8 @@ _ORDER = (
 def submit_urls(project: Project, source: DataSource, urls: Sequence[str]) -> dict[str, Any]:
     """Queue URLs in a source; new ones are returned as accepted, excluded ones with the rule.
 
-    URLs are queued at depth 0 like start URLs, also known ones, for which there is only an answer. Raises `UserError`
-    while the source is being crawled, `StateError`.
+    URLs are queued at depth 0 like start URLs, also known ones, for which there is only an answer. While the source is
+    being crawled, its crawl queues them. Raises `UserError`, `StateError`.
     """
     judged = [_judge(project, source, url) for url in dict.fromkeys(urls)]
     accepted = {decision.access_url: decision for decision in judged if decision.excluding is None}
@@ -170,6 +166,11 @@ def _verdict(source: DataSource, explained: Explanation) -> tuple[SubmissionCode
 
 
 def _queue_urls(project: Project, source: DataSource, urls: Iterable[_Judged]) -> None:
+    file = state_file(project, source.name)
+    if file is not None and crawl_status(file) is not None:
+        for decision in urls:
+            keep_url(project, source.name, decision.access_url)
+        return
     levels = compile_source(source, project).levels
     with closing(open_state(project, source.name)) as state:
         entries = [_entry(state, decision, levels.of(decision.access_url)) for decision in urls]

@@ -255,6 +255,8 @@ class Approved(_Shape):
     deleted: int
     restored: int
     pending: int
+    kept: bool = False
+    """Whether the running crawl carries the decision out, or the next one; all numbers are 0 then."""
 
 
 class Refused(_Shape):

@@ -20,11 +20,11 @@ from ultracrawl.service.api.audit import Details
 from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
 from ultracrawl.service.api.sources import MAX_URLS, Name
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.approval import Selection, approval_of
-from ultracrawl.service.control import running_crawl_status
-from ultracrawl.service.held_back import CHANGES, DELETIONS, HeldBack
+from ultracrawl.service.approval import ApprovalReport, Selection, approval_of, keep_for_run
+from ultracrawl.service.held_back import CHANGES, DELETIONS, ORDERED, HeldBack
 from ultracrawl.sources import DataSource
 from ultracrawl.stores.project_stores import open_state, state_exists
+from ultracrawl.stores.site_orders import SiteAction
 
 router = APIRouter(tags=["approvals"])
 MAX_SUBMITTED_URLS = 100
@@ -37,6 +37,13 @@ class Decision(StrEnum):
     APPROVE = "approve"
     REMOVE = "remove"
     RESTORE = "restore"
+
+
+_ACTIONS = {
+    Decision.APPROVE: SiteAction.APPROVE,
+    Decision.REMOVE: SiteAction.DELETE,
+    Decision.RESTORE: SiteAction.RESTORE,
+}
 
 
 class ApprovalOrder(RequestBody):
@@ -93,12 +100,14 @@ def waiting(state: State, _requester: Editor, name: Name, limit: Limit = 1000) -
 
 @router.post("/sources/{name}/approvals", responses=shapes.answers(shapes.Approved))
 def approve(state: State, _requester: Editor, name: Name, order: ApprovalOrder, details: Details) -> Response:
-    """Decide on documents that wait, or on known URLs; 409 while the source is crawled."""
+    """Decide on documents that wait, or on known URLs; while the source is crawled, its crawl carries it out."""
     details["decision"] = order.decision.value
-    source = _idle_source(state, name)
+    source = _crawled_source(state, name)
     selection = Selection(order.urls, order.prefixes, order.regexps)
     if selection.everything and order.decision is not Decision.APPROVE:
         raise UserError(f"{order.decision.value} needs urls, prefixes or regexps")
+    if keep_for_run(state.project, name, selection.orders(_ACTIONS[order.decision])):
+        return json_answer({**asdict(ApprovalReport(name)), "kept": True})
     with approval_of(state.project, source) as approval:
         match order.decision:
             case Decision.APPROVE:
@@ -108,15 +117,15 @@ def approve(state: State, _requester: Editor, name: Name, order: ApprovalOrder, 
             case Decision.RESTORE:
                 approval.restore(selection)
     details |= asdict(approval.report)
-    return json_answer(asdict(approval.report))
+    return json_answer({**asdict(approval.report), "kept": False})
 
 
 @router.post("/sources/{name}/urls", responses=shapes.answers(shapes.Submitted))
 def submit(
     state: State, _requester: Editor, name: Name, order: SubmissionOrder, details: Details
 ) -> Response:
-    """Let the next crawl fetch URLs; a URL that the rules exclude is `refused`. 409 while the source is crawled."""
-    result = submit_urls(state.project, _idle_source(state, name), order.urls)
+    """Let the running crawl fetch URLs, or the next one; a URL that the rules exclude is `refused`."""
+    result = submit_urls(state.project, _crawled_source(state, name, valid=True), order.urls)
     details["urls"] = len(order.urls)
     return json_answer(result)
 
@@ -129,7 +138,7 @@ def deletions(state: State, _requester: Editor, name: Name, limit: Limit = 1000)
 
 @router.post("/sources/{name}/deletions", responses=shapes.answers(shapes.HeldBack))
 def delete(state: State, _requester: Editor, name: Name, order: DeletionOrder, details: Details) -> Response:
-    """Carry out the deletions that were held back, or forget them; 409 while the source is crawled."""
+    """Carry out the deletions that were held back, or forget them; the running crawl does if there is one."""
     return _decide(DELETIONS, state, name, order.decision, details)
 
 
@@ -141,7 +150,7 @@ def changes(state: State, _requester: Editor, name: Name, limit: Limit = 1000) -
 
 @router.post("/sources/{name}/changes", responses=shapes.answers(shapes.HeldBack))
 def accept(state: State, _requester: Editor, name: Name, order: ChangeOrder, details: Details) -> Response:
-    """Let the new versions that are held back into the index, or drop them; 409 while the source is crawled."""
+    """Let the new versions that are held back into the index, or drop them; the running crawl does if there is one."""
     return _decide(CHANGES, state, name, order.decision, details)
 
 
@@ -158,16 +167,18 @@ def _decide(
     details: dict[str, Any],
 ) -> Response:
     approve = decision not in (DeletionDecision.DISCARD, ChangeDecision.DISCARD)
-    records = guard.decide(state.project, _idle_source(state, name), approve=approve)
+    source = _crawled_source(state, name)
+    records, done = guard.records(state.project, source), ORDERED
+    if not guard.keep(state.project, name, records, approve=approve):
+        records = guard.decide(state.project, source, approve=approve)
+        done = guard.approved if approve else guard.discarded
     details |= {"decision": decision.value, "documents": len(records)}
-    return json_answer(guard.as_json(name, guard.approved if approve else guard.discarded, records))
+    return json_answer(guard.as_json(name, done, records))
 
 
-def _idle_source(state: ApiState, name: str) -> DataSource:
-    """Return a source that has been crawled and is idle now. Raises `Conflict`."""
-    source = state.valid_source(name)
-    if running_crawl_status(state.project, name) is not None:
-        raise Conflict(f"the source {name!r} is being crawled; stop it first, or wait for its end")
+def _crawled_source(state: ApiState, name: str, *, valid: bool = False) -> DataSource:
+    """Return a source that has been crawled; with `valid` its definition is needed. Raises `Conflict`."""
+    source = state.valid_source(name) if valid else state.known_source(name)
     if not state_exists(state.project, name):
         raise Conflict(f"the source {name!r} was never crawled")
     return source
