@@ -7,7 +7,7 @@ import logging
 import signal
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
@@ -46,6 +46,8 @@ class Run:
     """URLs of a person: each that cannot be read is a problem of the run."""
     filtering: Filtering | None = None
     """Filters of a robot, which outlive its runs."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of its spider (`scrapy crawl -a`)."""
 
 
 Follow = Callable[[RunningCrawl], Awaitable[Run | None]]
@@ -68,10 +70,14 @@ def run_source(
     problem of its run. Raises a one-line `UserError` or `WorkError` if it cannot start, which is stored for `status`.
     Can be called once per process, because Twisted's reactor cannot be started again.
     """
-    reports = list[RunReport]()
     process = crawler_process(settings or {}, force=force)
-    show = watcher or (lambda _: None)
-    run_reactor(process, crawl_source(process, Run(project, source, given_urls), show, reports))
+    return run_here(process, Run(project, source, given_urls), watcher)
+
+
+def run_here(process: AsyncCrawlerProcess, run: Run, watcher: Watcher | None = None) -> list[RunReport]:
+    """Crawl a source in a process of Scrapy, as `run_source` does in one of its own."""
+    reports = list[RunReport]()
+    run_reactor(process, crawl_source(process, run, watcher or (lambda _: None), reports))
     return reports
 
 
@@ -116,7 +122,7 @@ async def _crawl(process: AsyncCrawlerProcess, run: Run, restarts: int, watcher:
     crawler = process.create_crawler(spider)
     watch = asyncio.ensure_future(_watch(crawler, watcher))
     try:
-        await process.crawl(crawler)
+        await process.crawl(crawler, **run.arguments)
     finally:
         watch.cancel()
     crawl = running_crawl(crawler)

@@ -85,15 +85,22 @@ class SourceSpiderLoader(SpiderLoader):
 
         Raises `KeyError` for an unknown name, `SpiderDefinitionError` if the definitions have mistakes.
         """
-        if self._project and spider_name in self._project.known_sources:
-            try:
-                source = Catalog(self._project).find(spider_name)
-                if self._mode:
-                    source = _with_crawling_mode(source, self._mode)
-                return make_spider_class(self._project, source)
-            except UserError as error:
-                raise SpiderDefinitionError(str(error)) from error
-        return super().load(spider_name)
+        if (found := self.find_source(spider_name)) is None:
+            return super().load(spider_name)
+        try:
+            return make_spider_class(*found)
+        except UserError as error:
+            raise SpiderDefinitionError(str(error)) from error
+
+    def find_source(self, name: str) -> tuple[Project, DataSource] | None:
+        """Return a source and its project, None if no source has this name. Raises `SpiderDefinitionError`."""
+        if self._project is None or name not in self._project.known_sources:
+            return None
+        try:
+            source = Catalog(self._project).find(name)
+            return self._project, _with_crawling_mode(source, self._mode) if self._mode else source
+        except UserError as error:
+            raise SpiderDefinitionError(str(error)) from error
 
     def find_by_request(self, request: Request) -> builtins.list[str]:
         """Return the names of the spiders for a request: sources with a start URL on its host come first."""

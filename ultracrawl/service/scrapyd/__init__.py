@@ -1,1 +1,1 @@
-"""Crawls on other machines through Scrapyd (the profiles of schedules)."""
+"""Crawls on other machines through Scrapyd (the profiles of schedules), and the `scrapy crawl` that it runs."""
