@@ -51,15 +51,17 @@ class TrapStage:
     def __init__(
         self, counter: str, counted: str, limit_at: Callable[[str], int | None], rule: Callable[[int], str]
     ) -> None:
-        """`counter` is a field of `TrapCounts`, `counted` the text for it in the reason; `limit_at` is by site."""
+        """`counter` is a field of `TrapCounts`, `counted` the text for it in the reason; `limit_at` is by URL."""
         self._counter, self._counted = counter, counted
         self._limit_at, self._rule = limit_at, rule
 
     def judge(self, candidate: Candidate) -> Decision | None:
         """Return the refusal of a new URL if the limit is reached, else None."""
         number: int | None = getattr(candidate.counts, self._counter)
-        limit = self._limit_at(site_of(candidate.url))
-        if not limit or number is None or number < limit or candidate.known or candidate.seed:
+        if number is None or candidate.known or candidate.seed:
+            return None
+        limit = self._limit_at(candidate.url)
+        if not limit or number < limit:
             return None
         reason = f"{number} {self._counted} are known; {limit} are allowed"
         return Decision(False, self.name, self._rule(limit), reason)
@@ -87,13 +89,16 @@ class TrapLimits:
         """Return the limits of a site."""
         return (self.overlays.find(site) or self.usual) if self.overlays else self.usual
 
-    def per_site(self, site: str) -> int | None:
-        """Return the maximum number of URLs of a site."""
-        return self.at(site).per_site
+    def per_site(self, url: str) -> int | None:
+        """Return the maximum number of URLs of the site of a URL."""
+        return self._at_url(url).per_site
 
-    def variations(self, site: str) -> int | None:
-        """Return the maximum number of queries of a path of a site."""
-        return self.at(site).variations
+    def variations(self, url: str) -> int | None:
+        """Return the maximum number of queries of the path of a URL."""
+        return self._at_url(url).variations
+
+    def _at_url(self, url: str) -> SiteLimits:
+        return self.at(site_of(url)) if self.overlays else self.usual
 
     @property
     def any(self) -> SiteLimits:
@@ -152,7 +157,7 @@ class TrapGuard:
             full = {
                 path: number
                 for path, number in self._queries.items()
-                if number >= (self.limits.variations(site_of(path)) or 0)
+                if number >= (self.limits.variations(path) or 0)
             }
             self._queries = full if len(full) < self._max_paths // 2 else {}
         self._queries[path] = self._queries.get(path, 0) + 1
