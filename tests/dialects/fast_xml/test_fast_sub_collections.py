@@ -10,6 +10,7 @@ from support.fast import fast_options, fast_xml
 from ultracrawl.dialects.fast_xml.options import OPTIONS, RULE_SECTIONS
 from ultracrawl.sources import Loaded, compile_source
 from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.sections.sites import SitesSection
 
 START = ("http://a.example/", "http://a.example/news/")
 
@@ -64,6 +65,29 @@ def test_fast_5_32_start_uris_that_a_sub_collection_does_not_cover_are_those_of_
 def line_of(folder: Path, text: str) -> int:
     lines = (folder / "collection.xml").read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_a_sub_collection_of_hosts_has_the_rules_that_an_override_gives_to_its_sites(tmp_path: Path) -> None:
+    inside = sub(include_domains__exact=("b.example",), delay=5.0, max_doc=7, use_javascript=True)
+    start = (*START, "http://b.example/")
+    loaded = load(tmp_path, inside, start_uris=start, include_domains__suffix=("example",))
+    assert loaded.project, loaded.findings
+    main, part = loaded.project.sources.values()
+    written = {
+        "politeness": {"delay": 5},
+        "limits": {"pages_per_site": 7},
+        "javascript": part.javascript.model_dump(exclude_defaults=True),
+    }
+    overrides = SitesSection.model_validate({"overrides": {"b.example": written}}).overrides
+    sites = main.sites.model_copy(update={"overrides": overrides})
+    overlay = compile_source(main.model_copy(update={"sites": sites})).overlay_of("http://b.example/")
+    assert overlay is not None
+    compiled = compile_source(part)
+    for section in ("politeness", "limits", "javascript", "content"):
+        assert getattr(overlay.source, section) == getattr(part, section)
+    delay = overlay.pace.delay, overlay.pace.concurrency, overlay.pace.backoff
+    assert delay == (compiled.pace.delay, compiled.pace.concurrency, compiled.pace.backoff)
+    assert (overlay.redirects, overlay.reader) == (compiled.redirects, compiled.reader)
 
 
 def test_fast_5_32_a_sub_collection_is_a_source_with_options_of_its_own(tmp_path: Path) -> None:
