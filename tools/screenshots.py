@@ -1,10 +1,10 @@
-"""Take the pictures of the search page and the search box in docs/images: light, dark, on a phone, with suggestions.
+"""Take the pictures of the pages and the search box in docs/images: light, dark, on a phone, with suggestions.
 
     python tools/screenshots.py [--folder DIR]
 
 Documentation of Debian packages (`make servers` installs it) is served, crawled into a temporary folder, and searched;
-all on loopback. Chromium visits the search page, and a page of the documentation with the box. Look at the pictures
-before you commit them.
+all on loopback. Chromium visits the search page, a page of the documentation with the box, and, signed in, the
+administration. Look at the pictures before you commit them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DEFINITION = """
 search_page: {public: true, title: Example Docs}
 search: {group_names: {manual: {en: PostgreSQL manual}}}
 processes: {default_interval: null}
-defaults: {storage: {keep: true}}
+defaults: {storage: {keep: true}, refresh: {interval: 24 h}}
 sources:
   Manual:
     start_urls: ["SITE/MANUAL"]
@@ -42,7 +42,17 @@ sources:
     politeness: {delay: 0, concurrency: 8}
   FAQ: {type: file, public: true, paths: [DOCUMENTS/debian/FAQ/de/, DOCUMENTS/debian/FAQ/fr/]}
   Policy: {type: file, public: true, paths: [DOCUMENTS/debian-policy/]}
+  News: {start_urls: ["SITE/nothing-here/"], public: confirmed, boundary: {networks: [127.0.0.0/8]}}
+  Books:
+    start_urls: ["SITE/debian/FAQ/fr/"]
+    public: confirmed
+    crawling_mode: examine
+    boundary: {networks: [127.0.0.0/8]}
+  Wiki: {start_urls: ["SITE/MANUAL"], public: confirmed, depht: 3}
 """
+CRAWLS = (("Manual", "FAQ", "Policy", "News", "Books"), ("FAQ", "Policy", "News"), ("Policy",))
+"""The sources of each of the crawls, so that some have more runs than others."""
+USER, PASSWORD = "anna", "a password of pictures"
 DESKTOP, PHONE = (1280, 900), (390, 844)
 QUERY = "/?q=create+index"
 
@@ -93,6 +103,21 @@ def search_box(page: Page, places: Places) -> None:
     page.keyboard.press("ArrowDown")
 
 
+def overview(page: Page, places: Places) -> None:
+    """Show all sources."""
+    page.goto(f"{places.service}/admin")
+
+
+def source(page: Page, places: Places) -> None:
+    """Show a source."""
+    page.goto(f"{places.service}/admin/sources/Policy")
+
+
+def excluded_url(page: Page, places: Places) -> None:
+    """Show why a URL is not in the index."""
+    page.goto(f"{places.service}/admin/sources/Manual/url?url={places.site}/debian-policy/")
+
+
 PICTURES = {
     "search-page": (DESKTOP, "light", search_page),
     "search-page-dark": (DESKTOP, "dark", search_page),
@@ -100,6 +125,10 @@ PICTURES = {
     "search-page-phone": (PHONE, "light", phone),
     "search-box": (DESKTOP, "light", search_box),
     "search-box-phone": (PHONE, "dark", search_box),
+    "administration": (DESKTOP, "light", overview),
+    "administration-phone": (PHONE, "dark", overview),
+    "administration-source": (DESKTOP, "dark", source),
+    "administration-url": (DESKTOP, "light", excluded_url),
 }
 """The pictures: size of the window, colours, and what brings a page into its state."""
 
@@ -124,12 +153,26 @@ def documentation() -> Iterator[str]:
 def searched(folder: Path, site: str) -> Iterator[Places]:
     """Crawl the documentation, and serve the search page."""
     program = [sys.executable, "-m", "ultracrawl"]
-    names = {"SITE": site, "MANUAL": MANUAL, "DOCUMENTS": str(DOCUMENTS)}
-    text = re.sub("|".join(names), lambda found: names[found[0]], DEFINITION)
+    values = {"SITE": site, "MANUAL": MANUAL, "DOCUMENTS": str(DOCUMENTS)}
+    text = re.sub("|".join(values), lambda found: values[found[0]], DEFINITION)
     (folder / "ultracrawl.yaml").write_text(text)
-    subprocess.run([*program, "crawl"], cwd=folder, check=False, stdout=subprocess.DEVNULL)
+    for names in CRAWLS:
+        subprocess.run([*program, "crawl", *names], cwd=folder, check=False, stdout=subprocess.DEVNULL)
     make_key = [*program, "token", "create", "docs", "--public", "--site", site]
     key = subprocess.run(make_key, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    add_user = [
+        *program,
+        "user",
+        "add",
+        USER,
+        "--role",
+        "administrator",
+        "--all-principals",
+        "--password-stdin",
+    ]
+    subprocess.run(
+        add_user, cwd=folder, check=True, stdout=subprocess.DEVNULL, text=True, input=f"{PASSWORD}\n"
+    )
     command = [*program, "serve", "--port", "0"]
     with subprocess.Popen(
         command, cwd=folder, text=True, stderr=subprocess.STDOUT, stdout=subprocess.PIPE
@@ -161,10 +204,17 @@ def main() -> None:
     ):
         program = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        first = browser.new_page()
+        first.goto(f"{places.service}/login")
+        first.fill("#name", USER)
+        first.fill("#password", PASSWORD)
+        first.click("form.login button")
+        session = first.context.storage_state()
         for name, ((width, height), colours, bring) in PICTURES.items():
             page = browser.new_page(
                 viewport={"width": width, "height": height},
                 color_scheme="dark" if colours == "dark" else "light",
+                storage_state=session if name.startswith("administration") else None,
             )
             bring(page, places)
             page.wait_for_load_state("networkidle")
