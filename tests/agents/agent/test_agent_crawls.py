@@ -26,7 +26,8 @@ def note(name: str, text: str = "", **more: Any) -> dict[str, Any]:
     return {"display_url": f"https://cms.example.com/{name}", "text": f"common {text or name}", **more}
 
 
-def test_delivered_documents_are_found_with_all_that_is_said_of_them(
+# Checklist 24 of Ultra Search: user-defined sources can be defined.
+def test_ultra_search_24_delivered_documents_are_found_with_all_that_is_said(
     workspace: Workspace, system: AgentSystem
 ) -> None:
     define(workspace, attributes={"author": "Author", "section": "Section", "size": "Size"})

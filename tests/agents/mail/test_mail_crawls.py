@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,3 +136,26 @@ def test_ultra_search_36_copies_stay_in_the_archive_when_mails_are_expunged(
     server.inbox.expunge(1)
     assert crawl(workspace)["deleted"] == 1
     assert {file.read_bytes() for file in folder.rglob("*") if file.is_file()} == stored
+
+
+# Checklist 129 of Ultra Search: crawlers on several machines share the archive of mails.
+def test_ultra_search_129_crawls_of_several_machines_share_an_archive(
+    tmp_path: Path, server: ImapServer
+) -> None:
+    server.inbox.add(mail(1), mail(2))
+    shared = tmp_path / "share"
+    machines = [Workspace(tmp_path / name) for name in ("north", "south")]
+    for workspace in machines:
+        workspace.directory.mkdir()
+        source = source_of(server, archive=str(shared))
+        workspace.write({"sources": {workspace.directory.name: source}})
+    for _ in range(2):
+        for workspace in machines:
+            crawl(workspace)
+    sent = {server.inbox.mails[1], server.inbox.mails[2]}
+    server.inbox.expunge(1)
+    assert crawl(machines[0])["deleted"] == 1
+    server.forget()
+    assert crawl(machines[1])["deleted"] == 1
+    assert (titles(machines[0], "common"), server.bodies) == (titles(machines[1], "common"), 0)
+    assert {file.read_bytes() for file in shared.rglob("*.eml")} == sent
