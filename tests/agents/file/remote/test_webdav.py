@@ -76,6 +76,7 @@ MULTISTATUS = b'<multistatus xmlns="DAV:"><response><href>/docs/</href></respons
         ("405 Method Not Allowed", [], b"", True),
         ("207 Multi-Status", [], MULTISTATUS, False),
         ("207 Multi-Status", [], b'<!DOCTYPE a [<!ENTITY b "c">]>' + MULTISTATUS + b"</multistatus>", False),
+        ("207 Multi-Status", [], MULTISTATUS.replace(b"docs", b"other") + b"</multistatus>", False),
         ("503 Service Unavailable", [], b"", False),
         ("403 Forbidden", [], b"", True),
     ],

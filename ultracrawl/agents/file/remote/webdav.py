@@ -48,7 +48,10 @@ class WebdavFolder(RemoteFolder):
     def members(self, folder: bytes) -> Iterator[RemoteFile]:
         """Yield the files and the folders in a folder."""
         top = folder.rstrip(_SLASH)
-        for path, found in self._properties(top + _SLASH, depth=1):
+        described = list(self._properties(top + _SLASH, depth=1))
+        if all(path != top for path, _ in described):  # its members would be taken for gone
+            raise OSError(errno.EIO, "the server describes another folder")
+        for path, found in described:
             if path.rpartition(_SLASH)[0] == top and path != top:
                 yield found
 
@@ -60,7 +63,7 @@ class WebdavFolder(RemoteFolder):
         except _RedirectedError:  # most servers name a folder with a slash
             asked = path.rstrip(_SLASH) + _SLASH
             answers = list(self._properties(asked, depth=0))
-        if len(answers) != 1:
+        if [described for described, _ in answers] != [path.rstrip(_SLASH)]:
             raise OSError(errno.EIO, "the server does not describe it")
         return answers[0][1]
 
@@ -95,7 +98,7 @@ class WebdavFolder(RemoteFolder):
     ) -> _Answer:
         client = self._client.get()
         answer = self._perform(client, method, path, headers, body, limit=limit)
-        return _checked(answer, "PROPFIND" if body else "GET", self._server)
+        return _checked(answer, method, self._server)
 
     def _perform(
         self,
