@@ -116,12 +116,18 @@ def documents_of_runs(pair: Pair, directory: Path, number: int) -> list[dict[str
         return left
 
 
-def undisturbed(trace: dict[str, Any]) -> dict[str, Any]:
-    """Return what the first run of a trace left, as `killed` has it."""
-    return {
-        "urls": after_kill(trace["run 1"]["urls"]),
-        "documents": without_depth(trace["run 1"]["documents"]),
-    }
+def undisturbed(trace: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """Return what the first run of a trace left, in the form of `killed`.
+
+    A link that another source sends comes in the second run of the trace; after a kill it may be there in time.
+    """
+    urls, documents = list(trace["run 1"]["urls"]), dict(trace["run 1"]["documents"])
+    known, early = {row["url"] for row in urls}, {row["url"] for row in found["urls"]}
+    for row in trace["run 2"]["urls"]:
+        if row["url"] in early - known and row["outcome"] == "NEW":
+            urls.append(row)
+            documents[row["url"]] = trace["run 2"]["documents"][row["url"]]
+    return {"urls": after_kill(urls), "documents": without_depth(documents)}
 
 
 def looks(pair: Pair, directory: Path) -> dict[str, Any]:

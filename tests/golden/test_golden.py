@@ -31,7 +31,7 @@ def test_runs(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.kill_at])
 def test_kill(name: str, tmp_path: Path) -> None:
     left = recorder.killed(PAIRS[name], tmp_path)
-    assert_same(recorder.undisturbed(stored(name)), left)
+    assert_same(recorder.undisturbed(stored(name), left), left)
 
 
 @every_pair
