@@ -194,3 +194,12 @@ def test_a_file_is_what_it_is_when_it_is_read_and_not_when_it_was_listed(site: S
         after.attributes,
         after.validators,
     )
+
+
+def test_the_longest_prefix_of_a_remote_url_is_replaced__ultra_search_33(site: SftpSite) -> None:
+    shown = {
+        site.url: "https://webhost/",
+        f"{site.url}docs/": "https://webhost/client/",
+        "file:///": "https://other/",
+    }
+    assert one_entry(setup_of(site, display_url=shown)).display_url == "https://webhost/client/a.txt"
