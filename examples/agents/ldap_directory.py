@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from string import Formatter
 from typing import Any, ClassVar
@@ -36,25 +37,25 @@ class LdapDirectory(CrawlerAgent):
 
     def open(self, params: Mapping[str, Any]) -> None:
         """Log in. Raises `AgentError` if the server is not the one that its certificate names."""
-        tls = ldap3.Tls(validate=ssl.CERT_REQUIRED)
         self._params = params
         self._words = tuple(params.get("attributes") or WORDS)
         self._shown = params.get("shown") or f"{params['url']}/{{dn}}"
         try:
-            # Without its schema: with it, to ask for what no entry can have is an error.
-            server = ldap3.Server(params["url"], tls=tls, connect_timeout=30, get_info=ldap3.NONE)
-            is_open = server.ssl or params.get("plain")
-            self._connection = ldap3.Connection(
-                server,
-                params.get("user"),
-                params.get("password"),
-                auto_bind=ldap3.AUTO_BIND_NO_TLS if is_open else ldap3.AUTO_BIND_TLS_BEFORE_BIND,
-                auto_referrals=False,  # another server would get the password
-                raise_exceptions=True,
-                receive_timeout=60,
-            )
+            self._connection = _connection(params)
+            self._log_in()
         except LDAPException as error:
             raise AgentError(f"{params['url']}: {error}") from error
+
+    def _log_in(self) -> None:
+        try:
+            self._connection.open()
+            if not (self._connection.server.ssl or self._params.get("plain")):
+                self._connection.start_tls()
+            self._connection.bind()
+        except LDAPException:
+            with suppress(LDAPException):
+                self._connection.unbind()  # else its socket stays open
+            raise
 
     def start_crawling(self, force_recrawl: bool, last_crawl_time: datetime | None) -> None:
         """Begin with the first entry."""
@@ -94,6 +95,21 @@ class LdapDirectory(CrawlerAgent):
             text="\n".join(text for found in values.values() for text in found),
             attributes={word: found for word, found in values.items() if found},
         )
+
+
+def _connection(params: Mapping[str, Any]) -> ldap3.Connection:
+    """Return a connection that is not open yet."""
+    tls = ldap3.Tls(validate=ssl.CERT_REQUIRED)
+    # Without its schema: with it, to ask for what no entry can have is an error.
+    server = ldap3.Server(params["url"], tls=tls, connect_timeout=30, get_info=ldap3.NONE)
+    return ldap3.Connection(
+        server,
+        params.get("user"),
+        params.get("password"),
+        auto_referrals=False,  # another server would get the password
+        raise_exceptions=True,
+        receive_timeout=60,
+    )
 
 
 def _texts(value: Any) -> list[str]:

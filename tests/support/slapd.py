@@ -28,6 +28,10 @@ class Directory:
         self._connection.bind()
         self._connection.add(BASE, ["dcObject", "organization"], {"o": "Example"})
 
+    def close(self) -> None:
+        """Log out."""
+        self._connection.unbind()
+
     def add(self, uid: str, name: str, **more: str) -> None:
         """Add somebody; whoever has a `userPassword` may log in."""
         person = {"cn": name, "sn": name, **more}
@@ -64,7 +68,11 @@ def directory_server() -> Iterator[Directory]:
             return [str(program), "-d", "0", "-h", listen, "-f", str(folder / "slapd.conf")]
 
         with serving(command, folder / "errors.txt") as port:
-            yield Directory(f"ldap://127.0.0.1:{port}")
+            directory = Directory(f"ldap://127.0.0.1:{port}")
+            try:
+                yield directory
+            finally:
+                directory.close()
 
 
 def _configuration(folder: Path) -> str:
