@@ -42,8 +42,6 @@ WIDE: Mapping[str, int] = {
     "ultracrawl.sources.compilation.source": 37,
     "ultracrawl.rules.acceptance.Acceptance": 7,
     "ultracrawl.run.writing.writer.IndexWriter": 11,
-    "ultracrawl.service.schedules.runner.ScheduleRunner": 11,
-    "ultracrawl.service.supervisor.pool.CrawlPool": 9,
 }
 """Modules and classes that are wider today, with their width: lower a number when it shrinks, add no row."""
 

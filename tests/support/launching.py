@@ -49,6 +49,9 @@ class Launcher:
         self.launched.append(Crawl(order, starting=self.starting))
         return self.launched[-1]
 
+    async def complete_dead(self, order: CrawlOrder, death: str) -> Crawl | None:
+        return None
+
     @property
     def names(self) -> list[str]:
         return [crawl.order.source for crawl in self.launched]

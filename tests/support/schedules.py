@@ -16,6 +16,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.rules.schedules.times import CalendarTimes
 from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, Launcher, ScheduleState
+from ultracrawl.service.schedules.plan_crawls import KnownSources
 from ultracrawl.service.schedules.plans import OwnInterval, Plan, ScheduleTiming
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.supervisor.pool import CrawlPool
@@ -138,7 +139,16 @@ def pool_of(
 ) -> CrawlPool:
     """Return a pool of some slots."""
     limits = SlotLimits(jobs, starts=jobs, turn=turn)
-    return CrawlPool(launcher, clock, events, limits=limits, check_interval=10.0, **options)
+    pool = CrawlPool(launcher, clock, events, limits=limits, **options)
+    pool.check_interval = 10.0
+    return pool
+
+
+class Asked(KnownSources):
+    """What a runner asks about sources, answered by functions."""
+
+    def __init__(self, **answers: Callable[[str], Any]) -> None:
+        vars(self).update(answers)
 
 
 @dataclass(slots=True)
@@ -154,6 +164,9 @@ class World:
     stops: Callable[[CrawlOrder], float] = lambda _: 0.0
     """How many seconds a crawl needs to end when it is stopped."""
     marks: Marks | None = None
+
+    async def complete_dead(self, order: CrawlOrder, death: str) -> None:
+        """Do nothing: no source has a completion command."""
 
     async def launch(self, order: CrawlOrder) -> CrawlHandle:
         if order.source in self.refuses:
@@ -220,7 +233,7 @@ class Kept:
     ) -> None:
         """With `jobs`, at most so many crawls go on at a time, in a pool."""
         self.plans, self.store, self.clock = list(plans), store, clock
-        self.options = {"max_sleep": 600.0, **options}
+        self.options = options
         self.world = World(clock)
         self.jobs, self.turn = jobs, turn
 
@@ -228,8 +241,9 @@ class Kept:
     async def kept(self) -> AsyncIterator[ScheduleRunner]:
         events, launcher = EventStream(), self._launcher
         runner = ScheduleRunner(
-            self.plans, launcher(events), self.store, self.clock, events=events, **self.options
+            self.plans, launcher(events), self.store, self.clock, events=events, sources=Asked(**self.options)
         )
+        runner.max_sleep = 600.0
         keeping = asyncio.ensure_future(runner.run())
         try:
             yield runner

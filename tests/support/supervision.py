@@ -13,7 +13,6 @@ from ultracrawl.service.orders import (
     ScheduleState,
     SourcePhase,
     SourceState,
-    Subscription,
 )
 
 
@@ -75,8 +74,8 @@ class FakeSupervision:
     async def drain(self) -> None:
         self.orders.append(("drain",))
 
-    def events(self) -> Subscription:
-        return self.stream.subscribe()
+    def events(self) -> EventStream:
+        return self.stream
 
     def tell(self, event: Event) -> None:
         """Have something happen."""

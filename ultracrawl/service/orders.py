@@ -8,8 +8,10 @@ each other.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -17,6 +19,8 @@ from typing import Protocol
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Finding, RunReport, ScheduleStatus
 from ultracrawl.sources import DataSource
+
+logger = logging.getLogger(__name__)
 
 
 class Clock(Protocol):
@@ -155,6 +159,16 @@ class Launcher(Protocol):
         """Start or queue a crawl. Raises `WorkError` if that is impossible, such as a source crawled already."""
 
 
+class CompletingLauncher(Launcher, Protocol):
+    """A launcher that also completes crawls that died."""
+
+    async def complete_dead(self, order: CrawlOrder, death: str) -> CrawlHandle | None:
+        """Start the completion command for a crawl that died, given the reason; returns None if there is none.
+
+        Raises `UserError`, `WorkError`.
+        """
+
+
 # ---- states
 
 
@@ -246,6 +260,8 @@ class Event:
         return f"{self.source}: {self.text}" if self.source else self.text
 
 
+Listener = Callable[[Event], None]
+"""Handles an event; it must not block."""
 MAX_QUEUED_EVENTS = 1000
 """Events that a subscription queues; a further one drops the oldest."""
 
@@ -273,10 +289,24 @@ class Subscription:
 
 
 class EventStream:
-    """Publishes events to subscriptions; publishing never blocks."""
+    """Publishes events: to listeners at once, to subscriptions by a queue; publishing never blocks."""
 
     def __init__(self) -> None:
+        self._listeners: list[Listener] = []
         self._subscriptions: list[Subscription] = []
+
+    def add_listener(self, listener: Listener) -> None:
+        """Call a function with each event from now on."""
+        self._listeners.append(listener)
+
+    @contextmanager
+    def listening(self, listener: Listener) -> Iterator[None]:
+        """Call a function with each event inside the block."""
+        self.add_listener(listener)
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)
 
     def subscribe(self) -> Subscription:
         """Return a subscription to the events from now on."""
@@ -290,7 +320,12 @@ class EventStream:
             self._subscriptions.remove(subscription)
 
     def publish_event(self, event: Event) -> None:
-        """Pass an event to all subscriptions."""
+        """Pass an event to all listeners, in the order in which they came, and to all subscriptions."""
+        for listener in tuple(self._listeners):
+            try:
+                listener(event)
+            except Exception:  # whoever listens, a crawl goes on
+                logger.exception("An event was not handled: %s", event)
         for subscription in self._subscriptions:
             subscription.add_event(event)
 
@@ -344,5 +379,5 @@ class Supervision(Protocol):
     async def drain(self) -> None:
         """Start nothing more, end all crawls cleanly, and wait for them."""
 
-    def events(self) -> Subscription:
-        """Subscribe to the events from now on."""
+    def events(self) -> EventStream:
+        """Return the events, to listen or subscribe to."""

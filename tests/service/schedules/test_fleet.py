@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from support.schedules import Lasted, Marks, VirtualClock, World, pool_of, report, run_virtual
+from support.schedules import Asked, Lasted, Marks, VirtualClock, World, pool_of, report, run_virtual
 
 from ultracrawl.rules.schedules.times import IntervalTimes
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
@@ -107,9 +107,9 @@ class Fleet:
                 store,
                 self.clock,
                 events=events,
-                is_crawled=pool.crawls.__contains__,
-                max_sleep=HOUR,
+                sources=Asked(is_crawled=pool.crawls.__contains__),
             )
+            runner.max_sleep = HOUR
             keeping = asyncio.ensure_future(runner.run())
             await asyncio.sleep(self.span)
             assert not keeping.done()

@@ -24,7 +24,7 @@ from ultracrawl.rules.schedules.times import (
     interval_times,
 )
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, Event, EventStream
 from ultracrawl.service.schedules.plans import Plan, ScheduleTiming
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.supervisor.pool import CrawlPool
@@ -126,8 +126,10 @@ class Year:
 
     async def _one_process(self) -> None:
         store, events = UnreliableStore(self.folder / "schedules.sqlite"), EventStream()
-        pool = pool_of(self.world, self.clock, events, jobs=4, restarts=5, turn=HOUR, ended=self._note_end)
-        runner = ScheduleRunner(self.plans, pool, store, self.clock, events=events, max_sleep=HOUR)
+        pool = pool_of(self.world, self.clock, events, jobs=4, restarts=5, turn=HOUR)
+        events.add_listener(self._note_event)
+        runner = ScheduleRunner(self.plans, pool, store, self.clock, events=events)
+        runner.max_sleep = HOUR
         keeping = asyncio.ensure_future(runner.run())
         ends = self.clock.now() + self.dice.uniform(2 * DAY, 30 * DAY)
         while self.clock.now() < min(ends, START + YEAR) and not keeping.done():
@@ -162,8 +164,8 @@ class Year:
             crawl._work.cancel()
         self.world.die()
 
-    def _note_end(self, end: CrawlEnd) -> None:
-        if end.report is None or end.report.failed:
+    def _note_event(self, event: Event) -> None:
+        if (end := event.end) is None or end.report is None or end.report.failed:
             return
         (crawl,) = [one for one in self.world.crawls[-200:] if one.end is end]
         self.done[end.source].append((crawl.begun, self.clock.now()))

@@ -40,13 +40,13 @@ class Scene:
         self.seen = self.events.subscribe()
         self.completed: list[Crawl] = []
         self.told_waiting: list[list[str]] = []
+        self.launcher.complete_dead = self.complete
         self.pool = CrawlPool(
             self.launcher,
             self.clock,
             self.events,
             limits=SlotLimits(jobs, starts, turn),
             restarts=restarts,
-            complete_dead=self.complete,
             waiting_changed=lambda sources: self.told_waiting.append(list(sources)),
         )
 

@@ -69,7 +69,7 @@ class Service:
                 launcher=self.launcher,
                 runner_claim=sign,
             )
-            self.events = self.supervisor.events()
+            self.events = self.supervisor.events().subscribe()
             keeping = asyncio.ensure_future(self.supervisor.run())
             await settle()
             yield self.supervisor

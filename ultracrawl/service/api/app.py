@@ -75,8 +75,9 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        async with metrics.watching(), queries.running():
-            yield
+        with supervisor.events().listening(metrics.count_event):
+            async with queries.running():
+                yield
         await to_thread.run_sync(state.searching.close)
 
     app = FastAPI(

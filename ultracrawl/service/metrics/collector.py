@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, closing, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -27,7 +26,7 @@ from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 
 class Metrics(Collector):
-    """The metrics of a service. Events are counted inside `watching`; the rest is read at each scrape."""
+    """The metrics of a service. `count_event` is told the events; the rest is read at each scrape."""
 
     def __init__(
         self,
@@ -50,24 +49,6 @@ class Metrics(Collector):
     def exposition(self) -> tuple[bytes, str]:
         """Return all metrics as text, with its media type; reads files, so call it in a thread."""
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
-
-    @asynccontextmanager
-    async def watching(self) -> AsyncIterator[None]:
-        """Count the events of the supervisor inside the block."""
-        events = self._supervisor.events()
-
-        async def count_all() -> None:
-            async for event in events:
-                self.count_event(event)
-
-        task = asyncio.ensure_future(count_all())
-        try:
-            yield
-        finally:
-            events.close()
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
 
     def count_event(self, event: Event) -> None:
         """Count an event."""

@@ -75,7 +75,7 @@ class Noticing:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Send notices inside the block, and the gathered ones at its end."""
-        events = self._supervisor.events()
+        events = self._supervisor.events().subscribe()
 
         async def listen() -> None:
             if self._outgoing:

@@ -23,6 +23,22 @@ RETRY_INTERVAL = 5.0
 """Seconds between two attempts to start a source that another process crawls."""
 
 
+class KnownSources:
+    """What a runner asks about sources; this one knows nothing of them."""
+
+    def is_crawled(self, source: str) -> bool:
+        """Return whether a source is crawled already, here or by another process."""
+        return False
+
+    def log_of(self, source: str) -> str:
+        """Return the log file of the latest run of a source."""
+        return ""
+
+    def has_pending(self, source: str) -> bool:
+        """Return whether documents of a source wait for approval."""
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class RunnerPorts:
     """What a plan uses of its runner."""
@@ -34,12 +50,7 @@ class RunnerPorts:
     wake: Callable[[], None]
     """Lets the runner check its plans."""
     is_paused: Callable[[str], bool]
-    is_crawled: Callable[[str], bool]
-    """Whether another process crawls a source."""
-    log_of: Callable[[str], str]
-    """Returns the log file of the latest run of a source."""
-    has_pending: Callable[[str], bool]
-    """Whether documents of a source wait for approval."""
+    sources: KnownSources
 
 
 class Reason(Enum):
@@ -105,7 +116,7 @@ class PlanCrawls:
         if failed := self.failed_sources:
             is_all = len(failed) == len(self.results)
             return ScheduleEvent.FAILED if is_all else ScheduleEvent.PARTLY_FAILED
-        pending = any(map(self._ports.has_pending, self.results))
+        pending = any(map(self._ports.sources.has_pending, self.results))
         return ScheduleEvent.ENDED_PENDING if pending else ScheduleEvent.ENDED
 
     def order_crawls(self, plan: Plan, left: Collection[str], due: Mapping[str, float], now: float) -> float:
@@ -119,7 +130,7 @@ class PlanCrawls:
         for source in left:
             if source in self._crawls or self._ports.is_paused(source):
                 continue
-            if self._ports.is_crawled(source):
+            if self._ports.sources.is_crawled(source):
                 next_attempt = now + RETRY_INTERVAL
                 continue
             crawl = self._crawls[source] = _Crawl(source, plan, plan.window.closes(now) or NEVER)

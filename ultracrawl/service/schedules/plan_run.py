@@ -72,7 +72,7 @@ class PlanRun:
 
     def state(self) -> ScheduleState:
         """Return the public state."""
-        logs = map(self._ports.log_of, self._crawls.active) if self.busy else [self.row.log]
+        logs = map(self._ports.sources.log_of, self._crawls.active) if self.busy else [self.row.log]
         return schedule_state(self.plan, replace(self.row, status=self.status), self.next_run, logs)
 
     # ---- the run
@@ -144,7 +144,7 @@ class PlanRun:
         event = ScheduleEvent.STOPPED if self._ends else self._crawls.event()
         is_single = len(self.plan.sources) == 1
         error = "; ".join(reason if is_single else f"{name}: {reason}" for name, reason in failed.items())
-        log = "\n".join(filter(None, map(self._ports.log_of, results)))
+        log = "\n".join(filter(None, map(self._ports.sources.log_of, results)))
         status = next_status(self.row.status, event)
         assert status is not None
         return event, ScheduleRun(self.row.begun, now, status, error, log, dict(results))

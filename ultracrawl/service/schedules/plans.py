@@ -137,6 +137,8 @@ class Plan:
     """Replaces the launcher of the runner."""
     enabled: bool = True
     """Whether the definition enables launches by time."""
+    restored: bool = True
+    """Whether it goes on as the last process with this plan left it."""
 
     @property
     def key(self) -> str:

@@ -10,7 +10,7 @@ from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.orders import Clock, Event, EventKind, EventStream, Launcher, ScheduleState
 from ultracrawl.service.schedules.managed_plan import ManagedPlan
-from ultracrawl.service.schedules.plan_crawls import NEVER, RunnerPorts
+from ultracrawl.service.schedules.plan_crawls import NEVER, KnownSources, RunnerPorts
 from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.stores.port.schedule_store import (
     KeptSchedule,
@@ -20,22 +20,12 @@ from ultracrawl.stores.port.schedule_store import (
 
 logger = logging.getLogger(__name__)
 
-MAX_SLEEP = 30.0
-"""Seconds after which the clock is checked again: it may have been set, or the machine suspended."""
 MIN_SLEEP = 0.001
 """Minimum seconds between two checks, as the float of a clock may not reach a due time exactly."""
 _MAX_UNWRITTEN_RUNS = 100
 """Runs per schedule that are kept in memory while the store cannot be written."""
 CLOCK_SET_BACK = 60.0
 """Seconds by which a clock has to go back for its earlier times to count as wrong."""
-
-
-def _never(_: str) -> bool:
-    return False
-
-
-def _no_log(_: str) -> str:
-    return ""
 
 
 class _ScheduleWriter:
@@ -71,9 +61,12 @@ class _ScheduleWriter:
 class ScheduleRunner:
     """Launches plans when they are due, in the order of their due times; the launcher limits concurrent crawls.
 
-    A source is never ordered while its run is active, or while `is_crawled` reports a crawl by another process. If the
+    A source is never ordered while its run is active, or while `sources` reports a crawl by another process. If the
     store cannot be written (full disk), states and runs are written as soon as possible.
     """
+
+    max_sleep = 30.0
+    """Seconds after which the clock is checked again: it may have been set, or the machine suspended."""
 
     def __init__(
         self,
@@ -83,21 +76,12 @@ class ScheduleRunner:
         clock: Clock,
         *,
         events: EventStream | None = None,
-        is_crawled: Callable[[str], bool] = _never,
-        log_of: Callable[[str], str] = _no_log,
-        has_pending: Callable[[str], bool] = _never,
-        max_sleep: float = MAX_SLEEP,
-        ignores_stored_sources: bool = False,
+        sources: KnownSources | None = None,
     ) -> None:
-        """`events` are those of the launcher, for the start of ordered crawls.
-
-        With `ignores_stored_sources`, stored states of sources at their own interval are not restored.
-        """
+        """`events` are those of the launcher, for the start of ordered crawls."""
         self._store = store
         self._clock = clock
         self._events = events or EventStream()
-        self._max_sleep = max_sleep
-        self._ignores_stored_sources = ignores_stored_sources
         self._wake = asyncio.Event()
         self._writer = _ScheduleWriter(store)
         self._ending = False
@@ -109,9 +93,7 @@ class ScheduleRunner:
             self._writer.put_schedule,
             self._wake.set,
             lambda source: source in self._paused,
-            is_crawled,
-            log_of,
-            has_pending,
+            sources or KnownSources(),
         )
         self._plans: dict[str, ManagedPlan] = {}
         self._removed: set[str] = set()
@@ -147,13 +129,10 @@ class ScheduleRunner:
 
     async def run(self, until: Callable[[], bool] = lambda: False) -> None:
         """Launch plans when they are due, until `end_crawls` is called or `until` returns True."""
-        listening = asyncio.ensure_future(_listen(self._events, self.note_event))
-        try:
+        with self._events.listening(self.note_event):
             while not (self._ending or until()):
-                seconds = min(self._check() - self._clock.now(), self._max_sleep)
+                seconds = min(self._check() - self._clock.now(), self.max_sleep)
                 await self._sleep(max(seconds, MIN_SLEEP))
-        finally:
-            listening.cancel()
 
     def _check(self) -> float:
         """Launch and stop what is due; returns the time of the next check."""
@@ -212,8 +191,7 @@ class ScheduleRunner:
 
     def _managed(self, key: str, plan: Plan) -> ManagedPlan:
         if (known := self._plans.get(key)) is None:
-            ignores_stored = plan.own and self._ignores_stored_sources
-            return ManagedPlan(plan, self._ports, None if ignores_stored else self._store.get_schedule(key))
+            return ManagedPlan(plan, self._ports, self._store.get_schedule(key) if plan.restored else None)
         known.replace_plan(plan)
         return known
 
@@ -265,12 +243,3 @@ class ScheduleRunner:
             raise UserError(f"no schedule or interval starts the source {source!r}")
         plan.stop_source(source)
         self._wake.set()
-
-
-async def _listen(events: EventStream, note: Callable[[Event], None]) -> None:
-    subscription = events.subscribe()
-    try:
-        async for event in subscription:
-            note(event)
-    finally:
-        subscription.close()

@@ -11,7 +11,7 @@ from functools import partial
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import RunReport
 from ultracrawl.service.control import readable_status
-from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, Launcher
+from ultracrawl.service.orders import Clock, CompletingLauncher, CrawlHandle, CrawlOrder
 from ultracrawl.sources import Project
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.stores.control_channel import CrawlStatus
@@ -21,7 +21,7 @@ from ultracrawl.stores.project_stores import state_to_read
 class ProfileLauncher:
     """Passes orders without a profile to the launcher of this machine, and others to Scrapyd."""
 
-    def __init__(self, local: Launcher, project: Callable[[], Project], clock: Clock) -> None:
+    def __init__(self, local: CompletingLauncher, project: Callable[[], Project], clock: Clock) -> None:
         self._local = local
         self._project = project
         self._clock = clock
@@ -41,6 +41,10 @@ class ProfileLauncher:
         return await crawl_by_scrapyd(
             client, order, self._clock, partial(_report_since, project, order.source)
         )
+
+    async def complete_dead(self, order: CrawlOrder, death: str) -> CrawlHandle | None:
+        """Start the completion command for a crawl that died on this machine."""
+        return await self._local.complete_dead(order, death)
 
 
 def _report_since(project: Project, source: str, since: float) -> RunReport | None:

@@ -14,7 +14,7 @@ from typing import Any
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.model.dates import as_text
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream, Show, WallClock
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, Event, EventStream, Show, WallClock
 from ultracrawl.service.schedules.optimisation import optimisation_plan
 from ultracrawl.service.schedules.plans import Plan, plans_of, require_plans
 from ultracrawl.service.schedules.runner import ScheduleRunner
@@ -66,15 +66,11 @@ def _pool_of(
     settings: Mapping[str, Any],
     claim: RunnerClaim,
 ) -> CrawlPool:
-    launcher = ProcessLauncher(
-        lambda order: ChildOrder(project, sources[order.source], order.force, settings)
-    )
     return CrawlPool(
-        launcher,
+        ProcessLauncher(lambda order: ChildOrder(project, sources[order.source], order.force, settings)),
         WallClock(),
         EventStream(),
         limits=SlotLimits.of(project.processes, jobs),
-        complete_dead=launcher.complete_dead,
         waiting_changed=claim.publish_waiting,
     )
 
@@ -160,7 +156,9 @@ class _PlansCommand:
         on_report: Callable[[RunReport], None],
         write_line: Callable[[str], None],
     ) -> None:
-        self._project, self._plans = project, plans
+        self._project = project
+        # What a person has stopped stays so in a service, not in a command that is given afterwards.
+        self._plans = [replace(plan, restored=not plan.own) for plan in plans]
         self._on_report, self._write_line = on_report, write_line
         self._sources = [source for plan in plans for source in plan.sources]
         self._refused: UltracrawlError | None = None
@@ -170,9 +168,7 @@ class _PlansCommand:
     def run(self, options: CrawlOptions, *, once: str = "") -> None:
         """Run the plans; with `once` launch that schedule, and return when its run has ended."""
         with self._open_store() as (store, claim):
-            asyncio.run(
-                self._run(store, claim, replace(options, keeps_stops=False, ended=self._note_end), once)
-            )
+            asyncio.run(self._run(store, claim, options, once))
         if self._refused is not None:
             raise self._refused
 
@@ -194,6 +190,7 @@ class _PlansCommand:
 
     async def _run(self, store: ScheduleStore, claim: RunnerClaim, options: CrawlOptions, once: str) -> None:
         crawls = PlannedCrawls(lambda: self._project, self._plans, store, claim, options)
+        crawls.events.add_listener(self._note_event)
         runner = self._runner = crawls.runner
         announcing = asyncio.ensure_future(self._announce_next_run())
         with handle_signals(Interrupts(crawls.pool, runner.begin_end)):
@@ -205,7 +202,9 @@ class _PlansCommand:
                 announcing.cancel()
             await runner.end_crawls()
 
-    def _note_end(self, end: CrawlEnd) -> None:
+    def _note_event(self, event: Event) -> None:
+        if (end := event.end) is None:
+            return
         report, is_single = end.report_or_death, len(self._sources) == 1
         if is_single and end.report and not (end.report.begun or self._project.profile_of(end.source)):
             kind = UserError if end.mistake else WorkError

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ultracrawl.service.control import readable_status, steer
-from ultracrawl.service.orders import Clock, CrawlEnd, EventStream, Launcher, WallClock
+from ultracrawl.service.orders import Clock, CompletingLauncher, EventStream, WallClock
+from ultracrawl.service.schedules.plan_crawls import KnownSources
 from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.runner_claim import RunnerClaim
@@ -23,10 +24,6 @@ from ultracrawl.stores.control_channel import Command
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleStore
 
 
-def _ignore_end(_: CrawlEnd) -> None:
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class CrawlOptions:
     """How a process crawls."""
@@ -34,16 +31,12 @@ class CrawlOptions:
     jobs: int | None = None
     """Crawls at a time; None: as defined."""
     log_level: str = "ERROR"
-    keeps_stops: bool = True
-    """Whether sources at their own interval that a person has stopped stay so in this process."""
-    launcher: Launcher | None = None
+    launcher: CompletingLauncher | None = None
     """Starts crawls on this machine; None: in child processes."""
     clock: Clock = field(default_factory=WallClock)
-    ended: Callable[[CrawlEnd], None] = _ignore_end
-    """Called with the end of each crawl."""
 
 
-class PlannedCrawls:
+class PlannedCrawls(KnownSources):
     """A pool of crawls and the runner that orders them when they are due; obeys the orders of other processes."""
 
     def __init__(
@@ -66,25 +59,21 @@ class PlannedCrawls:
             self.events,
             limits=SlotLimits.of(project().processes, options.jobs),
             restarts=MAX_RESTARTS,
-            ended=options.ended,
-            complete_dead=local.complete_dead if isinstance(local, ProcessLauncher) else None,
             waiting_changed=claim.publish_waiting,
         )
-        self.runner = ScheduleRunner(
-            plans,
-            self.pool,
-            store,
-            options.clock,
-            events=self.events,
-            ignores_stored_sources=not options.keeps_stops,
-            is_crawled=self.is_crawled,
-            log_of=lambda source: latest_log(project(), source),
-            has_pending=lambda source: has_pending(project(), source),
-        )
+        self.runner = ScheduleRunner(plans, self.pool, store, options.clock, events=self.events, sources=self)
 
     def is_crawled(self, source: str) -> bool:
         """Return whether a source is queued or crawled here, or crawled by another process of this machine."""
         return source in self.pool.crawls or status_of_other_crawl(self._project(), source) is not None
+
+    def log_of(self, source: str) -> str:
+        """Return the log file of the latest run of a source."""
+        return latest_log(self._project(), source)
+
+    def has_pending(self, source: str) -> bool:
+        """Return whether documents of a source wait for approval."""
+        return has_pending(self._project(), source)
 
     def pause_source(self, source: str) -> None:
         """Pause the crawl of a source, in whatever process; one that has not begun is not started until `resume`."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from typing import Any
 
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.service.orders import (
     Clock,
+    CompletingLauncher,
     CrawlEnd,
     CrawlHandle,
     CrawlOrder,
@@ -18,7 +19,6 @@ from ultracrawl.service.orders import (
     Event,
     EventKind,
     EventStream,
-    Launcher,
 )
 from ultracrawl.service.supervisor.slots import ActiveCrawl, SlotLimits, WaitingOrder, pick
 
@@ -29,14 +29,10 @@ MAX_RESTARTS = 5
 """Restarts of a crawl that died before its run counts as failed, in long-running commands."""
 
 
-CompleteDead = Callable[[CrawlOrder, str], Awaitable[CrawlHandle | None]]
-"""Starts the completion command for a crawl that died, given the reason; returns None if the source has none."""
-
 logger = logging.getLogger(__name__)
 
 
 CHECK_INTERVAL = 1.0
-"""Seconds between two looks at the running crawls while others wait."""
 START_CHECK_INTERVAL = 0.2
 """Seconds between two such looks while a crawl starts."""
 MAX_START = 10.0
@@ -47,35 +43,29 @@ class CrawlPool:
     """A launcher that lets some crawls of another launcher run at a time; `pick` decides which.
 
     A crawl that is stopped so that others get their turn is queued again. A crawl that died is restarted up to
-    `restarts` times. While orders wait for a slot, it looks at the running crawls every `check_interval` seconds.
+    `restarts` times; then its launcher completes it. The events say when crawls begin and how they end.
     """
+
+    check_interval = CHECK_INTERVAL
+    """Seconds between two looks at the running crawls while orders wait for a slot."""
 
     def __init__(
         self,
-        launcher: Launcher,
+        launcher: CompletingLauncher,
         clock: Clock,
         events: EventStream,
         *,
         limits: SlotLimits,
         restarts: int = 0,
-        ended: Callable[[CrawlEnd], None] = lambda _: None,
-        complete_dead: CompleteDead | None = None,
         waiting_changed: Callable[[Collection[str]], None] = lambda _: None,
-        check_interval: float = CHECK_INTERVAL,
     ) -> None:
-        """Call `ended` with the end of each crawl, and before that `complete_dead` after the last restart.
-
-        `waiting_changed` is called with the sources whose crawls wait for a slot.
-        """
+        """`waiting_changed` is called with the sources whose crawls wait for a slot."""
         self.limits = limits
         self.clock = clock
         self.restarts = restarts
         self.events = events
         self.launcher = launcher
-        self.ended = ended
-        self.complete_dead = complete_dead
         self._waiting_changed = waiting_changed
-        self._check_interval = check_interval
         self._published = list[str]()
         self._crawls: dict[str, PooledCrawl] = {}
         self._queue: list[PooledCrawl] = []
@@ -185,7 +175,7 @@ class CrawlPool:
         try:
             while self._queue:
                 starts = any(crawl.as_active(self.time()).starting for crawl in self._running)
-                await self.clock.sleep(START_CHECK_INTERVAL if starts else self._check_interval)
+                await self.clock.sleep(START_CHECK_INTERVAL if starts else self.check_interval)
                 self.assign_slots()
         finally:
             self._watch = None
@@ -323,11 +313,10 @@ class PooledCrawl:
 
     async def _complete(self, end: CrawlEnd) -> None:
         """Run the completion command of the source for a crawl that died."""
-        complete = self._pool.complete_dead
-        if self.stopped or self.order.profile or complete is None:
+        if self.stopped or self.order.profile:
             return
         try:
-            self.current = await complete(self.order, end.error)
+            self.current = await self._pool.launcher.complete_dead(self.order, end.error)
             if self.current is not None:
                 await self.current.finished()
         except UltracrawlError as error:
@@ -342,7 +331,6 @@ class PooledCrawl:
             if end.report and not end.failed
             else end.line or "its crawl has ended; its result is not known here"
         )
-        self._pool.ended(end)
         self._pool.events.publish_event(Event(kind, self._pool.clock.now(), self.order.source, text, end))
         return end
 

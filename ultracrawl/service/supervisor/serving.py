@@ -96,7 +96,7 @@ class _Service:
                 self._definitions, store, clock, jobs=self._options.jobs, runner_claim=runner_claim
             )
             async with AsyncExitStack() as stack:
-                await stack.enter_async_context(_event_log(supervisor))
+                stack.enter_context(supervisor.events().listening(lambda event: logger.info("%s", event)))
                 await stack.enter_async_context(_api(supervisor, self._options))
                 await stack.enter_async_context(
                     Noticing(lambda: supervisor.project, supervisor, clock).running()
@@ -201,24 +201,6 @@ def _replace_temporary_folder(note: Path) -> None:
             shutil.rmtree(former)
     with convert_write_errors(note):
         note.write_text(get_temp_dir())
-
-
-@asynccontextmanager
-async def _event_log(supervisor: Supervisor) -> AsyncIterator[None]:
-    """Log the events of the supervisor."""
-    events = supervisor.events()
-
-    async def listen() -> None:
-        async for event in events:
-            logger.info("%s", event)
-
-    task = asyncio.ensure_future(listen())
-    try:
-        yield
-    finally:
-        await asyncio.sleep(0)
-        events.close()
-        task.cancel()
 
 
 @asynccontextmanager

@@ -14,14 +14,13 @@ from ultracrawl.model.finding import fatal_of
 from ultracrawl.service.control import readable_status, steer
 from ultracrawl.service.orders import (
     Clock,
-    CrawlEnd,
+    CompletingLauncher,
     CrawlOrder,
     Event,
     EventKind,
-    Launcher,
+    EventStream,
     ScheduleState,
     SourceState,
-    Subscription,
 )
 from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.runner_claim import RunnerClaim
@@ -71,7 +70,7 @@ class Supervisor:
         clock: Clock,
         *,
         jobs: int | None = None,
-        launcher: Launcher | None = None,
+        launcher: CompletingLauncher | None = None,
         runner_claim: RunnerClaim | None = None,
     ) -> None:
         """Claim the schedules and sources. Raises `WorkError` if another process has claimed some of them."""
@@ -83,11 +82,12 @@ class Supervisor:
         """The last crawl of each source that a person or a folder change has ordered."""
         self._ordered = OrderedCrawls(schedules_folder(self.project))
         self._draining = False
-        options = CrawlOptions(jobs, launcher=launcher, clock=clock, ended=self._note_end)
+        options = CrawlOptions(jobs, launcher=launcher, clock=clock)
         self._crawls = PlannedCrawls(
             lambda: self.project, all_plans(self.project), store, self._runner_claim, options
         )
         self._stream, self._pool, self._runner = self._crawls.events, self._crawls.pool, self._crawls.runner
+        self._stream.add_listener(self._note_event)
         self._watch = FolderWatch(clock, self.start_source, self._runner.is_held)
         if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
             raise WorkError(conflict)
@@ -97,7 +97,9 @@ class Supervisor:
         """The project by the present definitions."""
         return self._definitions.project
 
-    def _note_end(self, end: CrawlEnd) -> None:
+    def _note_event(self, event: Event) -> None:
+        if (end := event.end) is None:
+            return
         self._states.note_end(end, self._clock.now())
         self._by_hand.pop(end.source, None)
         if not self._draining:  # what the end of the service interrupts is resumed by the next one
@@ -154,9 +156,9 @@ class Supervisor:
     def _publish(self, kind: EventKind, text: str) -> None:
         self._stream.publish_event(Event(kind, self._clock.now(), text=text))
 
-    def events(self) -> Subscription:
-        """Subscribe to the events from now on."""
-        return self._stream.subscribe()
+    def events(self) -> EventStream:
+        """Return the events, to listen or subscribe to."""
+        return self._stream
 
     def sources(self) -> list[SourceState]:
         """Return the states of all sources, in the order of the definition."""
