@@ -72,6 +72,7 @@ class ImapServer:
         """Bodies of mails that were sent."""
         self.headers = 0
         self.port = 0
+        self.user = USER
 
     @property
     def inbox(self) -> Folder:
@@ -116,8 +117,8 @@ class _Session:
             if name == "UID":
                 verb, _, words = words.partition(b" ")
                 name = f"UID {verb.decode().upper()}"
-            shown = "" if name in ("LOGIN", "AUTHENTICATE") else f" {words.decode()}"
-            self._server.commands.append(name + shown)
+            shown = "" if name in ("LOGIN", "AUTHENTICATE") else words.decode()
+            self._server.commands.append(f"{name} {shown}".strip())
             answer = await self._do(name, words)
             self._send(f"{tag.decode()} {answer}")
             await self._writer.drain()
@@ -159,18 +160,18 @@ class _Session:
         await self._writer.drain()
         said = base64.b64decode(await self._reader.readline()).decode()
         if words == b"XOAUTH2":
-            self._logged_in = said == f"user={USER}\x01auth=Bearer {TOKEN}\x01\x01"
+            self._logged_in = said == f"user={self._server.user}\x01auth=Bearer {TOKEN}\x01\x01"
             if not self._logged_in:
                 self._send("+ " + base64.b64encode(b'{"status":"400"}').decode())
                 await self._writer.drain()
                 await self._reader.readline()
         else:
-            self._logged_in = said == f"\0{USER}\0{PASSWORD}"
+            self._logged_in = said == f"\0{self._server.user}\0{PASSWORD}"
         return "OK done" if self._logged_in else "NO [AUTHENTICATIONFAILED] wrong"
 
     async def _login(self, words: bytes) -> str:
-        said = [quoted or plain for quoted, plain in _WORDS.findall(words)]
-        self._logged_in = said == [USER.encode(), PASSWORD.encode()]
+        said = [re.sub(rb"\\(.)", rb"\1", quoted or plain) for quoted, plain in _WORDS.findall(words)]
+        self._logged_in = said == [self._server.user.encode(), PASSWORD.encode()]
         return "OK done" if self._logged_in else f"NO wrong: {words.decode()}"
 
     async def _examine(self, words: bytes) -> str:

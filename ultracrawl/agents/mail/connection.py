@@ -24,6 +24,7 @@ MAX_LITERAL = 256 << 20
 MAX_UIDS = 100_000
 """Mails up to which their UIDs are requested in one line, which may have a million characters."""
 _PORTS = {"imap": 143, "imaps": 993}
+_ATOM = re.compile(r"[A-Za-z0-9.@_+=-]+")
 _TRANSIENT = re.compile(r"\[(UNAVAILABLE|INUSE|LIMIT|SERVERBUG|OVERQUOTA)\]", re.IGNORECASE)
 """Response codes of failures that heal by themselves (RFC 5530)."""
 
@@ -83,7 +84,7 @@ class MailConnection:
         self._host, self._port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
         self._implicit_tls = parts.scheme == "imaps"
         self._policy = AddressPolicy.for_source(
-            [self._host, *_localhost(self._host)], options_networks(options)
+            [self._host, *_localhost(self._host)], map(str, options.networks)
         )
         self._imap: _GuardedImap | None = None
         self._folder = ""
@@ -219,7 +220,8 @@ class MailConnection:
             elif "AUTH=PLAIN" in imap.capabilities:
                 imap.authenticate("PLAIN", lambda _challenge: f"\0{options.user}\0{text}".encode())
             else:
-                imap.login(options.user, text)
+                user = options.user if _ATOM.fullmatch(options.user) else _quoted(options.user)
+                imap.login(user, text)  # it quotes the password only
         except imaplib.IMAP4.abort:
             raise
         except imaplib.IMAP4.error as error:
@@ -263,11 +265,6 @@ class MailConnection:
     def _hidden(self, text: str) -> str:
         line = " ".join(text.split())[:300]
         return line.replace(self._secret, "***") if self._secret else line
-
-
-def options_networks(options: MailSection) -> list[str]:
-    """Return the networks in which the server may be."""
-    return [str(network) for network in options.networks]
 
 
 def _localhost(host: str) -> tuple[str, ...]:
