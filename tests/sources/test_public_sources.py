@@ -42,6 +42,10 @@ BEYOND_PUBLIC: dict[str, dict[str, Any]] = {
         "type": "table", "connection": "postgresql://reader:x@db.example.com/t",
         "table": "pages", "key": ["id"], "text": ["body"],
     },
+    "mail password": {
+        "type": "mail", "server": "imaps://imap.example.com", "user": "reader", "password": PASSWORD,
+    },
+    "mail token": {"type": "mail", "server": "imaps://imap.example.com", "user": "reader", "token": PASSWORD},
     "agent": {
         "type": "agent", "class": "support.agent_system.Tracker", "parameters": {"folder": "x", "credential": PASSWORD},
     },
