@@ -73,6 +73,9 @@ class ImapServer:
         self.headers = 0
         self.port = 0
         self.user = USER
+        self.size_error = 0
+        """Added to the sizes that are announced."""
+        self.tells_uidnext = True
 
     @property
     def inbox(self) -> Folder:
@@ -88,7 +91,7 @@ class ImapServer:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
-        with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, ssl.SSLError):
             if self.silent:
                 await reader.read()
             else:
@@ -183,7 +186,7 @@ class _Session:
             f"* {len(folder.mails)} EXISTS",
             "* 0 RECENT",
             f"* OK [UIDVALIDITY {folder.uidvalidity}]",
-            f"* OK [UIDNEXT {folder.uidnext}]",
+            *([f"* OK [UIDNEXT {folder.uidnext}]"] if self._server.tells_uidnext else []),
             f"* OK [HIGHESTMODSEQ {folder.modseq}]" if self._server.condstore else "* OK [NOMODSEQ]",
         )
         return "OK [READ-ONLY] done"
@@ -217,7 +220,8 @@ class _Session:
                 whole = _WHOLE.search(items)
                 assert whole is not None
                 part = mail[: int(whole[1])] if whole[1] else mail
-            head = f"* {numbers[uid]} FETCH (UID {uid} RFC822.SIZE {len(mail)} INTERNALDATE {RECEIVED}"
+            size = len(mail) + self._server.size_error
+            head = f"* {numbers[uid]} FETCH (UID {uid} RFC822.SIZE {size} INTERNALDATE {RECEIVED}"
             self._writer.write(f"{head} BODY[] {{{len(part)}}}\r\n".encode() + part + b")\r\n")
             await self._writer.drain()
         self._send("* 1 FETCH (FLAGS (\\Seen))")  # what another client did meanwhile

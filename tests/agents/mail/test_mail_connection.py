@@ -125,9 +125,13 @@ def test_the_names_of_folders_are_encoded() -> None:
         own.close()
 
 
-def test_many_uids_are_requested_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("tells_uidnext", [True, False])
+def test_many_uids_are_requested_in_parts_if_the_last_is_known(
+    monkeypatch: pytest.MonkeyPatch, tells_uidnext: bool
+) -> None:
     monkeypatch.setattr(connection, "MAX_UIDS", 10)
     with imap_server() as server:
+        server.tells_uidnext = tells_uidnext
         server.inbox.add(*(mail(number) for number in range(35)))
         server.inbox.expunge(*range(5, 15))
         own = connected(server)

@@ -121,7 +121,7 @@ class MailConnection:
         """Return the UIDs of all mails of the open folder."""
         with self._errors():
             imap = self._connected()
-            if self._state.mails <= MAX_UIDS:
+            if self._state.mails <= MAX_UIDS or not self._state.uidnext:
                 return parse_uids(self._uid(imap, "SEARCH", "ALL"))
             uids = list[int]()
             for first in range(1, self._state.uidnext, MAX_UIDS):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ultracrawl.agents.file.mailboxes import MAIL_TYPE, message_entry
 from ultracrawl.agents.mail.archive import archive_of
-from ultracrawl.agents.mail.connection import MailConnection
+from ultracrawl.agents.mail.connection import FolderMissingError, MailConnection
 from ultracrawl.agents.mail.known_mails import KnownMails, known_mails_file
 from ultracrawl.agents.mail.mail_urls import MailPlace, place_of
 from ultracrawl.agents.mail.responses import FetchedMail
@@ -68,20 +68,15 @@ class MailFetcher(Fetcher):
         return _Request(wanted, place, uidvalidity, uid, size)
 
     def _fetch_group(self, group: Sequence[_Request]) -> Iterator[tuple[str, Entry | Failure]]:
-        first = group[0]
         try:
             found = self._read(group)
-        except WorkError as error:
-            for request in group:
-                yield request.wanted.access_url, Failure(StatusCode.IO_ERROR, str(error))
-            return
-        if found is None:
-            reason = f"the folder {first.place.folder} has other UIDs than when it was listed"
-            for request in group:
-                yield request.wanted.access_url, Failure(StatusCode.IO_ERROR, reason)
+        except (FolderMissingError, WorkError) as error:
+            failure = Failure(StatusCode.IO_ERROR, str(error))
+            yield from ((request.wanted.access_url, failure) for request in group)
             return
         for request in group:
-            yield request.wanted.access_url, self._answer(request, found.get(request.uid))
+            mail = found.get(request.uid) if found is not None else None
+            yield request.wanted.access_url, self._answer(request, mail, renumbered=found is None)
 
     def _read(self, group: Sequence[_Request]) -> dict[int, FetchedMail] | None:
         """Return mails of a folder by UID; None if the server has given new ones. Raises `WorkError`."""
@@ -102,15 +97,18 @@ class MailFetcher(Fetcher):
         self._failures = 0
         return mails
 
-    def _answer(self, request: _Request, mail: FetchedMail | None) -> Entry | Failure:
-        """Return the entry of a mail, after it was stored in the archive."""
-        url, name = request.wanted.access_url, request.place.name
+    def _answer(self, request: _Request, mail: FetchedMail | None, *, renumbered: bool) -> Entry | Failure:
+        """Return the entry of a mail, after it was archived; of one that is gone, of the copy that is kept."""
+        url, name, limit = request.wanted.access_url, request.place.name, request.wanted.max_bytes
         if mail is None:
             kept = self._archive.read(name) if self._setup.options.expunged == "keep" else None
-            if kept is None:
-                return Failure(StatusCode.NOT_FOUND, "the mail is no longer on the server")
-            return message_entry(Entry(url, content_type=_media_type(kept)), kept)
-        if len(mail.body) >= mail.size or not request.wanted.max_bytes:
+            if kept is not None:
+                return message_entry(Entry(url, content_type=_media_type(kept)), kept)
+            if renumbered:
+                reason = f"the folder {request.place.folder} has other UIDs than when it was listed"
+                return Failure(StatusCode.IO_ERROR, reason)
+            return Failure(StatusCode.NOT_FOUND, "the mail is no longer on the server")
+        if not limit or len(mail.body) < limit:  # else it may be cut
             try:
                 self._archive.save(name, mail.body)
             except WorkError as error:
