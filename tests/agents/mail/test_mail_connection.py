@@ -100,7 +100,7 @@ def test_a_user_may_have_any_characters(plain: bool) -> None:
         own.close()
 
 
-def test_folders_that_are_missing_are_told_apart_from_lost_connections() -> None:
+def test_missing_folders_and_lost_connections_are_different_errors() -> None:
     with imap_server() as server:
         own = connected(server)
         with pytest.raises(FolderMissingError):

@@ -364,7 +364,7 @@ def test_a_silent_server_is_given_up_and_others_are_not_kept_waiting(
 
 
 @pytest.mark.parametrize("plain", [True, False])
-def test_a_wrong_password_ends_the_run_and_is_told_to_nobody(
+def test_a_wrong_password_ends_the_run_and_is_in_no_message(
     workspace: Workspace, server: ImapServer, plain: bool
 ) -> None:
     server.plain = plain  # LOGIN is answered with what was said

@@ -28,7 +28,7 @@ def test_a_mail_is_read_in_every_order_and_form(data: Any) -> None:
     assert list(parse_fetched(data)) == [FetchedMail(7, 90, 0.0, b"abc")]
 
 
-def test_several_mails_are_told_apart() -> None:
+def test_several_mails_of_one_response_are_separated() -> None:
     data: Any = [
         (b"1 (UID 7 BODY[] {1}", b"a"),
         b")",
