@@ -1,12 +1,11 @@
 """`sites.overrides`: each option changes what a crawl does at its site, and nothing at the neighbour that is alike.
 
-A case is looked at in a run, in a run in parts, and in a further run; without the override both sites are as the
+A case is looked at in two runs; without the override both sites are as the
 neighbour is with it.
 """
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -288,100 +287,3 @@ def test_without_the_option_both_sites_are_alike(
         case.build(site)
     define(workspace, urls, None)
     assert looked(case, crawl(workspace, sites)) == [case.elsewhere, case.elsewhere]
-
-
-def test_pages_are_asked_for_without_conditions_at_its_site(
-    pair: tuple[dict[str, NetworkSite], list[str]], workspace: Workspace
-) -> None:
-    sites, urls = pair
-    for site in sites.values():
-        plain(site)
-    define(workspace, urls, {"refresh": {"conditional": False}})
-    crawl(workspace, sites)
-    for _ in range(2):
-        seen = crawl(workspace, sites)
-        assert [{one.status for one in seen[host].pages} for host in (ONE, OTHER)] == [{200}, {304}]
-
-
-def test_a_crawl_in_parts_goes_on_with_the_options_of_the_site(
-    pair: tuple[dict[str, NetworkSite], list[str]], workspace: Workspace
-) -> None:
-    sites, urls = pair
-    for site in sites.values():
-        plain(site)
-    define(
-        workspace, urls, {"politeness": {"delay": 7}, "limits": {"pages_per_site": 4}}, limits={"pages": 3}
-    )
-    asked: dict[str, list[Request]] = {host: [] for host in sites}
-    for _ in range(4):
-        for host, seen in crawl(workspace, sites).items():
-            asked[host] += seen.pages
-    assert len({one.path for one in asked[OTHER]}) == len(PAGES)
-    assert len({one.path for one in asked[ONE]}) == 3
-    assert min(late.time - early.time for early, late in pairwise(asked[ONE])) > 6.9
-
-
-def test_a_changed_entry_makes_the_documents_of_its_site_anew(
-    pair: tuple[dict[str, NetworkSite], list[str]], workspace: Workspace
-) -> None:
-    sites, urls = pair
-    for site in sites.values():
-        text(site)
-    everything = {"alpha", "beta", "gamma"}
-    for override, words in (
-        (None, everything),
-        ({"content": {"include": "#a"}}, {"alpha"}),
-        ({"content": {"include": "#b"}}, {"beta"}),
-        ({"content": {"include": "#b"}, "politeness": {"delay": 1}}, {"beta"}),
-        (None, everything),
-    ):
-        define(workspace, urls, override)
-        seen = crawl(workspace, sites)
-        assert (seen[ONE].words, seen[OTHER].words) == (words, everything)
-        (run,) = workspace.crawl().json["runs"]
-        assert "MODIFIED" not in run["outcomes"], "nothing changed since"
-
-
-def test_explain_and_plan_name_the_entry(
-    pair: tuple[dict[str, NetworkSite], list[str]], workspace: Workspace
-) -> None:
-    sites, urls = pair
-    for site in sites.values():
-        plain(site)
-    define(workspace, urls, None)
-    crawl(workspace, sites)
-    define(workspace, urls, {"limits": {"urls_per_site": 3}})
-    for url, named in zip(urls, (True, False), strict=True):
-        decisions = workspace.command("explain", "--json", url).json["decisions"]
-        assert [one["rule"] for one in decisions if one["stage"] == "site"] == [
-            f"sites.overrides.{ONE}"
-        ] * named
-
-
-def test_mistakes_in_entries_are_reported_at_once(workspace: Workspace) -> None:
-    workspace.define(
-        "http://a.example/",
-        sites={
-            "overrides": {
-                "a.example/x": {},
-                "b.example": {"politeness": {"delay": -1, "per_address": True}, "boundary": {}},
-                "B.example": {"limits": {"pages": 3}},
-                ".example": {"authentication": {"x": {"user": "u", "password": "p"}}},
-                "c.example": {"javascript": {"browser": "x"}, "refresh": {"interval": "1d"}},
-            }
-        },
-    )
-    ended = workspace.command("lint", "--json")
-    assert ended.code == 2
-    keys = [json.loads(line)["key"] for line in ended.out.splitlines()]
-    assert {key.partition(".overrides.")[2] for key in keys} == {
-        "a.example/x",
-        "b.example.politeness.delay",
-        "b.example.politeness.per_address",
-        "b.example.boundary",
-        "B.example",
-        "B.example.limits.pages",
-        ".example.authentication",
-        "c.example.javascript.browser",
-        "c.example.refresh.interval",
-    }
