@@ -84,6 +84,7 @@ ANY_TEXT = {
     ("screened", "--rule"),
     ("search", "--language"),
     ("search", "--principal"),  # principals are defined elsewhere
+    ("stats", "--plot"),  # the name of a file
     ("token create", "--principal"),
     ("user add", "--principal"),
 }

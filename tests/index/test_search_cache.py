@@ -210,7 +210,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
     find_searchable_project(str(folder))
     kept = json.loads((folder / FILE).read_text())["project"]
     assert (FORMAT, kept) == (
-        7,
+        8,
         {
             "indexes": {"default": ["whoosh", str(folder / "var" / "index"), {}, {}, "index"]},
             "key_file": None,
@@ -221,6 +221,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
                 ),
                 "LastModifiedDate": "date",
             },
+            "searched": [],
             "readable": {"one": ["default"]},
             "starts": {"one": ["https://a.example/"]},
             "groups": {},

@@ -98,8 +98,8 @@ def test_nothing_is_imported_before_it_is_loaded(bring: Bring) -> None:
         ),
         (
             {},
-            {"type": "mailbox"},
-            "sources.s.type: there is no type of source `mailbox`; "
+            {"type": "gopher"},
+            "sources.s.type: there is no type of source `gopher`; "
             f"write {format_names(sorted(SOURCE_KINDS.names))}, or install the package that brings it",
         ),
         (

@@ -35,7 +35,7 @@ class Waiting:
 @pytest.fixture
 def converter() -> DocumentConverter:
     source = DataSource(name="s", start_urls=["http://h.example/"])
-    rules = SimpleNamespace(converted=source.conversion.types, reader=PageReader())
+    rules = SimpleNamespace(converted=source.conversion.types, reader_of=lambda url: PageReader())
     context = made_context(source, rules=rules, queue=SimpleNamespace(release=lambda visit: None))
     return DocumentConverter(context, lambda visit, failure: None, lambda visit, step: nullcontext())
 
