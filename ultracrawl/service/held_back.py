@@ -58,23 +58,21 @@ class HeldBack:
         ):
             yield self._open(source, state, writer)
 
-    def keep(self, project: Project, source: str, records: Iterable[UrlRecord], *, approve: bool) -> bool:
-        """Keep a decision about records if it cannot be carried out here (see `keep_for_run`). Raises `StateError`."""
-        keys = tuple(url_key(record.url) for record in records)
-        order = SiteOrder(self._actions[0 if approve else 1], "", keys=keys)
-        return bool(keys) and keep_for_run(project, source, [order])
+    def decide(self, project: Project, source: DataSource, *, approve: bool) -> tuple[str, list[UrlRecord]]:
+        """Approve or discard all that is held back of a source; returns what was done (see `as_json`), and the records.
 
-    def decide(self, project: Project, source: DataSource, *, approve: bool) -> list[UrlRecord]:
-        """Approve or discard all that is held back of a source, and return the records. Raises what `open` raises."""
-        if not self.records(project, source):
-            return []
+        What cannot be carried out here is kept for a run (`keep_for_run`). Raises what `open` raises.
+        """
+        records, done = self.records(project, source), self.approved if approve else self.discarded
+        if not records:
+            return done, records
+        keys = tuple(url_key(record.url) for record in records)
+        if keep_for_run(project, source.name, [SiteOrder(self._actions[0 if approve else 1], "", keys=keys)]):
+            return ORDERED, records
         with self.open(project, source) as held:
             records = held.candidates()
-            if approve:
-                held.carry_out(records)
-            else:
-                held.discard(records)
-        return records
+            (held.carry_out if approve else held.discard)(records)
+        return done, records
 
     def as_json(self, source: str, done: str, records: Iterable[UrlRecord]) -> dict[str, Any]:
         """Return the JSON object that says what was done with documents.

@@ -51,13 +51,10 @@ def _verb(guard: HeldBack, name: str, discard_help: str) -> Callable[[Callable[[
             (chosen,) = known_sources(project, [source])
             if only_list and discard:
                 raise Mistake.EXCLUDE_EACH_OTHER.error(options="--list and --discard")
-            done, records = guard.waiting, guard.records(project, chosen)
-            if not only_list:
-                if guard.keep(project, source, records, approve=not discard):
-                    done = ORDERED
-                else:
-                    done = guard.discarded if discard else guard.approved
-                    records = guard.decide(project, chosen, approve=not discard)
+            if only_list:
+                done, records = guard.waiting, guard.records(project, chosen)
+            else:
+                done, records = guard.decide(project, chosen, approve=not discard)
                 note_details(documents=len(records))
             if as_json:
                 print_json(guard.as_json(source, done, records))

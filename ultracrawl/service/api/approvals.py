@@ -21,7 +21,7 @@ from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
 from ultracrawl.service.api.sources import MAX_URLS, Name
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.approval import ApprovalReport, Selection, approval_of, keep_for_run
-from ultracrawl.service.held_back import CHANGES, DELETIONS, ORDERED, HeldBack
+from ultracrawl.service.held_back import CHANGES, DELETIONS, HeldBack
 from ultracrawl.sources import DataSource
 from ultracrawl.stores.project_stores import open_state, state_exists
 from ultracrawl.stores.site_orders import SiteAction
@@ -168,10 +168,7 @@ def _decide(
 ) -> Response:
     approve = decision not in (DeletionDecision.DISCARD, ChangeDecision.DISCARD)
     source = _crawled_source(state, name)
-    records, done = guard.records(state.project, source), ORDERED
-    if not guard.keep(state.project, name, records, approve=approve):
-        records = guard.decide(state.project, source, approve=approve)
-        done = guard.approved if approve else guard.discarded
+    done, records = guard.decide(state.project, source, approve=approve)
     details |= {"decision": decision.value, "documents": len(records)}
     return json_answer(guard.as_json(name, done, records))
 
