@@ -19,7 +19,7 @@ from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.run.transport.host_addresses import addresses_of, seed_addresses
-from ultracrawl.settings.trust import trusted_roots
+from ultracrawl.settings.trust import tls_context
 from ultracrawl.sources import DataSource, Project, compile_source
 
 MAX_BODY_BYTES = 512_000
@@ -54,9 +54,7 @@ class Trust:
 
     def secure(self, connection: socket.socket, host: str) -> ssl.SSLSocket:
         """Begin TLS on a connection. Raises `ssl.SSLError` if the server is not trusted."""
-        file, folder = (str(self.roots), "") if self.roots else trusted_roots()
-        context = ssl.create_default_context(cafile=file or None, capath=folder or None)
-        secured = context.wrap_socket(connection, server_hostname=host)
+        secured = tls_context(self.roots).wrap_socket(connection, server_hostname=host)
         pins = self.pins.get(host)
         if pins and _key_of(secured) not in pins:
             secured.close()

@@ -11,6 +11,12 @@ PINS_SETTING = "ULTRACRAWL_PINS"
 """The public keys of https servers by host, each as libcurl's `sha256//BASE64;sha256//BASE64`."""
 
 
+def tls_context(roots: Path | None) -> ssl.SSLContext:
+    """Return a context that checks servers by root certificates; None: by the trusted ones. Raises `OSError`."""
+    file, folder = (str(roots), "") if roots else trusted_roots()
+    return ssl.create_default_context(cafile=file or None, capath=folder or None)
+
+
 def trusted_roots() -> tuple[str, str]:
     """Return (file, folder) of the trusted root certificates, of which at most one is not empty.
 

@@ -17,6 +17,7 @@ from ultracrawl.agents.mail.responses import FetchedMail, parse_fetched, parse_u
 from ultracrawl.agents.mail.section import MailSection
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.settings.trust import tls_context
 from ultracrawl.sources.secrets import SecretReader
 
 MAX_LITERAL = 256 << 20
@@ -191,7 +192,7 @@ class MailConnection:
     @property
     def _tls(self) -> ssl.SSLContext:
         try:
-            return ssl.create_default_context(cafile=self._options.ca)
+            return tls_context(self._options.ca)
         except OSError as error:
             raise UserError(f"ca: {self._options.ca} cannot be read: {error.strerror or error}") from None
 
