@@ -115,8 +115,6 @@ class VisitConditions:
         self._stays_duplicate = stays_duplicate
         self._may_follow_now = may_follow_now
         self._parts = parts
-        self._conditional = context.source.refresh.conditional
-        self._overlays = context.rules.overlays
 
     def add_validators(self, request: Request) -> Awaitable[None] | None:
         """Add the validators of the visit's record; those of a rendered page only if its parts are unchanged."""
@@ -125,7 +123,11 @@ class VisitConditions:
             return None
         if self._may_follow_now(visit.record):
             visit.require_reading()
-        if visit.rescan or request.method != "GET" or not self._is_conditional(visit):
+        if (
+            visit.rescan
+            or request.method != "GET"
+            or not self._context.source_at(visit.url).refresh.conditional
+        ):
             return None
         if visit.sitemap is None:
             if self._permissions.site_reserves(visit):
@@ -144,11 +146,6 @@ class VisitConditions:
     def _add(self, request: Request, validators: Mapping[str, str]) -> None:
         for name, value in validators.items():
             set_header(request, name, value)
-
-    def _is_conditional(self, visit: Visit) -> bool:
-        if not self._overlays:
-            return self._conditional
-        return self._context.source_at(visit.url).refresh.conditional
 
     def judge_answer(self, request: Request, response: Response) -> Response:
         """Record the checksum; end the visit if the page is unchanged."""

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from ultracrawl.content.reader import PageReader
     from ultracrawl.run import Visit
     from ultracrawl.spiders.page_handler import PageSpider
 
@@ -49,8 +48,7 @@ class ResponseHandler:
         crawler = spider.crawler
         self._crawler = crawler
         self._context = context_of(crawler)
-        rules = self._context.rules
-        self._reader, self._overlays = rules.reader, rules.overlays
+        self._rules = self._context.rules
         self._feeds = parts_of(crawler).get(FeedTracker)
         self._sitemaps = parts_of(crawler)[SitemapManager]
         self._responses = parts_of(crawler).get(ResponseStore)
@@ -77,7 +75,7 @@ class ResponseHandler:
                 return self._collect_async(visit, response, self._convert_filtered(filtered, visit, response))
         if self._renderer is not None and self._renderer.takes(visit, response.body):
             return self._collect_async(visit, response, self._render(self._renderer, visit, response))
-        if self._reader_of(visit).is_large(response.body, visit.fetch.media_type):
+        if self._rules.reader_of(visit.url).is_large(response.body, visit.fetch.media_type):
             return self._collect_async(visit, response, self._read_large(visit, response))
         return self._collect(visit, response, self._read_page(visit, response))
 
@@ -177,12 +175,9 @@ class ResponseHandler:
         """Return whether a visit has ended, or is queued again."""
         return visit.done or self._context.visits.get(visit.entry.key) is not visit
 
-    def _reader_of(self, visit: Visit) -> PageReader:
-        return self._context.rules.reader_of(visit.url) if self._overlays else self._reader
-
     def _parse(self, visit: Visit, response: Response) -> Page | None:
         """Parse the page as the server sent it; if it has no converter, end the visit and return None."""
-        page = self._reader_of(visit).read(
+        page = self._rules.reader_of(visit.url).read(
             response.body, response.url, visit.fetch.media_type, visit.head_of(response).page
         )
         if page is None:
@@ -194,7 +189,7 @@ class ResponseHandler:
 
     async def _parse_async(self, visit: Visit, response: Response) -> Page | None:
         """Like `_parse`, but another process parses large pages, so that the reactor is not blocked."""
-        if not self._reader_of(visit).is_large(response.body, visit.fetch.media_type):
+        if not self._rules.reader_of(visit.url).is_large(response.body, visit.fetch.media_type):
             return self._parse(visit, response)
         page = await self._converter.large_page(
             visit, response.body, response.url, visit.head_of(response).page

@@ -100,8 +100,8 @@ def leave_site_order(state_file: Path, order: SiteOrder, now: float) -> None:
 def taking_site_orders(state_file: Path, now: float, *, begins: bool = False) -> Iterator[list[SiteOrder]]:
     """Yield the orders that no crawl has taken, and if the crawl `begins`, those that still hold.
 
-    They are taken when the block ends: one whose crawl is killed in it is carried out again. Orders that do not hold
-    for a time are removed then. Raises `StateError`.
+    They are taken when the block ends, by an error too: one whose crawl is killed in it is carried out again. Orders
+    that do not hold for a time are removed then. Raises `StateError`.
     """
     if not orders_path(state_file).exists():
         yield []

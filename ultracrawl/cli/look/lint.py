@@ -87,6 +87,8 @@ def _print_intranets(loaded: Iterable[Loaded]) -> None:
     """Print the hosts of which each source may reach private addresses."""
     for project in (result.project for result in loaded):
         for source in project.sources.values() if project is not None else ():
+            if not source.boundary.intranet_hosts:
+                continue
             if named := list(compile_source(source, project).addresses.intranet):
                 more = f" and {len(named) - MAX_HOSTS} more" if len(named) > MAX_HOSTS else ""
                 hosts = ", ".join(named[:MAX_HOSTS])

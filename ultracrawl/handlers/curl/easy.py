@@ -63,7 +63,7 @@ class EasyTransfer:
 
     @property
     def connected(self) -> bool:
-        """Whether a connection was connection for the request."""
+        """Whether a connection was opened for the request."""
         return bool(self._sockets)
 
     @property

@@ -57,12 +57,10 @@ class WebdavFolder(RemoteFolder):
 
     def find(self, path: bytes) -> RemoteFile:
         """Return the file or folder of a path."""
-        asked = path
         try:
             answers = list(self._properties(path, depth=0))
         except _RedirectedError:  # most servers name a folder with a slash
-            asked = path.rstrip(_SLASH) + _SLASH
-            answers = list(self._properties(asked, depth=0))
+            answers = list(self._properties(path.rstrip(_SLASH) + _SLASH, depth=0))
         if [described for described, _ in answers] != [path.rstrip(_SLASH)]:
             raise OSError(errno.EIO, "the server does not describe it")
         return answers[0][1]

@@ -31,7 +31,7 @@ async def start(request: Request, state: State, _requester: Editor, name: str, f
     """Crawl a source now; with the field `force` every page is fetched and indexed again."""
     state.valid_source(name)
     await carried_out(state.supervisor.start_source(name, force=bool(form.get("force"))))
-    return back_to_source(request, name)
+    return _back_to_source(request, name)
 
 
 @router.post("/{name}/submit", name="submit")
@@ -54,15 +54,12 @@ def _add_order(order: str, give: Callable[[Supervision, str], Awaitable[None]]) 
     async def ordered(request: Request, state: State, _requester: Editor, name: str) -> Response:
         state.known_source(name)
         await carried_out(give(state.supervisor, name))
-        return back_to_source(request, name)
+        return _back_to_source(request, name)
 
 
 for _order, _give in _ORDERS.items():
     _add_order(_order, _give)
 
 
-def back_to_source(request: Request, name: str, part: str = "") -> Response:
-    """Return the redirect to the page of a source."""
-    return RedirectResponse(
-        page_url(request, f"{ADMIN}/sources/{quote(name, '')}{part}"), HTTPStatus.SEE_OTHER
-    )
+def _back_to_source(request: Request, name: str) -> Response:
+    return RedirectResponse(page_url(request, f"{ADMIN}/sources/{quote(name, '')}"), HTTPStatus.SEE_OTHER)

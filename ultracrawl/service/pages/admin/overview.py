@@ -189,7 +189,7 @@ def source_row(state: ApiState, name: str, live: SourceState | None) -> SourceRo
     status = source_status(project, source, state.holdings.holdings_of)
     due = live.next_run if live is not None and live.next_run else _seconds(status["next_run"])
     late = None if _is_busy(live) or status["waits"] else _late_since(state, name, due, holdings)
-    needs = tuple(_needs(state, status, late))
+    needs = tuple(_needs(state, status, live, late))
     return SourceRow(
         name,
         source.type,
@@ -203,7 +203,9 @@ def source_row(state: ApiState, name: str, live: SourceState | None) -> SourceRo
     )
 
 
-def _needs(state: ApiState, status: dict[str, Any], late: float | None) -> Iterator[Need]:
+def _needs(
+    state: ApiState, status: dict[str, Any], live: SourceState | None, late: float | None
+) -> Iterator[Need]:
     name, failure, last = status["source"], status["failure"], status["last_run"] or {}
     if failure is not None:
         yield Need(NeedKind.FAILED, name, text=failure["problem"], since=_seconds(failure["time"]))
@@ -219,7 +221,7 @@ def _needs(state: ApiState, status: dict[str, Any], late: float | None) -> Itera
         yield Need(NeedKind.CHANGES, name, status["held_back"])
     if status["pending"]:
         yield Need(NeedKind.APPROVALS, name, status["pending"])
-    if status["never_due"] and not mistaken and name in state.project.sources and not _is_paused(state, name):
+    if status["never_due"] and not mistaken and name in state.project.sources and not _is_busy(live):
         yield Need(NeedKind.NEVER_DUE, name, text=status["never_due"])
     if late is not None:
         yield Need(NeedKind.LATE, name, since=late)
@@ -261,10 +263,6 @@ def _late_since(state: ApiState, name: str, due: float | None, holdings: Holding
 
 def _is_busy(live: SourceState | None) -> bool:
     return live is not None and (live.phase is not SourcePhase.IDLE or live.paused_by_hand)
-
-
-def _is_paused(state: ApiState, name: str) -> bool:
-    return any(one.name == name and _is_busy(one) for one in state.supervisor.sources())
 
 
 def _seconds(text: str | None) -> float | None:
