@@ -14,7 +14,7 @@ from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.sqlite.database import SCHEMA_VERSION
 
 
-@pytest.mark.parametrize("attempt", range(5))
+@pytest.mark.parametrize("attempt", range(20))
 def test_readers_that_come_while_a_store_is_made_do_not_disturb(tmp_path: Path, attempt: int) -> None:
     path = tmp_path / f"{attempt}.sqlite"
     path.touch()

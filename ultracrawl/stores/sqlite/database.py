@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,8 @@ COMPANIONS = ("-wal", "-shm")
 """Suffixes of the files that SQLite keeps beside a database."""
 
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_WAL_SECONDS = 10.0
+"""Seconds for which a file is tried again that another connection is making."""
 _NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _REMEDY = "the next crawl creates it again, and fetches every page again"
 
@@ -108,7 +111,7 @@ def _open(path: str, read_only: bool) -> sqlite3.Connection:
         db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
         on_error.callback(db.close)
         with translated(db):
-            db.execute("PRAGMA journal_mode=WAL")
+            use_wal(db)
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute("PRAGMA cache_size=-16384")
             db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
@@ -117,6 +120,23 @@ def _open(path: str, read_only: bool) -> sqlite3.Connection:
                 db.execute("PRAGMA query_only=1")
         on_error.pop_all()
         return db
+
+
+def use_wal(db: sqlite3.Connection) -> None:
+    """Have a file keep a write-ahead log.
+
+    Of several that open a new file at once one changes it; SQLite refuses the others at once, whatever their time-out.
+    """
+    end = time.monotonic() + _WAL_SECONDS
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _open_unwritable(path: str) -> sqlite3.Connection:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ultracrawl.errors import StateDamagedError, StateError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.stores.documents.response_bodies import pack_answer, translated_errors, unpack_answer
-from ultracrawl.stores.sqlite.database import DISK_FULL, is_damage, is_disk_full, set_aside_database
+from ultracrawl.stores.sqlite.database import DISK_FULL, is_damage, is_disk_full, set_aside_database, use_wal
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (
@@ -48,7 +48,7 @@ class BlockStore:
             self._db = sqlite3.connect(self._path, isolation_level=None, timeout=30.0)
             on_error.callback(self._db.close)
             self._db.execute("PRAGMA auto_vacuum=INCREMENTAL")
-            self._db.execute("PRAGMA journal_mode=WAL")
+            use_wal(self._db)
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(_SCHEMA)
             self._size: int | None = None

@@ -13,7 +13,7 @@ from pathlib import Path
 from ultracrawl.errors import StateDamagedError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.stores.documents.response_bodies import pack_answer, translated_errors, unpack_answer
-from ultracrawl.stores.sqlite.database import lock_file, set_aside_database, translated
+from ultracrawl.stores.sqlite.database import lock_file, set_aside_database, translated, use_wal
 
 KEPT = 90 * 86_400.0
 """Seconds until an unused response is deleted."""
@@ -182,7 +182,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, int, int]:
         db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
         on_error.callback(db.close)
         with translated(db, _REMEDY):
-            db.execute("PRAGMA journal_mode=WAL")
+            use_wal(db)
             db.execute("PRAGMA synchronous=NORMAL")
             db.executescript(_TABLES)
             (finished,) = db.execute("SELECT coalesce(max(number), 0) FROM run WHERE ended").fetchone()

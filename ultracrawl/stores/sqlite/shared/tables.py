@@ -15,6 +15,7 @@ from ultracrawl.stores.sqlite.database import (
     set_aside_database,
     transaction,
     translated,
+    use_wal,
 )
 
 CHECKPOINT_PAGES = 250
@@ -63,7 +64,7 @@ def _open(kind: SharedDatabase, path: Path | str, *, check: bool) -> sqlite3.Con
         db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
         on_error.callback(db.close)
         with translated(db, kind.remedy):
-            db.execute("PRAGMA journal_mode=WAL")
+            use_wal(db)
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
             db.execute(f"PRAGMA journal_size_limit={CHECKPOINT_PAGES * 4096}")
