@@ -88,7 +88,7 @@ def behind(**page: Any) -> Build:
 
 def late(site: Site) -> None:
     behind()(site)
-    site.slow("/gate", 5.0, links=["/behind"])
+    site.slow("/gate", 20.0, links=["/behind"])
 
 
 def chain(site: Site) -> None:
@@ -181,7 +181,7 @@ CASES = {
         slow, lambda seen: seen.gap >= 10, True, False, throttle=0.1, backoff={"longest": 60}, concurrency=1
     ),
     "limits.max_size": limits(behind(text="x" * 5000), reached, [True, False], [True, True], max_size=3000),
-    "limits.timeout": limits(late, reached, [True, False], [True, True], timeout=2, retries=0),
+    "limits.timeout": limits(late, reached, [True, False], [True, True], timeout=10, retries=0),
     "limits.redirects": limits(
         chain, lambda seen: seen.asked("/r1", "/r3"), [True, False], [True, True], redirects=1
     ),
