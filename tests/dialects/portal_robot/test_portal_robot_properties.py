@@ -188,6 +188,16 @@ def test_portal_robot_124_connect_timeout_is_how_long_an_answer_is_awaited(
     assert robot.urls()["/a"]["outcome"] == outcome
 
 
+@pytest.mark.parametrize(("seconds", "outcome"), [(100, "NETWORK_ERROR"), (1000, "NEW")])
+def test_portal_robot_124_connect_timeout_holds_for_robots_txt(
+    site: Site, start: str, robot: RobotFiles, seconds: int, outcome: str
+) -> None:
+    site.slow("/robots.txt", 500.0)
+    robot.properties(connect_timeout=seconds)
+    robot.command("crawl", "--json")
+    assert robot.urls()["/"]["outcome"] == outcome
+
+
 @pytest.mark.parametrize(("most", "described"), [(2, 1), (20, 2)])
 def test_max_filesize_kb_is_the_size_of_the_largest_file(
     site: Site, start: str, robot: RobotFiles, most: int, described: int

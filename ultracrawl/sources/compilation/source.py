@@ -189,7 +189,8 @@ def _attribute_map(source: DataSource, schema: Mapping[str, SearchAttribute]) ->
 
 def compile_robots(source: DataSource) -> RobotsPolicy:
     """Return the robots.txt policy of a source."""
-    return RobotsPolicy(**{field.name: getattr(source.robots, field.name) for field in fields(RobotsPolicy)})
+    values = {field.name: getattr(source.robots, field.name) for field in fields(RobotsPolicy)}
+    return RobotsPolicy(**{**values, "timeout": source.robots.timeout or source.limits.timeout})
 
 
 def compile_acceptance(source: DataSource) -> Acceptance:

@@ -96,8 +96,8 @@ class RobotsSection(Section):
     """Use Crawl-delay or Request-rate of robots.txt as the delay of the site."""
     ttl: Seconds = Field(default=86_400.0, examples=[86400])
     """Maximum age of robots.txt. An older one is fetched again before the next request to the site."""
-    timeout: Seconds = Field(default=300.0, gt=0, examples=[30])
-    """Seconds after which a request for robots.txt is given up."""
+    timeout: Annotated[Seconds, Field(gt=0)] | None = Field(default=None, examples=[60])
+    """Seconds after which a request for robots.txt is given up. None: as `limits.timeout`."""
     timeout_ignore: bool = Field(default=False, examples=[True])
     """Crawl a site without rules if its robots.txt timed out. Use it only for your own sites."""
     auth_ignore: bool = Field(default=True, examples=[False])
