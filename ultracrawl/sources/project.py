@@ -34,6 +34,7 @@ from ultracrawl.sources.sections.project import (
 from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.sources.sections.search import SearchSection
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.sections.sign_in import SignInSection
 from ultracrawl.sources.values import AttributeName, one_or_list
 
 _CURRENT_FOLDER = Path()
@@ -128,6 +129,10 @@ class DefinitionHead(Section):
         default=SearchPageSection.by_default(), examples=[{"public": True, "title": "Example Docs"}]
     )
     """The page on which people search, at `/` of `ultracrawl serve`."""
+    sign_in: SignInSection = Field(
+        default=SignInSection.by_default(), examples=[{"proxy": {"networks": ["10.1.0.7"]}}]
+    )
+    """Users of `ultracrawl serve` whom another system signs in."""
     processes: ProcessesSection = Field(
         default=ProcessesSection.by_default(), examples=[{"jobs": 4, "memory": "1 GB"}]
     )

@@ -55,7 +55,7 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
     ):
         if value := getattr(project, name):
             head[name] = as_data(value)
-    for name in ("notices", "search", "search_page", "processes"):
+    for name in ("notices", "search", "search_page", "sign_in", "processes"):
         if section := changed_options(getattr(project, name), getattr(defaults, name)):
             head[name] = section
     return head

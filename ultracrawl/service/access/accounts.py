@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hmac
+from hashlib import sha256
+
 from ultracrawl.service.access.failed_logins import FailedLogins
 from ultracrawl.service.access.logins import LoginChecker
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
@@ -20,6 +23,10 @@ class Accounts:
         self.sessions = SessionStore.of_project(project)
         self.failed_logins = FailedLogins()
         self.logins = LoginChecker(self.users, self.failed_logins, self.sessions.secret)
+
+    def csrf_token_of(self, requester: Requester) -> str:
+        """Return what the forms of a user without a session have to send; the secret of the sessions signs it."""
+        return hmac.new(self.sessions.secret.encode(), f"forms {requester.name}".encode(), sha256).hexdigest()
 
     def session_of(self, identifier: str) -> tuple[Requester, Session] | None:
         """Return whose session an identifier has, and the session; None if one is no more. Raises `WorkError`."""

@@ -27,6 +27,8 @@ class RequesterKind(StrEnum):
 
     TOKEN = "token"  # noqa: S105 - no secret
     USER = "user"
+    PROXIED = "proxy"
+    """A user whom a proxy names with each request."""
     KEY = "key"
     """The public key of a site."""
     PUBLIC = "public"
@@ -38,7 +40,7 @@ class Requester:
     """Who sends a request: a token, a signed-in user, the public key of a site, or anybody."""
 
     name: str
-    """Unique, for fairness and the audit log: `token:portal`, `user:anna`, `key:docs`, `public`."""
+    """Unique, for fairness and the audit log: `token:portal`, `user:anna`, `proxy:anna`, `key:docs`, `public`."""
     kind: RequesterKind
     role: Role | None
     """None: may only search."""
@@ -46,6 +48,11 @@ class Requester:
     """Users and groups whose documents are shown, beside public ones; None: all documents."""
     sources: tuple[str, ...] | None = None
     """The only sources that exist for this requester; None: all."""
+
+    @property
+    def uses_forms(self) -> bool:
+        """Whether its browser is known by what it sends by itself, so that changes need a CSRF token as well."""
+        return self.kind in (RequesterKind.USER, RequesterKind.PROXIED)
 
     def allows(self, needed: Role) -> bool:
         """Return whether it has the rights of a role."""

@@ -13,10 +13,12 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from ultracrawl.errors import WorkError
 from ultracrawl.service.access.failed_logins import FAILURE_WINDOW, MAX_FAILED_LOGINS
+from ultracrawl.service.access.outside import proxied_user
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.tokens import PREFIX, TokenExpiredError
 from ultracrawl.service.api.audit import address_of
 from ultracrawl.service.api.middleware.cookies import CookieKind
+from ultracrawl.service.api.middleware.proxy import PEER
 from ultracrawl.service.api.public_keys import key_in_url
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.stores.audit_log import REFUSED, Actor, record_action
@@ -104,7 +106,7 @@ def authenticate(
         raise HTTPException(503, UNREADABLE) from None
     if requester is None:
         raise _unauthorized(LOG_IN)
-    if requester.kind is RequesterKind.USER and request.method not in _SAFE:
+    if requester.uses_forms and request.method not in _SAFE:
         check_csrf(request, form, request.state.csrf_token)
     request.state.requester, request.state.project = requester, state.project
     return requester
@@ -118,7 +120,7 @@ def _requester(
     if key := key_in_url(request):
         address = address_of(request.scope)
         return state.public_keys.holder(request, state.accounts.tokens, key, state.project, address)
-    user, project = session_user(request, state), state.project
+    user, project = signed_in_user(request, state), state.project
     if user is None and project.search_page.public:
         return state.public_keys.admit_anybody(request, project, address_of(request.scope))
     return user
@@ -145,11 +147,19 @@ def _token_holder(request: Request, state: ApiState, shown: HTTPAuthorizationCre
     raise _unauthorized(detail)
 
 
-def session_user(request: Request, state: ApiState) -> Requester | None:
-    """Return the user of the session of a request, None without one; the session gets a new identifier if it is time.
+def signed_in_user(request: Request, state: ApiState) -> Requester | None:
+    """Return the user whom a trusted proxy names, else that of the session of a request; None without one.
 
-    The CSRF token of its forms is `request.state.csrf_token` from then on. Raises `WorkError`.
+    The CSRF token of its forms is `request.state.csrf_token` from then on. A session gets a new identifier if it is
+    time. Raises `WorkError`.
     """
+    section = state.project.sign_in
+    if section.proxy.networks:
+        headers = {name.lower(): request.headers.getlist(name) for name in request.headers}
+        if (named := proxied_user(getattr(request.state, PEER, ""), headers, section.proxy)) is not None:
+            requester = named.requester(RequesterKind.PROXIED, "proxy", section)
+            request.state.csrf_token = state.accounts.csrf_token_of(requester)
+            return requester
     identifier = state.cookies.value_of(request, CookieKind.SESSION)
     found = state.accounts.session_of(identifier) if identifier else None
     if found is None:

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from ultracrawl.service.access.logins import TooManyLoginsError
 from ultracrawl.service.access.requester import RequesterKind
 from ultracrawl.service.access.users import User
-from ultracrawl.service.api.access import Form, State, Visitor, check_csrf, session_user
+from ultracrawl.service.api.access import Form, State, Visitor, check_csrf, signed_in_user
 from ultracrawl.service.api.audit import address_of
 from ultracrawl.service.api.middleware.cookies import CookieKind
 from ultracrawl.service.api.state import ApiState
@@ -53,7 +53,7 @@ def login_form(
             return _form(request, state, HTTPStatus.FORBIDDEN, "key", next_)
         record_action(state.project, Actor(f"user:{user}", address_of(request.scope)), "log-in")
         return _signed_in(request, state, user, None, next_)
-    if session_user(request, state) is not None:
+    if signed_in_user(request, state) is not None:
         return _redirect(local_path(request, next_))
     return _form(request, state, HTTPStatus.OK, "", next_)
 

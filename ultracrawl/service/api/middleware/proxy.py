@@ -7,6 +7,9 @@ import ipaddress
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+PEER = "peer"
+"""The address that a request came from, in the state of the request; that of the client may be behind it."""
+
 
 class ReverseProxy:
     """Middleware that serves an application below a root path, and takes the address of a client from its proxy.
@@ -24,7 +27,11 @@ class ReverseProxy:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request (ASGI)."""
         if scope["type"] == "http":
-            scope = {**scope, "client": self._client_of(scope), "state": scope.get("state", {})}
+            state = {
+                **scope.get("state", {}),
+                PEER: str(client[0]) if (client := scope.get("client")) else "",
+            }
+            scope = {**scope, "client": self._client_of(scope), "state": state}
             if root := self._root_path:
                 path = scope["path"]
                 is_below = path == root or path.startswith(f"{root}/")
