@@ -12,6 +12,7 @@ import pytest
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.rules import BoundaryRules, CrawlMode, DomainRule, Kind
 from ultracrawl.rules.candidates.rules import CandidateRules
+from ultracrawl.rules.urls import canonical
 from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.scheduler import candidate_filter
@@ -143,9 +144,9 @@ def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidate_filter, "GENERATION_SIZE", 10)
     seen = SeenUrls()
     for key in range(100):
-        seen.add_key(key, 1)
+        seen.add_url(key, f"http://a.example/{key}", 1)
     assert seen.get(0) is None
-    assert seen.get(99) == 1
+    assert seen.get(99) >> candidate_filter.HASH_BITS == 1
     assert len(seen._young) + len(seen._old) <= 20
 
 
@@ -192,3 +193,81 @@ def test_a_new_url_that_is_not_admitted_in_this_cycle_is_known_and_waits_nowhere
     assert state.queue.entries_of("a.example", 9) == []
     full.clear()
     assert [one.url for one in admit.admit(["/y"], PAGE, 1)[0]] == ["http://a.example/y"]
+
+
+# ---- two URLs with one key
+
+
+@pytest.fixture
+def same_keys(monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """Two URLs with one key, as keys have 16 bits."""
+    digest = canonical.xxh3_64_intdigest
+    monkeypatch.setattr(canonical, "xxh3_64_intdigest", lambda data: digest(data) & 0xFFFF)
+    urls: dict[int, str] = {}
+    for number in range(100_000):
+        url = f"http://a.example/{number}"
+        if (first := urls.setdefault(url_key(url), url)) != url:
+            return first, url
+    raise AssertionError("no two URLs share a key")
+
+
+@pytest.mark.parametrize("between", ["", "a page", "a flush", "a run"])
+def test_of_two_urls_with_one_key_the_second_is_reported_and_the_first_stays(
+    state: CountingStore, same_keys: tuple[str, str], between: str
+) -> None:
+    shared: list[tuple[str, str]] = []
+
+    def made() -> CandidateFilter:
+        return filter_of(state, Boundary(), shares_key=lambda *urls: shared.append(urls))
+
+    admit, (first, second) = made(), same_keys
+    pages = [[first], [second]] if between else [[first, second]]
+    found: list[str] = []
+    for links in pages:
+        found += [one.url for one in admit.admit(links, PAGE, 1)[0]]
+        if between == "a flush":
+            state.flush()
+        elif between == "a run":
+            state.flush()
+            admit = made()
+    assert found == [first]
+    assert shared == [(second, first)]
+    assert state.records.known_urls([url_key(first)]) == {url_key(first): (first, 1)}
+    assert [one.url for one in admit.admit([first], PAGE, 0)[0]] == []
+    assert admit.shorter_routes == [(url_key(first), 0)], "the first one is followed as before"
+
+
+def test_a_rejected_url_does_not_keep_another_with_its_key_out(
+    state: CountingStore, same_keys: tuple[str, str]
+) -> None:
+    rejected: list[str] = []
+    elsewhere = Boundary(BoundaryRules(domains=(DomainRule(Kind.EXACT, "b.example"),)))
+    admit = filter_of(state, elsewhere, rejected.append)
+    for url in (*same_keys, *same_keys):
+        admit.admit([url], PAGE, 1)
+    assert len(rejected) == 2, "each is judged, once"
+
+
+def test_a_url_that_was_too_deep_is_compared_again(state: CountingStore, same_keys: tuple[str, str]) -> None:
+    shared: list[tuple[str, str]] = []
+    first, second = same_keys
+    rules = BoundaryRules(mode=CrawlMode(depth=2))
+    admit = filter_of(state, Boundary(rules), shares_key=lambda *urls: shared.append(urls))
+    admit.admit([second], PAGE, 3)
+    admit.admit([first], PAGE, 1)
+    admit.admit([second], PAGE, 2)
+    assert shared == [(second, first)]
+
+
+def test_a_url_is_compared_again_after_another_left_the_table(
+    state: CountingStore, same_keys: tuple[str, str]
+) -> None:
+    shared: list[tuple[str, str]] = []
+    first, second = same_keys
+    admit = filter_of(state, Boundary(), shares_key=lambda *urls: shared.append(urls))
+    admit.admit([first], PAGE, 1)
+    state.drop_urls([url_key(first)])
+    admit.forget([url_key(first)])
+    assert [one.url for one in admit.admit([second], PAGE, 1)[0]] == [second]
+    admit.admit([first], PAGE, 1)
+    assert shared == [(first, second)]

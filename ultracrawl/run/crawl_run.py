@@ -73,6 +73,10 @@ class CrawlRun:
         if self.counters.add_new_problem(str(problem)):
             logger.error("%s", problem)
 
+    def note_shared_key(self, url: str, known: str) -> None:
+        """Report a URL that is not crawled, because a known URL has the same 64-bit key."""
+        self.note_problem(f"{url} is not crawled: its key is that of {known}")
+
     def fail(self, problem: UltracrawlError | str) -> None:
         """Report a failure that affects all further URLs, and end the crawl; what is durable stays."""
         if self.failed:

@@ -73,7 +73,7 @@ class CrawlQueue:
     def queue_sitemap(self, entry: QueueEntry, *, noted: bool) -> None:
         """Queue a sitemap ahead of the pages of its site; if `noted`, links to its URL are not queued as pages."""
         if noted:
-            self._ingest.mark_known(entry.key)
+            self._ingest.mark_known(entry)
         if self._gate.add_sitemap(entry):
             self._pacing.wake()
 
@@ -193,6 +193,7 @@ def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
             hooks[Feature.admit_new_url],
             hooks[Feature.candidate_judged],
             features.hosts.look_up,
+            context.run.note_shared_key,
             lambda: features.limits.over,
         ),
         rules.levels.of,

@@ -21,27 +21,18 @@ _DUMMY_BASE = "http://localhost/"
 REJECTED = -1
 """Stored in place of the depth of an excluded URL."""
 GENERATION_SIZE = 200_000
-"""Keys of one generation, about 20 MB."""
+"""Keys of one generation, about 25 MB."""
+HASH_BITS = 48
+_HASH_MASK = (1 << HASH_BITS) - 1
 MAX_CACHED_KEYS = 20_000
 """Limit of URLs whose keys are cached, about 4 MB."""
 
 
-class UrlKeys(dict[str, int]):
-    """A cache of URL keys: most links of a page also occur in the previous page."""
-
-    def __missing__(self, url: str) -> int:
-        """Compute and cache the key of a URL; a full cache is cleared first."""
-        if len(self) >= MAX_CACHED_KEYS:
-            self.clear()
-        key = self[url] = url_key(url)
-        return key
-
-
 class SeenUrls:
-    """Recently seen keys with their depth, or `REJECTED`.
+    """Recently seen keys, each with a mark: the depth, or `REJECTED`, above `HASH_BITS` bits of a hash of the URL.
 
-    Bounded: two generations of at most `GENERATION_SIZE` keys (about 20 MB each); the older one is dropped when the
-    younger one is full.
+    Bounded: two generations of at most `GENERATION_SIZE` keys (about 25 MB each); the older one is dropped when the
+    younger one is full. The hash is the one that Python keeps in each string.
     """
 
     def __init__(self) -> None:
@@ -49,25 +40,53 @@ class SeenUrls:
         self._old: dict[int, int] = {}
 
     def get(self, key: int) -> int | None:
-        """Return the depth of a key, `REJECTED`, or None if it was not seen recently."""
-        depth = self._young.get(key)
-        if depth is None:
-            depth = self._old.get(key)
-            if depth is not None:
-                self.add_key(key, depth)
-        return depth
+        """Return the mark of a key, negative if it was rejected, or None if it was not seen recently."""
+        mark = self._young.get(key)
+        if mark is None:
+            mark = self._old.get(key)
+            if mark is not None:
+                self._add(key, mark)
+        return mark
 
-    def add_key(self, key: int, depth: int) -> None:
-        """Remember a key."""
+    def add_url(self, key: int, url: str, depth: int) -> None:
+        """Remember a URL."""
+        self._add(key, depth << HASH_BITS | hash(url) & _HASH_MASK)
+
+    def _add(self, key: int, mark: int) -> None:
         if len(self._young) >= GENERATION_SIZE:
             self._old = self._young
             self._young = {}
-        self._young[key] = depth
+        self._young[key] = mark
 
     def drop(self, key: int) -> None:
         """Forget a key."""
         self._young.pop(key, None)
         self._old.pop(key, None)
+
+    def drop_other(self, key: int, url: str) -> None:
+        """Forget a key that was seen with another URL, so that the table of URLs is asked."""
+        mark = self.get(key)
+        if mark is not None and (mark ^ hash(url)) & _HASH_MASK:
+            self.drop(key)
+
+
+class UrlKeys(dict[str, int]):
+    """A cache of URL keys: most links of a page also occur in the previous page.
+
+    The key of a URL that is in the cache was not seen with another URL.
+    """
+
+    def __init__(self, seen: SeenUrls) -> None:
+        super().__init__()
+        self._seen = seen
+
+    def __missing__(self, url: str) -> int:
+        """Compute and cache the key of a URL; a full cache is cleared first."""
+        if len(self) >= MAX_CACHED_KEYS:
+            self.clear()
+        key = self[url] = url_key(url)
+        self._seen.drop_other(key, url)
+        return key
 
 
 class CandidateListeners(NamedTuple):
@@ -83,6 +102,8 @@ class CandidateListeners(NamedTuple):
     """Called for each new URL with the rule that excludes it (empty for none)."""
     look_up: Callable[[Iterable[str]], None] | None = None
     """Receives the hosts of new URLs before the boundary is checked, for rules about addresses."""
+    shares_key: Callable[[str, str], None] = lambda _url, _known: None
+    """Called with a URL that is not crawled, because its key is that of another known one."""
     limits_over: Callable[[], tuple[ExceededLimit, ...]] = tuple
     """Returns the limits that close the source to new URLs; called only if there are `judged` listeners."""
 
@@ -125,10 +146,10 @@ class CandidateFilter:
         self._state = state
         self._clock = clock
         self._listeners = listeners
-        self._keys = UrlKeys()
         self._closed = ""
         self._level_of = level_of
         self.seen = SeenUrls()
+        self._keys = UrlKeys(self.seen)
         self.on_known: Callable[[Iterable[int]], None] | None = None
         """Called with the keys of known URLs that were not seen recently."""
         self.shorter_routes: list[tuple[int, int]] = []
@@ -166,26 +187,30 @@ class CandidateFilter:
     def _admit(self, urls: Iterable[str], page: LinkPage) -> tuple[list[QueueEntry], array[int]]:
         inside = array("q")
         unseen: dict[int, str] = {}
-        seen_depth, keys, depth = self.seen.get, self._keys, page.depth
+        mark_of, keys, depth = self.seen.get, self._keys, page.depth
+        deeper = depth + 1 << HASH_BITS
         for url in urls:
             key = keys[url]
-            seen = seen_depth(key)
+            seen = mark_of(key)
             if seen is None:
-                unseen[key] = url
+                if unseen.setdefault(key, url) != url:
+                    self._listeners.shares_key(url, unseen[key])
             elif seen >= 0:
                 inside.append(key)
-                if seen > depth:
-                    self._note_shorter_route(key, depth)
+                if seen >= deeper:
+                    self._note_shorter_route(key, url, depth)
             elif not page.rules_hold:
                 unseen[key] = url
         return (self._admit_unseen(unseen, page, inside) if unseen else []), inside
 
-    def _note_shorter_route(self, key: int, depth: int) -> None:
-        self.seen.add_key(key, depth)
+    def _note_shorter_route(self, key: int, url: str, depth: int) -> None:
+        self.seen.add_url(key, url, depth)
         self.shorter_routes.append((key, depth))
 
     def _admit_unseen(self, unseen: dict[int, str], page: LinkPage, inside: array[int]) -> list[QueueEntry]:
         known = self._state.records.known_urls(list(unseen))
+        for key in [key for key, (url, _) in known.items() if url != unseen[key]]:
+            self._listeners.shares_key(unseen.pop(key), known.pop(key)[0])
         if self._look_up is not None:
             self._look_up(host_of(url) for key, url in unseen.items() if key not in known)
         shown, depth, gates = self._urls.shown, page.depth, self._listeners.gates
@@ -194,10 +219,10 @@ class CandidateFilter:
         entries: list[QueueEntry] = []
         for key, url in unseen.items():
             if key in known:
-                self.seen.add_key(key, known[key][1])
+                self.seen.add_url(key, url, known[key][1])
                 inside.append(key)
                 if known[key][1] > depth:
-                    self._note_shorter_route(key, depth)
+                    self._note_shorter_route(key, url, depth)
             elif self._is_inside(key, url, page):
                 inside.append(key)
                 if gates and not all(gate(site_of(url)) for gate in gates):
@@ -209,7 +234,7 @@ class CandidateFilter:
     def _record_only(self, key: int, url: str, depth: int, display_url: str) -> None:
         entry = QueueEntry(key, url, site_of(url), depth, 0, display_url=display_url)
         self._state.records.discover_url(entry, self._clock(), queued=False)
-        self.seen.add_key(key, depth)
+        self.seen.add_url(key, url, depth)
 
     def _is_inside(self, key: int, url: str, page: LinkPage) -> bool:
         site, closed, listeners = site_of(url), page.closed or self._closed, self._listeners
@@ -231,7 +256,9 @@ class CandidateFilter:
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug("%s: %s (%s)", OUTSIDE_BOUNDARY, url, rule)
         if self._rules.holds_for_good(rule):
-            self.seen.add_key(key, REJECTED)
+            self.seen.add_url(key, url, REJECTED)
+        else:
+            self._keys.pop(url, None)
         return False
 
     def close(self, rule: str) -> None:
@@ -240,12 +267,13 @@ class CandidateFilter:
 
     def forget(self, keys: Iterable[int]) -> None:
         """Forget URLs that left the document table, so that links to them count as new."""
+        self._keys.clear()
         for key in keys:
             self.seen.drop(key)
 
-    def mark_known(self, key: int) -> None:
+    def mark_known(self, entry: QueueEntry) -> None:
         """Mark a URL as known although it is not in the stored queue, so that links to it do not queue it."""
-        self.seen.add_key(key, 0)
+        self.seen.add_url(entry.key, entry.url, 0)
 
     def add_url(
         self,
@@ -262,5 +290,5 @@ class CandidateFilter:
             key, url, site_of(url), depth, self._state.queue.next_seq(), hops, display_url, level=level
         )
         self._state.records.discover_url(entry, self._clock())
-        self.seen.add_key(key, depth)
+        self.seen.add_url(key, url, depth)
         return entry

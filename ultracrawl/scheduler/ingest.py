@@ -130,7 +130,9 @@ class LinkIngest(Feature):
             self._context.run.add_problem(f"start URL {url!r} is not a URL that can be crawled")
             return False
         key = url_key(canonical)
-        if self._context.store.records.known_urls([key]):
+        if known := self._context.store.records.known_urls([key]):
+            if self._shares_key(canonical, known[key][0]):
+                return False
             return self._activator.queue_known_seed(canonical)
         rule = rules.boundary.rejects(canonical, seed=True)
         for on_judged in self._context.hooks[Feature.candidate_judged]:
@@ -143,6 +145,12 @@ class LinkIngest(Feature):
             on_excluded(canonical, rule)
         logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
         return False
+
+    def _shares_key(self, url: str, known: str) -> bool:
+        """Return whether the known URL with the key of `url` is another one, and report that."""
+        if url != known:
+            self._context.run.note_shared_key(url, known)
+        return url != known
 
     # ---- links
 
@@ -223,6 +231,8 @@ class LinkIngest(Feature):
         """Queue the target of an allowed redirect at the depth of the redirecting URL."""
         key = url_key(target)
         known = self._context.store.records.known_urls([key])
+        if known and self._shares_key(target, known[key][0]):
+            return
         if known and self._activator.on:
             self._activator.note_linked(known)
         if known and known[key][1] > visit.depth:

@@ -121,8 +121,8 @@ class RecrawlActivator(Feature):
         if not unseen:
             return
         known = self._context.store.records.known_urls(unseen)
-        for key, (_, depth) in known.items():
-            self._seen.add_key(key, depth)
+        for key, (url, depth) in known.items():
+            self._seen.add_url(key, url, depth)
         self.note_linked(key for key in unseen if key in known)
 
 

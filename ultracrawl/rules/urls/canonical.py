@@ -108,17 +108,17 @@ _SIGN = 1 << 63
 _MODULUS = 1 << 64
 
 
-def url_key(url: str, salt: int = 0) -> int:
+def url_key(url: str) -> int:
     """Return the key of a URL: XXH3-64 of its UTF-8 as a signed 64-bit number, as SQLite stores integers.
 
-    Two URLs may share a key: the caller compares the stored URL and tries again with another `salt`
-    (0 to 2**64 - 1). Any string has a key; lone surrogates are encoded with `surrogatepass`.
+    Two URLs may share a key; who makes a record for one compares the URLs (`CrawlRun.note_shared_key`). Any string has
+    a key; lone surrogates are encoded with `surrogatepass`.
     """
     try:
         data = url.encode()
     except UnicodeEncodeError:
         data = url.encode("utf-8", "surrogatepass")
-    digest: int = xxh3_64_intdigest(data, salt)
+    digest: int = xxh3_64_intdigest(data)
     return digest - _MODULUS if digest >= _SIGN else digest
 
 

@@ -125,7 +125,10 @@ class SitemapManager(Feature):
 
     def _start_job(self, key: int, url: str, job: SitemapJob, hops: int) -> None:
         stored = self._context.store.sites.get_sitemap(key) if key in self._known else None
-        is_new = stored is None and not self._context.store.records.known_urls([key])
+        known = {} if stored is not None else self._context.store.records.known_urls([key])
+        is_new = stored is None and not known
+        if known and known[key][0] != url:
+            self._context.run.note_shared_key(url, known[key][0])
         job.tentative = job.tentative and is_new
         if stored is not None and stored.run == self._context.mark.number:
             self._resume(key, url, job, stored)

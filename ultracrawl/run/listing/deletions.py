@@ -44,8 +44,12 @@ class ListedDeletions:
         for entry in listed:
             if not entry.deleted:
                 url = self.canonical(entry.access_url)
-                entries[url_key(url)] = url, entry
-                gone.pop(url_key(url), None)
+                key = url_key(url)
+                if key in entries and entries[key][0] != url:
+                    self._context.run.note_shared_key(url, entries[key][0])
+                    continue
+                entries[key] = url, entry
+                gone.pop(key, None)
                 continue
             for key in [key for key, (_, other) in entries.items() if _names(entry, other)]:
                 del entries[key]

@@ -147,6 +147,9 @@ class SourceListing(Feature):
         vouched, fetches_all = Counter[UrlOutcome](), self._fetches_everything
         for key, (url, entry) in entries.items():
             record = records.get(key)
+            if record is not None and record.url != url:
+                self._context.run.note_shared_key(url, record.url)
+                continue
             if record is not None and key not in fresh:
                 continue
             if record is not None and not fetches_all and is_vouched_for(self._context, key, record, entry):
