@@ -14,7 +14,7 @@ from support.sentences import sentence
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.values import change_from_line, change_to_line
-from ultracrawl.index.writing.cache import DocumentCache, salvage
+from ultracrawl.index.writing.cache import DocumentCache, next_epoch, salvage, version_of
 from ultracrawl.model import Section
 
 FULL = IndexDocument(
@@ -171,3 +171,37 @@ WHOLE = IndexDocument(
 )
 def test_a_change_comes_back_from_its_line(change: Change) -> None:
     assert change_from_line(change_to_line(7, change)) == (7, change)
+
+
+def test_an_epoch_is_higher_than_all_before_whatever_the_clock_says(tmp_path: Path) -> None:
+    moments = iter([1000.9, 1000.9, 2000.0, 5.0])
+    assert [next_epoch(tmp_path / "new", lambda: next(moments)) for _ in range(4)] == [1000, 1001, 2000, 2001]
+    (tmp_path / "new" / "@epoch").write_text("damaged")
+    assert next_epoch(tmp_path / "new", lambda: 3000.0) == 3000
+
+
+def test_versions_grow_with_epoch_segment_and_batch(tmp_path: Path) -> None:
+    versions = []
+    for epoch in (1_800_000_000, 1_800_000_001):
+        cache = DocumentCache(tmp_path, epoch=epoch)
+        for number in range(2):
+            cache.append(number, Deletion("s", "/"))
+            path = cache.seal()
+            assert path is not None
+            versions += [version_of(path, batch) for batch in (1, 2, 300)]
+        if epoch == 1_800_000_000:
+            for path in cache.sealed():
+                path.unlink()  # numbers begin anew
+    assert versions == sorted(set(versions))
+    assert 0 < versions[0] < versions[-1] < 2**63
+
+
+def test_segments_of_one_epoch_come_before_those_of_the_next(tmp_path: Path) -> None:
+    for number, epoch in enumerate((0, 1_800_000_000, 1_800_000_001)):
+        cache = DocumentCache(tmp_path, epoch=epoch)
+        cache.append(number, Deletion("s", "/"))
+        cache.close()
+    assert keys_in(cache) == [0, 1, 2]
+    versions = [version_of(path, 1) for path in cache.sealed()]
+    assert versions[0] != 0, "a segment of an earlier program has a version"
+    assert versions[1] < versions[2]

@@ -226,6 +226,47 @@ def test_a_full_disk_keeps_the_batch_and_goes_by(opened: Open, options: Options)
     assert titles(index, "bird") == ["Egrets"]
 
 
+EARLIER, LATER = (1 << 32) + 5, 2 << 32
+
+
+def test_what_comes_late_changes_nothing(opened: Open) -> None:
+    index, late = opened(), opened()
+    index.apply_version([document("/kept", "new heron", "New"), document("/gone", "egret")], LATER)
+    index.apply_version([Deletion("s", "/gone")], LATER + 1)
+    changes = [
+        document("/kept", "old", "Old"),
+        document("/gone", "old", "Old"),
+        document("/more", "old", "More"),
+    ]
+    assert late.apply_version(changes, EARLIER) == 3, "who comes late does not send it again"
+    assert late.apply_version([Deletion("s", "/kept"), NewAnchors("s", "/kept", ("bird",))], EARLIER) == 0
+    assert sorted(titles(index)) == ["More", "New"]
+    assert titles(index, "bird") == []
+
+
+def test_a_repeated_batch_changes_nothing(opened: Open) -> None:
+    index = opened()
+    for _ in range(2):
+        index.apply_version([document("/a", "heron", "A"), Deletion("s", "/b")], LATER)
+    assert titles(index) == ["A"]
+
+
+def test_a_new_index_keeps_the_versions(opened: Open) -> None:
+    index = opened()
+    index.apply_version([document("/a", "heron", "New")], LATER)
+    index.rebuild()
+    index.apply_version([document("/a", "heron", "Old")], EARLIER)
+    assert titles(index) == ["New"]
+
+
+def test_deletions_are_known_for_an_hour(opened: Open, options: Options) -> None:
+    opened().apply(LIBRARY)
+    (name,) = behind(options)
+    found = send("GET", f"{options['url']}/{name}/_settings?flat_settings=true")
+    assert isinstance(found, dict)
+    assert found[name]["settings"]["index.gc_deletes"] == "1h"
+
+
 def set_block(options: Options, name: str, *, value: bool | None) -> None:
     body: Json = {"index.blocks.read_only_allow_delete": value}
     assert send("PUT", f"{options['url']}/{name}/_settings", body) is not None

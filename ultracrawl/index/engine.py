@@ -374,6 +374,17 @@ class HasCommits(Protocol):
 
 
 @runtime_checkable
+class ComparesVersions(Protocol):
+    """An `IndexEngine` to which several machines write: what arrives too late does not undo what is newer."""
+
+    def apply_version(self, changes: Iterable[Change], version: int) -> int:
+        """Apply changes as `IndexEngine.apply` does, except to documents that changed in a higher version.
+
+        A deletion has a version, too, which the engine may forget after an hour. With 0 versions are not compared.
+        """
+
+
+@runtime_checkable
 class RefusesCode(Protocol):
     """An `IndexEngine` whose files can contain code."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.engine import Change, IndexEngine, Json
+from ultracrawl.index.engine import Change, ComparesVersions, IndexEngine, Json
 
 CLOSE_RECLAIM_SECONDS = 20.0
 """Seconds that closing an index may spend on freeing space, apart from the current step."""
@@ -22,6 +22,8 @@ class Batch:
     key: str
     """Idempotency key: the same if these changes are delivered again, different for all others."""
     changes: list[Change]
+    version: int = 0
+    """Higher than that of all batches before; 0 if there is none."""
 
 
 class Destination(Protocol):
@@ -69,7 +71,9 @@ class EngineDestination(Destination):
         self.engine = engine
 
     def deliver(self, batch: Batch) -> int:
-        """Apply the changes in one commit."""
+        """Apply the changes, by their version if the engine compares versions."""
+        if isinstance(self.engine, ComparesVersions):
+            return self.engine.apply_version(batch.changes, batch.version)
         return self.engine.apply(batch.changes)
 
     def maintain(self) -> None:

@@ -33,6 +33,10 @@ MAX_RESULTS = 100_000
 """Hits that can be asked for, those before the offset included."""
 _LONGEST_KEYWORD = 8000
 """Characters of a value; longer ones are not searched as a whole, because the server refuses them."""
+DELETIONS_KEPT = "1h"
+"""How long the servers know the version of a deletion."""
+Row = tuple[str, Mapping[str, Json] | None, int]
+"""The key of a document, the document (None to delete it), and the version of the change (0: none)."""
 _NUMERIC = {AttributeType.NUMBER: "double", AttributeType.DATE: "long"}
 _KEYWORD: dict[str, Json] = {"type": "keyword", "ignore_above": _LONGEST_KEYWORD}
 
@@ -86,6 +90,7 @@ def settings(shards: int, replicas: int) -> Json:
         "number_of_shards": shards,
         "number_of_replicas": replicas,
         "max_result_window": MAX_RESULTS,
+        "gc_deletes": DELETIONS_KEPT,
         "similarity": similarities,
         "analysis": {
             "tokenizer": tokenizer,
@@ -202,11 +207,13 @@ def attributes_of(known: Mapping[str, str]) -> dict[str, SearchAttribute]:
     return {name: SearchAttribute(name, AttributeType(kind)) for name, kind in known.items()}
 
 
-def bulk_lines(index: str, rows: Iterable[tuple[str, Mapping[str, Json] | None]]) -> list[bytes]:
-    """Return one piece of a bulk request for each row: the key, and the document or None to delete it."""
+def bulk_lines(index: str, rows: Iterable[Row]) -> list[bytes]:
+    """Return one piece of a bulk request for each row."""
     lines = []
-    for key, document in rows:
+    for key, document, version in rows:
         action: dict[str, Json] = {"_index": index, "_id": key}
+        if version:
+            action |= {"version": version, "version_type": "external_gte"}
         if document is None:
             lines.append(json.dumps({"delete": action}).encode() + b"\n")
         else:

@@ -21,6 +21,7 @@ from ultracrawl.index.engine import (
 )
 from ultracrawl.index.opensearch.aliases import Alias, CurrentIndex
 from ultracrawl.index.opensearch.fields import (
+    Row,
     bulk_lines,
     key_of,
     new_document,
@@ -63,6 +64,10 @@ class OpenSearchIndex:
 
     def apply(self, changes: Iterable[Change]) -> int:
         """See `IndexEngine.apply`."""
+        return self.apply_version(changes, 0)
+
+    def apply_version(self, changes: Iterable[Change], version: int) -> int:
+        """See `ComparesVersions.apply_version`."""
         last = {key_of(*key): change for key, change in last_changes(changes).items()}
         if not last:
             return 0
@@ -70,7 +75,7 @@ class OpenSearchIndex:
         made = self._with_anchors(index, last)
         known = {name: one for name, one in self._attributes.items() if name in index.attributes}
         rows = (
-            (key, new_document(one, known) if isinstance(one, IndexDocument) else None)
+            (key, new_document(one, known) if isinstance(one, IndexDocument) else None, version)
             for key, one in made.items()
         )
         self._servers.write(bulk_lines(self._servers.name, rows), by_alias=True)
@@ -217,10 +222,10 @@ class OpenSearchIndex:
 
     def _copy(self, index: CurrentIndex, made: str, attributes: Mapping[str, SearchAttribute]) -> int:
         self._alias.refresh(index.name)
-        number, rows = 0, list[tuple[str, Mapping[str, Json] | None]]()
+        number, rows = 0, list[Row]()
         for hit in self._servers.scan(index.name, {"match_all": {}}, _STORED):
             if (document := _readable(hit["_source"])) is not None:
-                rows.append((hit["_id"], new_document(document, attributes)))
+                rows.append((hit["_id"], new_document(document, attributes), int(hit["_version"])))
                 number += 1
             if len(rows) >= _COPIED_AT_ONCE:
                 self._servers.write(bulk_lines(made, rows))

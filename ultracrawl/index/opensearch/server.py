@@ -28,6 +28,8 @@ _OLDEST = (2, 19)
 """The first version that is supported."""
 _BUSY = frozenset({429, 502, 503, 504})
 """Status codes after which the same request may succeed later."""
+_NEWER = 409
+"""The status code of a change whose document has a higher version."""
 _UNSENT = "N/A"
 """What the client has as the status of a request that no server answered."""
 _PAGE = 500
@@ -126,7 +128,7 @@ class Servers:
 
     def scan(self, index: str, query: Json, sources: list[Json]) -> Iterator[Answer]:
         """Yield all hits of a query, in no particular order, with these parts of their documents."""
-        body: Json = {"query": query, "_source": sources, "sort": ["_doc"], "size": _PAGE}
+        body: Json = {"query": query, "_source": sources, "sort": ["_doc"], "size": _PAGE, "version": True}
         page = self.ask("POST", f"/{index}/_search", body, scroll="5m")
         place = page["_scroll_id"]
         try:
@@ -170,6 +172,8 @@ class Servers:
         refused, reason = [], ""
         for piece, item in zip(pieces, answer["items"], strict=True):
             (result,) = item.values()
+            if result["status"] == _NEWER:
+                continue  # a change of a higher version was earlier: this one is done
             if result["status"] in _BUSY or _is_blocked(result):
                 refused.append(piece)
                 reason = _reason(result)

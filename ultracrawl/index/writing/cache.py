@@ -6,7 +6,8 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -14,7 +15,13 @@ from typing import BinaryIO
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import Change
 from ultracrawl.index.values import change_from_line, change_to_line
-from ultracrawl.system.files import DAMAGED_VERSIONS_KEPT, end_of_last_line, write_all
+from ultracrawl.system.files import (
+    DAMAGED_VERSIONS_KEPT,
+    end_of_last_line,
+    exclusive_lock,
+    replace_file,
+    write_all,
+)
 
 DEFAULT_LIMIT = 20 * 2**20
 """Bytes after which a segment should be sealed (the 20 MB cache of Ultra Search)."""
@@ -22,19 +29,28 @@ DEFAULT_LIMIT = 20 * 2**20
 QUEUE_PREFIX = "@"
 """Prefix of the folders in which segments wait for one of several indexes."""
 
-_SEGMENT_NAME = re.compile(r"(\d{10})\.(open|sealed)")
+_SEGMENT_NAME = re.compile(r"(?:(\d{10})-)?(\d{10})\.(open|sealed)")
+"""The epoch, and the number of the segment."""
+_EPOCH_FILE = f"{QUEUE_PREFIX}epoch"
+_EPOCH_BITS = 32
+_BATCH_BITS = 8
+_FIRST_SECOND = 1_577_836_800
+"""The beginning of 2020: versions count seconds from there, so that they have 63 bits until 2088."""
 
 
 class DocumentCache:
     """Changes in segment files of JSON lines: an open one that grows, and sealed ones that wait for the index.
+
+    The name of a segment has the epoch of its writer (`next_epoch`) and a number.
 
     The directory belongs to one process at a time. File names are numbers and contain nothing from documents. When the
     directory is opened, segments that a killed process left open are sealed; a truncated last line is removed (its
     record was not stored either, so the page is fetched again).
     """
 
-    def __init__(self, directory: Path, limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(self, directory: Path, limit: int = DEFAULT_LIMIT, epoch: int = 0) -> None:
         self.limit = limit
+        self._prefix = f"{epoch:010d}-" if epoch else ""
         self._directory = directory
         self._file: BinaryIO | None = None
         self._path = directory
@@ -43,7 +59,7 @@ class DocumentCache:
             directory.mkdir(parents=True, exist_ok=True)
             folders = (directory, *directory.glob(f"{QUEUE_PREFIX}*"))
             names = (name for folder in folders for name in os.listdir(folder))
-            numbers = [int(found.group(1)) for found in map(_SEGMENT_NAME.fullmatch, names) if found]
+            numbers = [int(found.group(2)) for found in map(_SEGMENT_NAME.fullmatch, names) if found]
             self._next = max(numbers, default=0) + 1
             for path in sorted(directory.glob("*.open")):
                 self._seal_left_over(path)
@@ -98,7 +114,7 @@ class DocumentCache:
         self.seal()
 
     def _open_segment(self) -> BinaryIO:
-        self._path = self._directory / f"{self._next:010d}.open"
+        self._path = self._directory / f"{self._prefix}{self._next:010d}.open"
         # Unbuffered: a line is in the file when append returns, so that a killed process loses none.
         self._file = self._path.open("xb", buffering=0)
         self._next += 1
@@ -135,6 +151,37 @@ class DocumentCache:
                 "the disk is full" if error.errno == errno.ENOSPC else error.strerror or type(error).__name__
             )
             raise IndexStoreError(f"document cache {self._directory} cannot be written: {what}") from error
+
+
+def next_epoch(folder: Path, clock: Callable[[], float] = time.time) -> int:
+    """Return a number that is higher than all that were given before: at least the seconds of the clock.
+
+    Who holds the lock of a source takes one, so that an index can tell its changes from those of an earlier holder that
+    arrive later. The folder is that of the caches of all sources. Raises `IndexStoreError`.
+    """
+    file = folder / _EPOCH_FILE
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with exclusive_lock(folder / f"{_EPOCH_FILE}.lock"):
+            last = file.read_text(encoding="utf-8") if file.exists() else ""
+            epoch = max(int(last) + 1 if last.isdecimal() else 0, int(clock()))
+            replace_file(file, str(epoch).encode())
+            return epoch
+    except OSError as error:
+        raise IndexStoreError(f"document cache {folder} cannot be written: {error.strerror}") from error
+
+
+def version_of(path: Path, batch: int) -> int:
+    """Return the version of the changes in a batch of a segment; those of later batches are higher.
+
+    It is the epoch, then the number of the segment, then that of the batch. A segment of an earlier program has no
+    epoch: it counts as the second in which it was written.
+    """
+    found = _SEGMENT_NAME.fullmatch(path.name)
+    epoch, number = (found.group(1), int(found.group(2))) if found else (None, 0)
+    seconds = int(epoch) if epoch else int(path.stat().st_mtime)
+    least = 1 << _BATCH_BITS
+    return (max(seconds - _FIRST_SECOND, 0) << _EPOCH_BITS) + number * least + min(batch, least - 1)
 
 
 def read_segment(path: Path) -> Iterator[tuple[int, Change]]:

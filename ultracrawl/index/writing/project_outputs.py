@@ -9,7 +9,7 @@ from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.destinations.destination_config import DestinationConfig, open_destination
 from ultracrawl.index.engines import check_engine
 from ultracrawl.index.project_index import index_config
-from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.cache import DocumentCache, next_epoch
 from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder, queue_folders
 from ultracrawl.index.writing.pause_switch import PauseSwitch
@@ -28,8 +28,9 @@ def cache_folder(project: Project, source: str) -> Path:
 
 
 def open_cache(project: Project, source: str) -> DocumentCache:
-    """Open the document cache of a source."""
-    return DocumentCache(cache_folder(project, source), project.cache.size)
+    """Open the document cache of a source, whose lock the caller holds; each time a new epoch begins."""
+    folder = cache_folder(project, source)
+    return DocumentCache(folder, project.cache.size, next_epoch(project.cache.path))
 
 
 def pause_switch(project: Project, source: str) -> PauseSwitch:

@@ -11,7 +11,7 @@ from ultracrawl.index.changes import batches, with_anchors
 from ultracrawl.index.destinations import Batch, Destination
 from ultracrawl.index.engine import Change, IndexDocument, NewAnchors
 from ultracrawl.index.values import change_from_line
-from ultracrawl.index.writing.cache import read_segment
+from ultracrawl.index.writing.cache import read_segment, version_of
 
 _END_OF_ANCHORS = b"]]\n"
 """End of lines with anchor texts, and of few others."""
@@ -45,9 +45,9 @@ def deliver_segment(destination: Destination, path: Path) -> int:
     After an interruption it can be delivered again from the start: the batches and their keys are the same. Raises
     `UltracrawlError`.
     """
-    added, version = 0, _segment_id(path)
+    added, segment = 0, _segment_id(path)
     for number, changes in enumerate(batches(_changes_with_anchors(path)), 1):
-        added += destination.deliver(Batch(f"{version}-{number}", changes))
+        added += destination.deliver(Batch(f"{segment}-{number}", changes, version_of(path, number)))
         changes.clear()  # so that two batches are never in memory at once
     return added
 
