@@ -214,11 +214,15 @@ def test_what_one_document_has_wrong_holds_up_no_other(
 def test_a_full_disk_keeps_the_batch_and_goes_by(opened: Open, options: Options) -> None:
     index = opened(lock_seconds=0.0)
     index.apply(LIBRARY)
-    index._servers._sleep, index._servers._clock = lambda _: None, iter(range(0, 10**6, 20)).__next__
+    pauses: list[float] = []
+    index._servers._sleep = pauses.append
     (name,) = behind(options)
     set_block(options, name, value=True)
-    with pytest.raises(IndexStoreError):
-        index.apply([Deletion("s", "/heron")])
+    for change in (Deletion("s", "/heron"), document("/more", "more")):
+        with pytest.raises(IndexStoreError) as raised:
+            index.apply([change])
+        assert all(word in str(raised.value) for word in (name, "read-only", "disk", "GB"))
+    assert pauses == [], "who feeds it waits, and tries again"
     assert [problem for problem in index.check() if "read_only_allow_delete" in problem]
     set_block(options, name, value=None)
     index.apply([Deletion("s", "/heron"), NewAnchors("s", "/egret", ("white bird",))])
@@ -324,25 +328,61 @@ def test_what_is_refused_for_too_long_is_an_error(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("version", "is_refused"),
+    ("version", "named"),
     [
-        ({"number": "8.15.0"}, True),
-        ({"distribution": "opensearch", "number": "1.3.9"}, True),
-        ({"distribution": "opensearch", "number": "2.19.0"}, False),
-        ({"distribution": "opensearch", "number": "3.8.0"}, False),
+        ({"number": "8.15.0"}, "Elasticsearch 8.15.0"),
+        ({"distribution": "opensearch", "number": "1.3.9"}, "opensearch 1.3.9"),
+        ({"distribution": "opensearch", "number": "next"}, "without version"),
+        ({}, "without version"),
+        (None, "without version"),
+        ("3.8.0", "without version"),
+        ({"distribution": "opensearch", "number": "2.19.0"}, ""),
+        ({"distribution": "opensearch", "number": "3.8.0"}, ""),
     ],
 )
-def test_other_servers_are_refused(
-    version: dict[str, str], is_refused: bool, monkeypatch: pytest.MonkeyPatch
+def test_other_servers_are_refused_by_name(
+    version: object, named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     servers = Servers({"url": "http://127.0.0.1:9"})
     monkeypatch.setattr(Servers, "_answer", lambda *_, **__: {"version": version})
-    if is_refused:
+    if named:
         with pytest.raises(UserError) as raised:
             servers.ask("GET", "/_cat")
-        assert version["number"] in str(raised.value)
+        assert named in str(raised.value)
     else:
         servers.ask("GET", "/_cat")
+
+
+def test_a_crawl_into_elasticsearch_is_refused_before_a_page_is_asked_for(
+    url: str, site: Site, tmp_path: Path
+) -> None:
+    site.page("/", title="Heron", text="the grey heron")
+    server = Site()
+    server.file("/", b'{"version": {"number": "8.15.0"}}', "application/json")
+    workspace = Workspace(tmp_path)
+    source = {"start_urls": [url], "boundary": LOOPBACK}
+    with server.serve() as address:
+        place = {"engine": "opensearch", "url": address}
+        workspace.write({"index": place, "sources": {"birds": source}})
+        ended = workspace.command("crawl", "birds")
+    assert ended.code == 2
+    assert "Elasticsearch 8.15.0" in ended.err
+    assert site.requests == []
+
+
+@pytest.mark.parametrize("kind", ["_index_template", "_template"])
+def test_a_template_of_others_is_refused(opened: Open, options: Options, kind: str) -> None:
+    template = f"{options['url']}/{kind}/of-{options['name']}"
+    body: dict[str, Json] = {"index_patterns": [f"{options['name']}*"]}
+    assert send("PUT", template, body) is not None
+    try:
+        with pytest.raises(UserError) as raised:
+            opened().apply(LIBRARY)
+        assert f"of-{options['name']}" in str(raised.value)
+        assert behind(options) == []
+    finally:
+        send("DELETE", template)
+    assert opened().apply(LIBRARY[:1]) == 1
 
 
 def project_of(folder: Path, **top: object) -> Project:
@@ -379,12 +419,38 @@ def test_the_definition_names_servers_beside_the_engine(
         ({"engine": "opensearch", "url": "http://u:p@127.0.0.1:9"}, "index.url"),
         ({"engine": "opensearch", "url": "http://127.0.0.1:9", "name": "Big"}, "index.name"),
         ({"engine": "opensearch", "url": "http://127.0.0.1:9", "options": {"a": 1}}, "index"),
+        ({"engine": "opensearch", "url": "http://127.0.0.1:9", "collection": "docs"}, "index.collection"),
     ],
 )
 def test_mistakes_in_the_definition_have_their_place(tmp_path: Path, index: Any, key: str) -> None:
     with pytest.raises(DefinitionError) as raised:
         project_of(tmp_path, index=index)
     assert [one.key for one in raised.value.findings] == [key]
+
+
+@pytest.mark.parametrize(
+    ("destination", "is_mistake"),
+    [
+        ({"type": "opensearch", "url": "http://127.0.0.1:9", "collection": "birds"}, True),
+        ({"type": "elasticsearch", "url": "http://127.0.0.1:9/", "collection": "birds-2"}, True),
+        ({"type": "opensearch", "url": "http://127.0.0.1:9", "collection": "fish"}, False),
+        ({"type": "opensearch", "url": "http://127.0.0.1:8", "collection": "birds"}, False),
+        ({"type": "opensearch", "url": "http://127.0.0.1:8", "name": "birds"}, True),
+    ],
+)
+def test_an_engine_and_a_destination_are_two_things(
+    tmp_path: Path, destination: Any, is_mistake: bool
+) -> None:
+    index = {"engine": "opensearch", "url": "http://127.0.0.1:9", "name": "birds"}
+    top = {"index": index, "destinations": {"box": destination}}
+    if not is_mistake:
+        assert project_of(tmp_path, **top).destinations
+        return
+    with pytest.raises(DefinitionError) as raised:
+        project_of(tmp_path, **top)
+    (finding,) = raised.value.findings
+    assert finding.key.startswith("destinations")
+    assert "engine" in finding.instead or "index" in finding.instead
 
 
 def test_a_crawl_a_search_and_the_commands_work_on_it(

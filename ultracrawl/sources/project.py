@@ -66,10 +66,27 @@ def _check_indexes(value: Mapping[str, FurtherIndex], info: ValidationInfo) -> M
 def _check_destinations(
     value: Mapping[str, DestinationSection], info: ValidationInfo
 ) -> Mapping[str, DestinationSection]:
-    for name in value:
-        if name == PROJECT_INDEX or name in info.data.get("indexes", ()):
+    indexes = {PROJECT_INDEX: info.data.get("index"), **info.data.get("indexes", {})}
+    for name, section in value.items():
+        if name in indexes:
             raise mistake(f"`{name}` is the name of an index", "choose another name")
+        for other, index in indexes.items():
+            if index is not None and _writes_into(section, index):
+                raise mistake(
+                    f"the destination `{name}` is on the servers of the index `{other}`, under its name",
+                    "give it another `collection`: an `engine` keeps the search of ultracrawl, a `type` sends records "
+                    "to programs that search by themselves, and neither reads the other",
+                )
     return value
+
+
+def _writes_into(destination: DestinationSection, index: IndexSection | FurtherIndex) -> bool:
+    """Return whether a search engine gets records in the place that an index has on the same servers."""
+    if destination.type not in ("elasticsearch", "opensearch") or index.engine != "opensearch":
+        return False
+    servers = {url.rstrip("/") for url in index.url}
+    is_named = destination.collection == index.name or destination.collection.startswith(f"{index.name}-")
+    return is_named and str(destination.url).rstrip("/") in servers
 
 
 class DefinitionHead(Section):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 
 from ultracrawl.errors import IndexLockedError, IndexStoreError, UserError
 from ultracrawl.index.engine import Json
@@ -84,6 +85,7 @@ class Alias:
         self, suffix: str, attributes: Mapping[str, SearchAttribute], aliases: dict[str, Json]
     ) -> str:
         name = f"{self._servers.name}-{SCHEMA_VERSION}-{suffix}"
+        self._refuse_templates(name)
         shards, replicas = (
             int(str(self._options.get(one, least))) for one, least in (("shards", 1), ("replicas", 1))
         )
@@ -91,6 +93,20 @@ class Alias:
         body["aliases"] = aliases
         self._servers.ask("PUT", f"/{name}", body, wait_for_active_shards=1)
         return name
+
+    def _refuse_templates(self, name: str) -> None:
+        """Raise `UserError` if a template of others, apart from those for all indexes, would change this one."""
+        with suppress(StatusError):  # who may not read templates may not have made one, either
+            composed = self._servers.ask("GET", "/_index_template")["index_templates"]
+            found = {one["name"]: one["index_template"]["index_patterns"] for one in composed}
+            former = self._servers.ask("GET", "/_template").items()
+            found |= {other: one["index_patterns"] for other, one in former}
+            for template, patterns in found.items():
+                if any(pattern != "*" and fnmatchcase(name, pattern) for pattern in patterns):
+                    raise UserError(
+                        f"{self._servers.where} would be changed by the template {template!r}, which ultracrawl did "
+                        "not make; choose another `name`"
+                    )
 
     def turn(self, name: str, former: CurrentIndex) -> None:
         """Let the alias name an index, and delete the former one, in one step."""

@@ -91,6 +91,7 @@ def settings(shards: int, replicas: int) -> Json:
         "number_of_replicas": replicas,
         "max_result_window": MAX_RESULTS,
         "gc_deletes": DELETIONS_KEPT,
+        "refresh_interval": "-1",  # a batch ends with a refresh
         "similarity": similarities,
         "analysis": {
             "tokenizer": tokenizer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -30,6 +31,8 @@ _BUSY = frozenset({429, 502, 503, 504})
 """Status codes after which the same request may succeed later."""
 _NEWER = 409
 """The status code of a change whose document has a higher version."""
+_BLOCK = "cluster_block_exception"
+"""The type of the error of an index that takes no changes, as on a full disk, or of servers without a manager."""
 _UNSENT = "N/A"
 """What the client has as the status of a request that no server answered."""
 _PAGE = 500
@@ -40,9 +43,11 @@ Answer = Mapping[str, Any]
 class StatusError(IndexStoreError):
     """The servers answered with an error."""
 
-    def __init__(self, message: str, status: int) -> None:
+    def __init__(self, message: str, status: int, kind: str = "") -> None:
         super().__init__(message)
         self.status = status
+        self.kind = kind
+        """The type of the error, as the servers call it."""
 
 
 class Servers:
@@ -91,7 +96,7 @@ class Servers:
     def ask(self, method: str, path: str, body: object = None, **parameters: Json) -> Answer:
         """Return the answer to a request. Raises `IndexStoreError`, `StatusError` if the server answers an error."""
         if not self._is_supported:
-            self._require_version(self._answer("GET", "/").get("version", {}))
+            self._require_version(self._answer("GET", "/").get("version"))
             self._is_supported = True
         return self._answer(method, path, body, parameters)
 
@@ -105,9 +110,8 @@ class Servers:
         except TransportError as error:
             if error.status_code == _UNSENT:
                 raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
-            raise StatusError(
-                f"{self.where} answers {error.status_code}: {_reason(error.info)}", int(error.status_code)
-            ) from None
+            message = f"{self.where} answers {error.status_code}: {_reason(error.info)}"
+            raise StatusError(message, int(error.status_code), _kind(error.info)) from None
         except OpenSearchException as error:
             raise IndexStoreError(f"{self.where} cannot be used: {type(error).__name__}") from None
         return cast(Answer, found if isinstance(found, Mapping) else {})
@@ -143,7 +147,8 @@ class Servers:
         """Send the pieces of bulk requests in order; `by_alias`: their index has to be an alias.
 
         Each answer has a status for each of its documents. What a busy server refused is sent again; another refusal of
-        a document is a warning, and holds up no other. Raises `IndexStoreError` if documents were refused too long.
+        a document is a warning, and holds up no other. Raises `IndexStoreError` if documents were refused too long, and
+        at once if the index is blocked: a full disk is not freed in a minute.
         """
         deadline, pause = self._clock() + RETRY_SECONDS, _FIRST_PAUSE
         while pieces:
@@ -166,6 +171,8 @@ class Servers:
                 "POST", "/_bulk", b"".join(pieces).decode(), require_alias=str(by_alias).lower()
             )
         except StatusError as error:
+            if error.kind == _BLOCK:
+                raise IndexStoreError(f"{error}{self._fullest_disk()}") from None
             if error.status in _BUSY:
                 return pieces, str(error)
             raise
@@ -174,26 +181,49 @@ class Servers:
             (result,) = item.values()
             if result["status"] == _NEWER:
                 continue  # a change of a higher version was earlier: this one is done
-            if result["status"] in _BUSY or _is_blocked(result):
+            if _kind(result) == _BLOCK:
+                raise IndexStoreError(
+                    f"{self.where} takes no changes: {_reason(result)}{self._fullest_disk()}"
+                )
+            if result["status"] in _BUSY:
                 refused.append(piece)
                 reason = _reason(result)
             elif "error" in result:
                 logger.warning("%s does not take a document: %s", self.where, _reason(result))
         return refused, reason
 
-    def _require_version(self, found: Mapping[str, Any]) -> None:
+    def _fullest_disk(self) -> str:
+        """Return which node has the least space, for messages; empty if the servers do not say."""
+        with suppress(IndexStoreError, KeyError, TypeError, ValueError):
+            nodes = self.ask("GET", "/_nodes/stats/fs")["nodes"].values()
+            name, total = min(((one["name"], one["fs"]["total"]) for one in nodes), key=_free_share)
+            free, size = total["available_in_bytes"], total["total_in_bytes"]
+            return f"; the disk of its node {name} has {free / 1e9:,.1f} of {size / 1e9:,.1f} GB left"
+        return ""
+
+    def _require_version(self, found: object) -> None:
         """Raise an error for a server that is not supported."""
-        product, number = found.get("distribution", "elasticsearch"), str(found.get("number", "0"))
-        version = tuple(int(part) for part in number.split(".")[:2] if part.isdigit())
+        given = found if isinstance(found, Mapping) else {}
+        number = str(given.get("number", ""))
+        version = tuple(int(part) for part in number.split(".")[:2] if part.isdecimal())
+        product = str(given.get("distribution") or "Elasticsearch") if version else "a server without version"
         if product != "opensearch" or version < _OLDEST:
             needed = ".".join(map(str, _OLDEST))
-            raise UserError(f"{self.where} is {product} {number}, and OpenSearch {needed} or newer is needed")
+            raise UserError(
+                f"{self.where} is {product} {number}".rstrip()
+                + f", and OpenSearch {needed} or newer is needed"
+            )
 
 
-def _is_blocked(result: Answer) -> bool:
-    """Return whether an index takes no documents for now, as on a full disk."""
-    error = result.get("error")
-    return isinstance(error, Mapping) and error.get("type") == "cluster_block_exception"
+def _free_share(node: tuple[str, Mapping[str, Any]]) -> float:
+    _, total = node
+    return float(total["available_in_bytes"] / total["total_in_bytes"])
+
+
+def _kind(info: object) -> str:
+    """Return the type of an error, as the server calls it; empty if there is none."""
+    error = info.get("error") if isinstance(info, Mapping) else None
+    return str(error.get("type", "")) if isinstance(error, Mapping) else ""
 
 
 def _reason(info: object) -> str:

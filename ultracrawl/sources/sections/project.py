@@ -146,7 +146,8 @@ class EngineOptions(PluginOptions):
     """The engine of an index, and the servers of the engine `opensearch`."""
 
     ADVICE: ClassVar = {
-        "type": "an index has an `engine`; what has a `type` stands in `destinations`, and is not searched here"
+        "type": "an index has an `engine`; what has a `type` stands in `destinations`, and is not searched here",
+        "collection": "the index of an `engine` has a `name`; a `collection` is that of a destination",
     }
     """What to write instead of options that it does not have."""
     SERVER_OPTIONS: ClassVar = ("url", "name", "shards", "replicas", "user", "password", "ca")
@@ -184,7 +185,7 @@ class EngineOptions(PluginOptions):
         if is_server and not self.url:
             raise mistake(
                 "`url` is missing, which the engine `opensearch` needs",
-                "add `url:`; documents for a server that is searched elsewhere go to a destination of the type `http`",
+                "add `url:`; a server that is searched by other programs is a destination of the type `opensearch`",
             )
         return self
 
@@ -232,7 +233,8 @@ class DestinationSection(PluginOptions):
     """A destination of documents other than an index; the valid options depend on its type."""
 
     ADVICE: ClassVar = {
-        "engine": "a destination has a `type`; the `engine` of an index that is searched here stands in `indexes`"
+        "engine": "a destination has a `type`; the `engine` of an index that is searched here stands in `indexes`",
+        "name": "a destination has a `collection`; the `name` is that of an index that is searched here",
     }
     """What to write instead of options that it does not have."""
 
