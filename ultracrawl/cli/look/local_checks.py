@@ -54,6 +54,9 @@ def check_project_locally(project: Project) -> Iterator[tuple[str, str, str]]:
         if channel.url is not None and find_spec("apprise") is None:
             error = MissingExtraError("a notice by Apprise", "notices")
             yield f"notices.to.{name}.url", error.problem, error.instead
+    if project.sign_in.oidc.issuer and find_spec("joserfc") is None:
+        error = MissingExtraError("signing in with OpenID Connect", "oidc")
+        yield "sign_in.oidc", error.problem, error.instead
 
 
 def check_settings(source: DataSource) -> Iterator[PathFinding]:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import hmac
+import time
+from collections.abc import Callable
 from hashlib import sha256
 
 from ultracrawl.service.access.failed_logins import FailedLogins
 from ultracrawl.service.access.logins import LoginChecker
+from ultracrawl.service.access.oidc.attempts import Attempts
+from ultracrawl.service.access.oidc.provider import OidcProvider
+from ultracrawl.service.access.outside import OIDC, outside_user
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.sessions import Session, SessionStore
 from ultracrawl.service.access.tokens import TokenStore
@@ -17,12 +22,40 @@ from ultracrawl.sources import Project
 class Accounts:
     """The tokens, users and sessions of a project, and the log-ins that failed."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project_now: Callable[[], Project]) -> None:
+        """`project_now` returns the project by the present definitions."""
+        self._project_now, project = project_now, project_now()
         self.tokens = TokenStore.of_project(project)
         self.users = UserStore.of_project(project)
         self.sessions = SessionStore.of_project(project)
         self.failed_logins = FailedLogins()
         self.logins = LoginChecker(self.users, self.failed_logins, self.sessions.secret)
+        self.attempts = Attempts(self.sessions.secret)
+        self._provider: OidcProvider | None = None
+
+    def waits_for_provider(self, identifier: str) -> bool:
+        """Return whether a session shows nothing until its provider has said anew who the user is."""
+        session, section = self.sessions.find(identifier), self._project_now().sign_in
+        return session is not None and bool(session.issuer) and session.issuer == section.oidc.issuer
+
+    def provider(self) -> OidcProvider | None:
+        """Return the provider with which users sign in; None without one. Raises `MissingExtraError`."""
+        project = self._project_now()
+        options, known = project.sign_in.oidc, self._provider
+        if options.issuer is None:
+            return None
+        if known is None or known.options != options:
+            self._provider = known = OidcProvider(options, project.key_file)
+        return known
+
+    def _provided(self, session: Session) -> tuple[Requester, Session] | None:
+        """Return whose session it is, by the definitions of now; None once the provider has to be asked again."""
+        section = self._project_now().sign_in
+        is_old = session.began + (section.oidc.expiry or 0.0) <= time.time()
+        if is_old or session.issuer != section.oidc.issuer:
+            return None
+        user = outside_user(session.user.removeprefix(f"{OIDC}:"), session.groups)
+        return (user.requester(RequesterKind.USER, OIDC, section), session) if user is not None else None
 
     def csrf_token_of(self, requester: Requester) -> str:
         """Return what the forms of a user without a session have to send; the secret of the sessions signs it."""
@@ -33,6 +66,8 @@ class Accounts:
         session = self.sessions.find(identifier)
         if session is None:
             return None
+        if session.issuer:
+            return self._provided(session)
         if not session.number:
             return Requester(f"user:{session.user}", RequesterKind.USER, Role.ADMINISTRATOR, None), session
         user = self.users.find_user(session.user)

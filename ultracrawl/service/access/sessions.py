@@ -53,6 +53,10 @@ class Session:
     """The hash of its earlier identifier, until this one was used."""
     ends: float | None = None
     """When an earlier identifier ends."""
+    issuer: str = ""
+    """The provider of OpenID Connect that signed the user in; empty: the service itself did."""
+    groups: tuple[str, ...] = ()
+    """The groups that the provider named."""
 
     def is_over(self, now: float) -> bool:
         """Return whether it has ended by itself."""
@@ -78,10 +82,13 @@ class SessionStore:
         """Return the sessions of a project, in its state folder."""
         return cls(project.state.path / "service" / FILE)
 
-    def begin(self, user: str, number: str) -> tuple[str, Session]:
+    def begin(
+        self, user: str, number: str, issuer: str = "", groups: tuple[str, ...] = ()
+    ) -> tuple[str, Session]:
         """Begin a session, under an identifier that nobody has seen; returns both."""
         now = self._clock()
-        session = Session(user, number, secrets.token_urlsafe(32), now, now, now)
+        token = secrets.token_urlsafe(32)
+        session = Session(user, number, token, now, now, now, issuer=issuer, groups=groups)
         with self._lock:
             identifier = self._add(session)
             self._save()

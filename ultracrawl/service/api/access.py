@@ -163,6 +163,7 @@ def signed_in_user(request: Request, state: ApiState) -> Requester | None:
     identifier = state.cookies.value_of(request, CookieKind.SESSION)
     found = state.accounts.session_of(identifier) if identifier else None
     if found is None:
+        request.state.asks_provider = bool(identifier) and state.accounts.waits_for_provider(identifier)
         return None
     requester, session = found
     if renewed := state.accounts.sessions.rotated(identifier):

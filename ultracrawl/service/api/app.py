@@ -70,7 +70,7 @@ def make_app(
     """Return the ASGI application of a service; `project` returns the present project."""
     queries = QueryRecorder(project)
     searching = Searching(project, queries.note_search, options.search)
-    state = ApiState(project, supervisor, Accounts(project()), searching, queries, cookies=options.cookies)
+    state = ApiState(project, supervisor, Accounts(project), searching, queries, cookies=options.cookies)
     metrics = Metrics(project, supervisor, state.holdings)
 
     @asynccontextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
-from ultracrawl.service.pages import cached_copy, login, preferences, search_routes
+from ultracrawl.service.pages import cached_copy, login, preferences, provider_login, search_routes
 from ultracrawl.service.pages.admin import (
     approval_routes,
     log_routes,
@@ -19,7 +19,7 @@ from ultracrawl.service.pages.admin import (
 from ultracrawl.service.pages.static_files import static_response
 
 _static = APIRouter()
-_PAGES = (search_routes, cached_copy, preferences, login)
+_PAGES = (search_routes, cached_copy, preferences, login, provider_login)
 _ADMINISTRATION = (
     overview_routes,
     source_routes,

@@ -8,7 +8,7 @@ import secrets
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Annotated
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from starlette.exceptions import HTTPException
@@ -50,12 +50,12 @@ def login_form(
     if key:
         user = state.accounts.sessions.redeem_key(key)
         if user is None:
-            return _form(request, state, HTTPStatus.FORBIDDEN, "key", next_)
+            return login_form_with(request, state, HTTPStatus.FORBIDDEN, "key", next_)
         record_action(state.project, Actor(f"user:{user}", address_of(request.scope)), "log-in")
         return _signed_in(request, state, user, None, next_)
     if signed_in_user(request, state) is not None:
         return _redirect(local_path(request, next_))
-    return _form(request, state, HTTPStatus.OK, "", next_)
+    return login_form_with(request, state, HTTPStatus.OK, "", next_)
 
 
 @router.post(LOGIN, name="log-in")
@@ -65,13 +65,13 @@ async def log_in(request: Request, state: State, form: Form) -> Response:
     try:
         check_csrf(request, form, _csrf_token(state.cookies.value_of(request, CookieKind.FORM)))
     except HTTPException:
-        return _form(request, state, HTTPStatus.FORBIDDEN, "form", next_, name)
+        return login_form_with(request, state, HTTPStatus.FORBIDDEN, "form", next_, name)
     address = address_of(request.scope)
     device = state.cookies.value_of(request, CookieKind.DEVICE)
     try:
         user = await state.accounts.logins.check(name, form.get("password", ""), address, device)
     except TooManyLoginsError as error:
-        answer = _form(request, state, HTTPStatus.TOO_MANY_REQUESTS, "many", next_, name)
+        answer = login_form_with(request, state, HTTPStatus.TOO_MANY_REQUESTS, "many", next_, name)
         answer.headers["Retry-After"] = str(error.retry_after)
         return answer
     if user is None:
@@ -79,7 +79,7 @@ async def log_in(request: Request, state: State, form: Form) -> Response:
             known = state.accounts.users.find_user(name)
             who = known.requester.name if known is not None else "unknown"
             record_action(state.project, Actor(who, address), "log-in", result=REFUSED)
-        return _form(request, state, HTTPStatus.UNAUTHORIZED, "wrong", next_, name)
+        return login_form_with(request, state, HTTPStatus.UNAUTHORIZED, "wrong", next_, name)
     request.state.requester, request.state.project = user.requester, state.project
     return _signed_in(request, state, user.name, user, next_)
 
@@ -101,26 +101,36 @@ def local_path(request: Request, text: str) -> str:
     path = text.partition("?")[0]
     is_local = len(text) <= _LONGEST and not _FORBIDDEN.search(text) and text.startswith(home)
     steps = path.split("/")
-    if not is_local or "" in steps[1:-1] or ".." in steps or path == page_url(request, LOGIN):
+    if (
+        not is_local
+        or "" in steps[1:-1]
+        or ".." in steps
+        or f"{path}/".startswith(f"{page_url(request, LOGIN)}/")
+    ):
         return home
     return text
 
 
 def _signed_in(request: Request, state: ApiState, name: str, user: User | None, next_: str) -> Response:
-    """Return the redirect that begins a session, under a new identifier; one that the browser had ends."""
-    sessions, cookies = state.accounts.sessions, state.cookies
-    if former := cookies.value_of(request, CookieKind.SESSION):
-        sessions.end_session(former)
-    identifier, _ = sessions.begin(name, user.number if user is not None else "")
-    answer = _redirect(local_path(request, next_))
-    cookies.set_on(answer, CookieKind.SESSION, identifier)
-    cookies.set_on(answer, CookieKind.FORM, "")
+    """Return the redirect that begins the session of a user, or of whoever started the service."""
+    identifier, _ = state.accounts.sessions.begin(name, user.number if user is not None else "")
+    answer = enter_session(request, state, identifier, next_)
     if user is not None:
-        cookies.set_on(answer, CookieKind.DEVICE, state.accounts.logins.device_of(user))
+        state.cookies.set_on(answer, CookieKind.DEVICE, state.accounts.logins.device_of(user))
     return answer
 
 
-def _form(
+def enter_session(request: Request, state: ApiState, identifier: str, next_: str) -> Response:
+    """Return the redirect that puts a browser into a new session; one that it had ends."""
+    if former := state.cookies.value_of(request, CookieKind.SESSION):
+        state.accounts.sessions.end_session(former)
+    answer = _redirect(local_path(request, next_))
+    state.cookies.set_on(answer, CookieKind.SESSION, identifier)
+    state.cookies.set_on(answer, CookieKind.FORM, "")
+    return answer
+
+
+def login_form_with(
     request: Request, state: ApiState, status: int, problem: str, next_: str, name: str = ""
 ) -> Response:
     """Return the log-in form, with what was wrong before: its CSRF token fits a cookie of this browser."""
@@ -135,9 +145,16 @@ def _form(
         problem=problem,
         next=onward if onward != home else "",
         name=name[:256],
+        provider=_provider_name(state),
     )
     state.cookies.set_on(answer, CookieKind.FORM, secret)
     return answer
+
+
+def _provider_name(state: ApiState) -> str:
+    """Return what the form calls the provider with which users sign in; empty without one."""
+    options = state.project.sign_in.oidc
+    return options.label or urlsplit(options.issuer or "").hostname or ""
 
 
 def _csrf_token(secret: str) -> str:

@@ -19,6 +19,7 @@ from ultracrawl.service.pages.rendering import FRAGMENT_HEADER, page_url, render
 
 logger = logging.getLogger(__name__)
 LOGIN = "/login"
+PROVIDER = f"{LOGIN}/oidc"
 ADMIN = "/admin"
 
 
@@ -52,8 +53,13 @@ class PageRoute(APIRoute):
 
 
 def login_redirect(request: Request) -> Response:
-    """Return the redirect to the log-in form, which leads back to this page."""
-    target = page_url(request, LOGIN, [("next", _own_url(request))])
+    """Return the redirect to the log-in form, which leads back to this page.
+
+    A session that waits for its provider leads there at once: it says who the user is without a form, as long as it
+    knows that.
+    """
+    way = PROVIDER if getattr(request.state, "asks_provider", False) else LOGIN
+    target = page_url(request, way, [("next", _own_url(request))])
     if FRAGMENT_HEADER in request.headers:
         return Response(status_code=204, headers={"HX-Redirect": target})
     return RedirectResponse(target, HTTPStatus.SEE_OTHER)

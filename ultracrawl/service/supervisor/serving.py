@@ -232,7 +232,8 @@ async def _api(supervisor: Supervisor, options: ServeOptions) -> AsyncIterator[N
 def _has_visitors(project: Project) -> bool:
     """Return whether somebody can open the search page, or it cannot be known."""
     try:
-        is_open = project.search_page.public or bool(project.sign_in.proxy.networks)
+        outside = project.sign_in.proxy.networks or project.sign_in.oidc.issuer
+        is_open = project.search_page.public or bool(outside)
         return is_open or bool(UserStore.of_project(project).all_users())
     except WorkError:  # `/readyz` and the log of each request say so
         return True

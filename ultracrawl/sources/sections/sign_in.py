@@ -5,14 +5,68 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
+from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
+from ultracrawl.sources.durations import Interval
+from ultracrawl.sources.mistakes import mistake
+from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Network, PrincipalNames, one_or_list
 
 HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,100}$")]
+Scope = Annotated[str, Field(pattern=r"^[\x21\x23-\x5b\x5d-\x7e]{1,200}$")]
 RoleName = Literal["reader", "editor", "administrator"]
+
+
+def _check_issuer(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # `https://[`
+        parts = urlsplit("")
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_NAMES)
+    if not is_safe or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise mistake(
+            "this is not the address of a provider of OpenID Connect",
+            "write `issuer` as its configuration has it, as `https://login.example.com/realms/main`",
+        )
+    return url
+
+
+class OidcSignIn(Section):
+    """A provider of OpenID Connect with which users sign in."""
+
+    issuer: Annotated[str, AfterValidator(_check_issuer)] | None = Field(
+        default=None, examples=["https://login.example.com/realms/main"]
+    )
+    """The address of the provider. Its ID tokens name it exactly so."""
+    client_id: str = Field(default="", max_length=1000, examples=["ultracrawl"])
+    """The name under which the provider knows this service."""
+    client_secret: Secret | None = Field(default=None, examples=["${OIDC_SECRET}"])
+    """The secret of `client_id`. None: the provider knows the service as a public client."""
+    label: str = Field(default="", max_length=100, examples=["Example Corp"])
+    """What the log-in page calls the provider. None: its host."""
+    scopes: Annotated[tuple[Scope, ...], one_or_list(Scope)] = Field(
+        default=("openid", "profile"), examples=[["openid", "profile", "groups"]]
+    )
+    """What is asked for; `openid` has to be among them."""
+    user_claim: str = Field(default="sub", min_length=1, max_length=100, examples=["preferred_username"])
+    """The claim with the name of the user, which users must not be able to change. `email` counts if it is verified."""
+    groups_claim: str = Field(default="groups", min_length=1, max_length=100, examples=["realm_access.roles"])
+    """The claim with the groups of the user; a point leads into a claim that has others."""
+    expiry: Interval = Field(default=3600.0, examples=["15 min"])
+    """After this time the provider is asked again who the user is, and in which groups."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> OidcSignIn:
+        if (self.issuer is None) is bool(self.client_id):
+            given, missing = ("issuer", "client_id") if self.issuer else ("client_id", "issuer")
+            raise mistake(f"`{given}` has no effect without `{missing}`", f"add `{missing}`")
+        if "openid" not in self.scopes:
+            raise mistake("`scopes` has no `openid`", "add `openid`")
+        return self
 
 
 class ProxySignIn(Section):
@@ -44,6 +98,11 @@ class SignInSection(Section):
 
     proxy: ProxySignIn = Field(default=ProxySignIn.by_default(), examples=[{"networks": ["10.1.0.7"]}])
     """A reverse proxy that says in a header who its user is."""
+    oidc: OidcSignIn = Field(
+        default=OidcSignIn.by_default(),
+        examples=[{"issuer": "https://login.example.com/realms/main", "client_id": "ultracrawl"}],
+    )
+    """A provider of OpenID Connect with which users sign in (needs the extra `oidc`)."""
     roles: Mapping[RoleName, PrincipalNames] = Field(
         default={}, examples=[{"administrator": ["operators"], "reader": ["staff"]}]
     )

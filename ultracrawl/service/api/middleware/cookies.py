@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ultracrawl.service.access.logins import DEVICE_LIFE
+from ultracrawl.service.access.oidc.attempts import ATTEMPT_LIFE
 from ultracrawl.service.access.sessions import ABSOLUTE
 
 _FORM_LIFE = 3600
@@ -22,11 +23,18 @@ class CookieKind(StrEnum):
     SESSION = "session"
     FORM = "form"
     """Binds a log-in form to the browser that it was sent to."""
+    ATTEMPT = "sign_in"
+    """Binds a log-in with a provider to the browser that began it."""
     DEVICE = "device"
     """Marks a browser in which a user has logged in."""
 
 
-_LIVES = {CookieKind.SESSION: int(ABSOLUTE), CookieKind.FORM: _FORM_LIFE, CookieKind.DEVICE: DEVICE_LIFE}
+_LIVES = {
+    CookieKind.SESSION: int(ABSOLUTE),
+    CookieKind.FORM: _FORM_LIFE,
+    CookieKind.ATTEMPT: ATTEMPT_LIFE,
+    CookieKind.DEVICE: DEVICE_LIFE,
+}
 """Seconds."""
 
 

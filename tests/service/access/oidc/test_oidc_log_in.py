@@ -1,0 +1,291 @@
+"""Log-ins with a provider of OpenID Connect, and everything with which nobody gets in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from joserfc.jwk import OctKey
+from service.access.conftest import Browser, Service, cheap_hashes, csrf_token_of
+from support.oidc import CLIENT, SECRET, Provider
+
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.api.app import ApiOptions
+from ultracrawl.service.api.middleware.cookies import Cookies
+from ultracrawl.sources import load_project
+
+__all__ = ["cheap_hashes"]
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    with Provider() as started:
+        yield started
+
+
+class Signed:
+    """A service whose users sign in with a provider, and a browser."""
+
+    def __init__(self, folder: Path, provider: Provider, engine: str = "whoosh") -> None:
+        self.provider = provider
+        self.service = Service(folder, engine)
+        self.define()
+        self.browser = Browser(self.service)
+
+    def define(self, **changes: object) -> None:
+        oidc = {"issuer": self.provider.issuer, "client_id": CLIENT, "client_secret": SECRET}
+        groups = {"roles": {"administrator": "operators"}, "groups": {"ringers": ["staff"]}}
+        self.service.define(sign_in={"oidc": {**oidc, **changes}, **groups})
+
+    def begin(self, path: str = "/login/oidc") -> str:
+        """Return where the browser is led to."""
+        answer = self.browser.get(path)
+        assert answer.status_code == 303, answer.text
+        return str(answer.headers["location"])
+
+    def sign_in(self, next_: str = "/") -> httpx.Response:
+        back = self.provider.sign_in(self.begin(f"/login/oidc?next={next_}"))
+        return self.browser.get(back)
+
+
+@pytest.fixture
+def signed(tmp_path: Path, provider: Provider) -> Signed:
+    return Signed(tmp_path, provider)
+
+
+def shows(signed: Signed, word: str) -> bool:
+    """Return whether a search finds the document that is for `staff` only."""
+    answer = signed.browser.get(f"/?q={word}")
+    assert answer.status_code == 200, answer.text
+    return "lake.example/ring" in answer.text
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+def test_groups_show_documents_until_the_provider_names_them_no_longer(
+    tmp_path: Path, provider: Provider, engine: str
+) -> None:
+    signed = Signed(tmp_path, provider, engine)
+    provider.claims = {"groups": ["ringers"]}
+    answer = signed.sign_in("/?q=ringed")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?q=ringed")
+    assert shows(signed, "ringed")
+    provider.claims = {"groups": []}
+    assert shows(signed, "ringed"), "the provider was not asked again yet"
+    signed.define(expiry="0.001 s")
+    again = signed.browser.get("/?q=ringed")
+    assert again.headers["location"] == "/login/oidc?next=%2F%3Fq%3Dringed", "it is asked at once"
+    signed.define()
+    address = signed.begin(again.headers["location"])
+    assert signed.browser.get(provider.sign_in(address)).headers["location"] == "/?q=ringed"
+    assert not shows(signed, "ringed")
+
+
+def test_definitions_decide_what_a_group_gives(signed: Signed, provider: Provider) -> None:
+    provider.claims = {"groups": ["operators"]}
+    signed.sign_in()
+    assert signed.browser.get("/admin/audit").status_code == 200
+    signed.service.define(sign_in={"oidc": {"issuer": provider.issuer, "client_id": CLIENT}})
+    assert signed.browser.get("/admin/audit").status_code == 403
+    signed.service.define()
+    assert signed.browser.get("/").headers["location"] == "/login?next=%2F", (
+        "without the provider the session ends"
+    )
+    assert signed.browser.get("/login/oidc").status_code == 404
+
+
+def test_a_session_outlives_the_service_and_ends_by_a_log_out(signed: Signed) -> None:
+    signed.sign_in()
+    signed.service.restart()
+    token = csrf_token_of(signed.browser.get("/").text)
+    assert signed.browser.ask("POST", "/logout", data={"csrf_token": token}).status_code == 303
+    assert signed.browser.get("/").headers["location"] == "/login?next=%2F"
+    assert [(row["who"], row["action"]) for row in signed.service.audit] == [
+        ("oidc:ida", "log-in"),
+        ("oidc:ida", "log-out"),
+    ]
+
+
+def test_a_user_of_the_service_with_the_same_name_is_somebody_else(signed: Signed) -> None:
+    signed.service.add("ida", Role.ADMINISTRATOR)
+    signed.sign_in()
+    assert signed.browser.get("/admin").status_code == 403
+
+
+def now_and(seconds: float) -> int:
+    return int(time.time() + seconds)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"iss": "http://127.0.0.1:1"}, {"iss": None}, {"aud": "another"}, {"aud": None}, {"aud": []},
+        {"aud": [CLIENT, "another"]}, {"aud": [CLIENT, "another"], "azp": "another"}, {"azp": "another"},
+        {"exp": now_and(-600)}, {"exp": None}, {"exp": "soon"}, {"iat": now_and(600)}, {"iat": None},
+        {"nbf": now_and(600)}, {"nonce": "another"}, {"nonce": None}, {"sub": None}, {"sub": ["ida"]}, {"sub": " "},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_token_that_is_not_for_this_log_in_signs_nobody_in(
+    signed: Signed, provider: Provider, claims: dict[str, Any]
+) -> None:
+    provider.claims = claims
+    assert signed.sign_in().status_code == 403
+    assert signed.browser.get("/").status_code == 303
+    assert [(row["who"], row["result"]) for row in signed.service.audit] == [("unknown", "refused")]
+
+
+def test_one_of_several_audiences_is_enough_if_the_token_was_issued_to_this_client(
+    signed: Signed, provider: Provider
+) -> None:
+    provider.claims = {"aud": [CLIENT, "another"], "azp": CLIENT}
+    assert signed.sign_in().status_code == 303
+
+
+def with_no_signature(provider: Provider) -> None:
+    provider.algorithm = "none"
+
+
+def with_the_secret(provider: Provider) -> None:
+    provider.algorithm, provider.signer = "HS256", OctKey.import_key(SECRET, {"kid": "one"})
+
+
+def with_a_key_of_somebody_else(provider: Provider) -> None:
+    provider.signer = provider.new_key("one")
+
+
+def with_an_unknown_key(provider: Provider) -> None:
+    provider.signer = provider.new_key("other")
+
+
+@pytest.mark.parametrize(
+    "sign", [with_no_signature, with_the_secret, with_a_key_of_somebody_else, with_an_unknown_key]
+)
+def test_a_token_without_a_signature_of_the_provider_signs_nobody_in(
+    signed: Signed, provider: Provider, sign: Callable[[Provider], None]
+) -> None:
+    sign(provider)
+    assert signed.sign_in().status_code == 403
+    assert signed.browser.get("/").status_code == 303
+
+
+def test_a_new_key_of_the_provider_is_read(signed: Signed, provider: Provider) -> None:
+    signed.sign_in()
+    provider.rotate()
+    assert signed.sign_in().status_code == 303
+    assert provider.asked.count("/keys") == 2
+    signed.sign_in()
+    assert provider.asked.count("/keys") == 2
+
+
+def test_a_log_in_ends_once(signed: Signed, provider: Provider) -> None:
+    address = signed.begin()
+    cookies = httpx.Cookies(signed.browser.cookies)
+    assert signed.browser.get(provider.sign_in(address)).status_code == 303
+    stranger = Browser(signed.service)
+    stranger.cookies = cookies
+    assert stranger.get(provider.sign_in(address)).status_code == 403, "the same state with a new code"
+    assert stranger.get("/").status_code == 303
+
+
+def test_a_log_in_ends_in_the_browser_that_began_it(signed: Signed, provider: Provider) -> None:
+    back = provider.sign_in(signed.begin())
+    assert Browser(signed.service).get(back).status_code == 403
+    victim = Browser(signed.service)
+    victim.get("/login/oidc")
+    assert victim.get(back).status_code == 403, "a log-in of its own is another one"
+    assert victim.get("/").status_code == 303
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": "another"}, {"state": ""}, {"code": ""}, {"code": "another"}, {"iss": "http://127.0.0.1:1"},
+        {"error": "access_denied"}, {"state": "é"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_comes_back_has_to_fit(signed: Signed, provider: Provider, change: dict[str, str]) -> None:
+    back = httpx.URL(provider.sign_in(signed.begin())).copy_merge_params(change)
+    assert signed.browser.get(str(back)).status_code == 403
+    assert signed.browser.get("/").status_code == 303
+
+
+def test_a_cookie_that_was_not_signed_here_is_worth_nothing(signed: Signed, provider: Provider) -> None:
+    back = provider.sign_in(signed.begin())
+    (name,) = (name for name in signed.browser.cookies if "sign_in" in name)
+    signed.browser.cookies.set(name, signed.browser.cookies[name] + "x")
+    assert signed.browser.get(back).status_code in (403, 303)
+    assert signed.browser.get("/").status_code == 303
+
+
+@pytest.mark.parametrize(
+    "next_", ["//evil.example/", "https://evil.example/", "/login/oidc", "/login", "/\\evil"]
+)
+def test_a_log_in_leads_to_this_service(signed: Signed, next_: str) -> None:
+    assert signed.sign_in(next_).headers["location"] == "/"
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"issuer": "http://127.0.0.1:1"}, {"authorization_endpoint": "http://login.example/"},
+        {"authorization_endpoint": "javascript:alert(1)"}, {"authorization_endpoint": None}, {"issuer": None},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_configuration_of_somebody_else_leads_nowhere(
+    signed: Signed, provider: Provider, metadata: dict[str, Any]
+) -> None:
+    provider.metadata = metadata
+    assert signed.browser.get("/login/oidc").status_code == 503
+
+
+def test_a_provider_that_is_gone_shuts_nobody_else_out(signed: Signed) -> None:
+    signed.service.add("ben")
+    signed.define(issuer="http://127.0.0.1:1")
+    answer = signed.browser.get("/login/oidc")
+    assert answer.status_code == 503
+    assert signed.browser.log_in("ben").status_code == 303
+
+
+def test_names_and_groups_come_from_the_claims_of_the_definition(signed: Signed, provider: Provider) -> None:
+    signed.define(user_claim="email", groups_claim="realm_access.roles")
+    provider.claims = {"email": "ida@example.com", "realm_access": {"roles": ["staff"]}}
+    assert signed.sign_in().status_code == 403, "the address is not verified"
+    provider.claims["email_verified"] = True
+    assert signed.sign_in().status_code == 303
+    assert shows(signed, "ringed")
+    provider.claims["realm_access"] = {"roles": {"staff": True}}
+    signed.sign_in()
+    assert not shows(signed, "ringed"), "groups of another kind are none"
+
+
+def test_the_form_offers_the_provider_and_the_way_there_is_bound_to_the_browser(signed: Signed) -> None:
+    signed.service.restart(ApiOptions(cookies=Cookies(443, is_secure=True)))
+    signed.define(label="<b>Corp</b>")
+    form = signed.browser.get("/login?next=/?q=heron")
+    assert "/login/oidc?next=%2F%3Fq%3Dheron" in form.text
+    assert "<b>" not in form.text
+    answer = signed.browser.get("/login/oidc")
+    assert "redirect_uri=https%3A%2F%2F127.0.0.1" in answer.headers["location"]
+    cookie = answer.headers["set-cookie"].lower()
+    assert cookie.startswith("__host-")
+    assert {"httponly", "secure", "samesite=lax"} <= {part.strip() for part in cookie.split(";")}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{issuer: 'http://login.example.com', client_id: a}", "{issuer: 'https://u@login.example.com', client_id: a}",
+        "{issuer: 'https://login.example.com'}", "{client_id: a}",
+        "{issuer: 'https://login.example.com', client_id: a, scopes: profile}",
+    ],
+)  # fmt: skip
+def test_a_provider_that_cannot_be_used_is_a_mistake(tmp_path: Path, written: str) -> None:
+    path = tmp_path / "ultracrawl.yaml"
+    path.write_text(f"sign_in: {{oidc: {written}}}\n")
+    assert len(load_project(path).findings) == 1
