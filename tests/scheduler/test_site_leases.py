@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from support.context import made_context
 from support.frontier import delay_of, made_frontier
 
+from ultracrawl.errors import WorkError
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.backoff import BackOff
@@ -34,12 +37,14 @@ class Time:
 
     def __init__(self) -> None:
         self.at = 1000.0
+        self.suspended = 0.0
+        """Seconds that the monotonic clock did not count."""
 
     def monotonic(self) -> float:
         return self.at
 
     def wall(self) -> float:
-        return self.at + 1_700_000_000.0
+        return self.at + self.suspended + 1_700_000_000.0
 
 
 class Crawl:
@@ -55,6 +60,7 @@ class Crawl:
         aliases: dict[str, str] | None = None,
         per_address: bool = False,
         max_sites: int | None = None,
+        ahead: float = 0.0,
     ) -> None:
         self._time = time
         self.asked: list[tuple[str, float]] = []
@@ -67,7 +73,7 @@ class Crawl:
         )
         self.frontier: Frontier[QueueEntry] = made_frontier(pace, max_sites=max_sites, leases=True)
         self.mirrors = Mirrors(aliases or {})
-        context = made_context(SimpleNamespace(name=source), clock=time.wall, sites=store)
+        context = made_context(SimpleNamespace(name=source), clock=lambda: time.wall() + ahead, sites=store)
         self.leases = SiteLeases(
             context, self.frontier, self.mirrors, self._wake, lambda: self.paused, time.monotonic
         )
@@ -115,8 +121,8 @@ def time() -> Time:
 
 
 @pytest.fixture
-def store() -> SqliteSiteStore:
-    return SqliteSiteStore.in_memory()
+def store(time: Time) -> SqliteSiteStore:
+    return SqliteSiteStore(":memory:", clock=time.wall)
 
 
 def go_on(
@@ -207,16 +213,17 @@ def test_who_is_killed_counts_as_having_asked_until_its_lease_was_over(
     assert two.asked[0][1] - killed > 3.0
 
 
-def test_the_next_crawl_of_a_killed_source_goes_on_after_one_delay(
-    store: SqliteSiteStore, time: Time
-) -> None:
+def test_the_next_crawl_of_a_killed_source_goes_on_after_one_delay(tmp_path: Path, time: Time) -> None:
+    store = SqliteSiteStore(tmp_path / "sites.sqlite", clock=time.wall)
     one = Crawl(store, time, "one", delay=3.0)
     one.queue(a=9)
     go_on(time, one, end=lambda: len(one.asked) == 3)
+    store.close()  # as the system does when a process ends
     killed = time.at
-    again = Crawl(store, time, "one", delay=3.0)
-    again.queue(a=1)
-    go_on(time, again)
+    with closing(SqliteSiteStore(tmp_path / "sites.sqlite", clock=time.wall)) as reopened:
+        again = Crawl(reopened, time, "one", delay=3.0)
+        again.queue(a=1)
+        go_on(time, again)
     assert killed + 3.0 <= again.asked[0][1] + 1e-6 <= killed + 3.5
 
 
@@ -237,6 +244,63 @@ def test_a_crawl_that_stood_still_asks_for_its_sites_again(
     go_on(time, one, two)
     assert (one.sites.count("a"), len(two.asked)) == (30, 30)
     assert least(all_times(one, two)) >= 1.0
+
+
+@pytest.mark.parametrize("ahead", [300.0, -300.0])
+def test_the_clock_of_a_machine_decides_nothing(ahead: float) -> None:
+    asked = []
+    for difference in (0.0, ahead):
+        time = Time()
+        with closing(SqliteSiteStore(":memory:", clock=time.wall)) as store:
+            crawls = Crawl(store, time, "one"), Crawl(store, time, "two", ahead=difference)
+            for crawl in crawls:
+                crawl.queue(a=30)
+            go_on(time, *crawls)
+        asked.append([crawl.asked for crawl in crawls])
+    assert asked[0] == asked[1]
+
+
+def test_a_slow_answer_about_a_lease_does_not_lengthen_it(
+    store: SqliteSiteStore, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = Crawl(store, time, "one", delay=1.0)
+    crawl.queue(a=99)
+    go_on(time, crawl, end=lambda: crawl.asked)
+    renew = store.renew_leases
+
+    def late(number: int, lease: float) -> bool:
+        renewed = renew(number, lease)
+        time.at += 15.0
+        return renewed
+
+    monkeypatch.setattr(store, "renew_leases", late)
+    time.at += 6.0
+    crawl.leases.tick()
+    assert "a" in crawl.leases
+    time.at += LEASE_SECONDS - EXPIRY_MARGIN - 15.0
+    assert "a" not in crawl.leases
+
+
+def test_a_suspended_machine_lets_its_leases_end(store: SqliteSiteStore, time: Time) -> None:
+    crawl = Crawl(store, time, "one", delay=1.0)
+    crawl.queue(a=9)
+    go_on(time, crawl, end=lambda: crawl.asked)
+    time.suspended = LEASE_SECONDS
+    assert "a" not in crawl.leases
+
+
+def test_a_crawl_whose_source_another_took_over_does_not_go_on(store: SqliteSiteStore, time: Time) -> None:
+    one = Crawl(store, time, "one", delay=1.0)
+    one.queue(a=9)
+    go_on(time, one, end=lambda: one.asked)
+    time.at += LEASE_SECONDS + 1.0
+    other = Crawl(store, time, "one", delay=1.0)
+    other.queue(a=9)
+    go_on(time, other, end=lambda: other.asked)
+    with pytest.raises(WorkError):
+        one.leases.tick()
+    assert "a" not in one.leases
+    assert "a" in other.leases
 
 
 def test_requests_in_flight_keep_a_site_whose_turn_is_over(store: SqliteSiteStore, time: Time) -> None:
@@ -292,9 +356,9 @@ def test_a_crawl_that_ends_leaves_its_clock(store: SqliteSiteStore, time: Time) 
     two.queue(a=1)
     go_on(time, two)
     assert two.asked[0][1] - one.asked[0][1] + 1e-6 >= 10.0
-    assert store.lease_holder("a", time.wall()) is not None
+    assert store.lease_holder("a") is not None
     two.finish()
-    assert store.lease_holder("a", time.wall()) is None
+    assert store.lease_holder("a") is None
 
 
 def test_errors_and_back_off_go_along(store: SqliteSiteStore, time: Time) -> None:
@@ -398,7 +462,7 @@ def test_a_copy_that_stands_in_is_a_site_of_its_own_to_others(store: SqliteSiteS
     times = sorted([at for _, at in one.asked[asked:]] + [at for _, at in two.asked])
     assert len(times) == 10 - asked
     assert least(times) >= 1.0
-    assert store.lease_holder("a", time.wall()) is None
+    assert store.lease_holder("a") is None
 
 
 def test_what_is_forgotten_is_given_back(store: SqliteSiteStore, time: Time) -> None:
@@ -406,7 +470,7 @@ def test_what_is_forgotten_is_given_back(store: SqliteSiteStore, time: Time) -> 
     crawl.queue(a=1, b=3)
     go_on(time, crawl)
     crawl.run()
-    assert store.lease_holder("a", time.wall()) is None
+    assert store.lease_holder("a") is None
     known = store.get_clock("a")
     assert known is not None
     assert known.requested == pytest.approx(crawl.asked[0][1] + 1_700_000_000.0)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.clock import NEVER, Clock
@@ -48,7 +49,7 @@ class Lease:
     ended_at: float = 0.0
     """When the turn ended; requests in flight extend the lease a little. 0 while the turn lasts."""
     error: tuple[str, float] = ("", 0.0)
-    """Text and time (epoch) of the latest network error."""
+    """Text and time (by the store) of the latest network error."""
 
 
 class LeasedSites:
@@ -105,7 +106,7 @@ class LeasedSites:
 class ClockExchange:
     """Copies clocks from the store to the frontier and back.
 
-    The frontier counts in monotonic seconds; the store uses wall-clock time, which all crawls share.
+    The frontier counts in monotonic seconds; the store has a clock that all crawls share.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class ClockExchange:
         frontier: Frontier[QueueEntry],
         mirrors: Mirrors,
         held: LeasedSites,
-        wall: Callable[[], float],
+        shared: Callable[[], float],
         monotonic: Callable[[], float],
         source: str,
     ) -> None:
@@ -122,7 +123,7 @@ class ClockExchange:
         self._source_key = f"source:{source}"
         """Lease key for URLs without a host, unique to the source."""
         self._held = held
-        self._wall = wall
+        self._shared = shared
         self._monotonic = monotonic
 
     def keys_of(self, name: str) -> list[str]:
@@ -138,20 +139,22 @@ class ClockExchange:
         if clock.requested or clock.next_at or clock.errors:
             self._restore_site(site, clock)
         for address in addresses:
-            wait = min(address.next_at - self._wall(), max(address.delay, self._frontier.pace.at(site).delay))
+            wait = min(
+                address.next_at - self._shared(), max(address.delay, self._frontier.pace.at(site).delay)
+            )
             self._frontier.restore_address(site, self._monotonic() + max(wait, 0.0))
 
     def _restore_site(self, site: str, known: SiteClock) -> None:
-        now, wall, pace = self._monotonic(), self._wall(), self._frontier.pace.at(site)
-        # The wall clock may have jumped: no site waits longer than its delays justify.
+        now, shared, pace = self._monotonic(), self._shared(), self._frontier.pace.at(site)
+        # The shared clock may have jumped: no site waits longer than its delays justify.
         longest = max(
             pace.longest_delay(Clock(own_delay=self._frontier.own_delay(site), backoff_delay=known.slowed)),
             known.delay,
         )
         if known.on_hold:
             longest = max(longest, pace.longest_retry_after)
-        wait = max(min(known.next_at - wall, longest), 0.0)
-        started = now + min(known.requested - wall, wait) if known.requested else NEVER
+        wait = max(min(known.next_at - shared, longest), 0.0)
+        started = now + min(known.requested - shared, wait) if known.requested else NEVER
         self._frontier.restore_site(
             site, now if known.on_hold else now + wait, known.errors, known.slowed, started
         )
@@ -181,13 +184,13 @@ class ClockExchange:
                 yield self._as_stored(known, site.address.clock, site)
 
     def _as_stored(self, known: SiteClock, clock: Clock, paced: Site[QueueEntry]) -> SiteClock:
-        """Return a clock in wall-clock time; `paced` is the site that has the delay."""
-        now, wall = self._monotonic(), self._wall()
+        """Return a clock in the time of the store; `paced` is the site that has the delay."""
+        now, shared = self._monotonic(), self._shared()
         delay, held = paced.pace.explain_delay(paced.clock, now), clock.hold_until > clock.due
         return replace(
             known,
-            next_at=max(wall + clock.next_at - now, 0.0) if clock.next_at else known.next_at,
-            requested=wall + clock.started - now if clock.started > NEVER else known.requested,
+            next_at=max(shared + clock.next_at - now, 0.0) if clock.next_at else known.next_at,
+            requested=shared + clock.started - now if clock.started > NEVER else known.requested,
             delay=delay.seconds,
             why=HELD_BACK if held else str(delay),
             on_hold=held,
@@ -197,38 +200,50 @@ class ClockExchange:
 
 
 class LeaseRenewal:
-    """Registers a crawl with the store of sites and renews its leases."""
+    """Registers a crawl with the store of sites and renews its leases.
 
-    def __init__(self, store: SiteStore, source: str, wall: Callable[[], float]) -> None:
+    How old they are is counted from before the request that renewed them, by the monotonic clock; by that of the store
+    too, since the monotonic one stands still while a machine is suspended.
+    """
+
+    def __init__(self, store: SiteStore, source: str, monotonic: Callable[[], float]) -> None:
         self._store = store
         self._source = source
-        self._wall = wall
-        self._renewed = 0.0
-        self._until = 0.0
+        self._monotonic = monotonic
+        self._renewed = (NEVER, NEVER)
+        """When the leases were renewed, by both clocks."""
         self.number = 0
         """The fencing token: once the crawl has a new number, nothing is stored under the old one."""
 
     def enlist(self) -> None:
         """Register the crawl under a new number."""
-        now = self._wall()
-        self._renewed, self._until = now, now + LEASE_SECONDS
-        self.number = self._store.register_crawl(self._source, now, self._until)
+        asked = self._clocks()
+        self.number = self._store.register_crawl(self._source, LEASE_SECONDS)
+        self._renewed = asked
+
+    def _clocks(self) -> tuple[float, float]:
+        return self._monotonic(), self._store.now()
+
+    @property
+    def _age(self) -> float:
+        monotonic, shared = self._renewed
+        return max(self._monotonic() - monotonic, self._store.now() - shared)
 
     @property
     def is_valid(self) -> bool:
         """Whether the leases have not expired."""
-        return self._wall() < self._until - EXPIRY_MARGIN
+        return self._age < LEASE_SECONDS - EXPIRY_MARGIN
 
     @property
     def is_due(self) -> bool:
         """Whether the leases should be renewed."""
-        return not 0 <= self._wall() - self._renewed < RENEW_INTERVAL
+        return self._age >= RENEW_INTERVAL
 
     def renew(self) -> bool:
         """Renew the leases; returns False if they had expired, and the crawl holds no site any more."""
-        now = self._wall()
-        if self._store.renew_leases(self.number, now + LEASE_SECONDS):
-            self._renewed, self._until = now, now + LEASE_SECONDS
+        asked = self._clocks()
+        if self._store.renew_leases(self.number, LEASE_SECONDS):
+            self._renewed = asked
             return True
         logger.warning("%s did not renew its leases in time; it has to lease its sites again", self._source)
         return False
@@ -236,7 +251,7 @@ class LeaseRenewal:
     def close_crawl(self) -> None:
         """Unregister the crawl: it holds no lease and waits for none."""
         self._store.close_crawl(self.number)
-        self._until = float("inf")
+        self._renewed = (float("inf"), float("inf"))  # never again
 
 
 class LeaseTurns:
@@ -301,16 +316,16 @@ class SiteLeases:
         paused: Callable[[], bool] = lambda: False,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        wall, source = context.clock, context.source.name
+        source = context.source.name
+        self._fail = context.run.fail
         self._store = context.sites
-        self._renewal = LeaseRenewal(self._store, source, wall)
+        self._renewal = LeaseRenewal(self._store, source, monotonic)
         self._frontier = frontier
         self._wake = wake
         self._paused = paused
-        self._wall = wall
         self._monotonic = monotonic
         self._leases = LeasedSites()
-        self._clocks = ClockExchange(frontier, mirrors, self._leases, wall, monotonic, source)
+        self._clocks = ClockExchange(frontier, mirrors, self._leases, self._store.now, monotonic, source)
         self._turns = LeaseTurns(frontier, self._leases, monotonic, paused)
         self._waiting: dict[str, None] = {}
         self._lease_waiters: defaultdict[str, list[asyncio.Future[None]]] = defaultdict(list)
@@ -318,8 +333,11 @@ class SiteLeases:
         self._next_poll_at = 0.0
 
     def begin(self) -> None:
-        """Register the crawl with the store."""
-        self._renewal.enlist()
+        """Register the crawl with the store; ends it if another one of its source may still run."""
+        try:
+            self._renewal.enlist()
+        except UserError as error:
+            self._fail(error)
 
     def __contains__(self, name: str) -> bool:
         """Return whether a site may be requested now."""
@@ -368,7 +386,7 @@ class SiteLeases:
         if not names:
             return
         wanted = {name: self._clocks.keys_of(name) for name in names}
-        for name, clocks in self._store.lease_sites(self._renewal.number, wanted, self._wall()).items():
+        for name, clocks in self._store.lease_sites(self._renewal.number, wanted).items():
             self._add_lease(name, clocks)
 
     def _add_lease(self, name: str, clocks: list[SiteClock]) -> None:
@@ -405,7 +423,7 @@ class SiteLeases:
     def note_error(self, name: str, error: str) -> None:
         """Note a network error of a site."""
         if name in self._leases:
-            self._leases[name].error = (error, self._wall())
+            self._leases[name].error = (error, self._store.now())
 
     def store_clocks(self, names: Iterable[str]) -> None:
         """Store the current clocks of leased sites."""
@@ -419,7 +437,10 @@ class SiteLeases:
             self._frontier.end_lease(name)
         self._leases.clear()
         self._frontier.forgotten.clear()
-        self._renewal.enlist()
+        try:
+            self._renewal.enlist()
+        except UserError as error:
+            raise WorkError(str(error)) from error
 
     def _retry_waiting(self) -> None:
         """Ask again for sites that other crawls had, and stop waiting for sites without entries."""

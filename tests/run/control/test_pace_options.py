@@ -415,8 +415,8 @@ def test_fast_10_urls_of_an_alias_become_urls_of_the_main_host(
 def delay_site(workspace: Workspace, clock: SiteClock) -> None:
     """Have the project remember that a site may be asked later only."""
     with closing(SqliteSiteStore(workspace.directory / "var/state/sites/sites.sqlite")) as sites:
-        crawl = sites.register_crawl("another", time.time(), time.time() + 60)
-        sites.lease_sites(crawl, {clock.site: [clock.site]}, time.time())
+        crawl = sites.register_crawl("another", 60.0)
+        sites.lease_sites(crawl, {clock.site: [clock.site]})
         sites.release_sites(crawl, [clock])
         sites.close_crawl(crawl)
 

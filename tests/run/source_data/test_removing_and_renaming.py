@@ -57,10 +57,10 @@ def project_of(workspace: Workspace) -> Project:
 
 
 def stored(workspace: Workspace, name: str) -> list[str]:
-    """Return the paths of files of a source below var, but for its empty lock file."""
+    """Return the paths of files of a source below var, but for its empty lock files."""
     folder = workspace.directory / "var"
     paths = [str(path.relative_to(folder)) for path in folder.rglob("*") if name in path.name]
-    return sorted(path for path in paths if not path.endswith(".sqlite.lock"))
+    return sorted(path for path in paths if not path.endswith(".lock"))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

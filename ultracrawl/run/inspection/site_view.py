@@ -107,7 +107,7 @@ def view_site(
     """
     row, queued = state.sites.get_site(site), state.queue.number_by_level(site)
     asked = row.stand_in or site if row else site
-    clock, holder = sites.get_clock(asked) or SiteClock(asked), sites.lease_holder(asked, now)
+    clock, holder = sites.get_clock(asked) or SiteClock(asked), sites.lease_holder(asked)
     held = holder is not None and holder.source == rules.name
     if row is None and not queued and not held:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -103,8 +102,7 @@ def _rename_rows(project: Project, source: str, new: str) -> None:
     if state_file(project, source) is None:
         return
     with closing(open_sites(project)) as sites:
-        now = time.time()
-        sites.close_crawl(sites.register_crawl(source, now, now))
+        sites.close_crawl(sites.register_crawl(source, 0.0))
     folder = schedules_folder(project)
     if folder is not None and folder.is_dir():
         with closing(open_schedules(project)) as schedules:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class SiteClock:
-    """Politeness state of a site (host and port) or an address; times are seconds since the epoch, 0 for never."""
+    """Politeness state of a site (host and port) or an address; times are by the clock of the store, 0 for never."""
 
     site: str
     next_at: float = 0.0
@@ -39,7 +39,7 @@ class LeaseHolder:
     pid: int
     since: float
     until: float
-    """When the lease ends unless it is renewed; seconds since the epoch."""
+    """When the lease ends unless it is renewed, by the clock of the store."""
     waiting: tuple[str, ...] = ()
     """The sources whose crawls wait for the site, the next one first."""
 
@@ -79,23 +79,28 @@ class SiteStore(Protocol):
     A crawl registers and gets a unique number, the fencing token of its leases. It leases a site before its first
     request to it and renews its leases regularly. When its time runs out without a renewal it is closed: its leases
     end, its clocks are set as if it had sent requests until then, and its later writes are refused.
+    Callers name durations; what they end at is decided by the clock of the store, since those of machines differ.
     Every method is durable when it returns. Raises `StateError` if the store cannot be read or written.
     """
 
     renewed: str
     """Message about a damaged store that this new one replaces; empty if there was none."""
 
+    def now(self) -> float:
+        """Return the time by the clock of the store, in seconds since the epoch; costs no request."""
+
     # ---- leases
 
-    def register_crawl(self, source: str, now: float, until: float) -> int:
-        """Register a crawl of a source and return its number; closes earlier crawls of the same source."""
+    def register_crawl(self, source: str, lease: float) -> int:
+        """Register a crawl of a source for `lease` seconds and return its number; closes earlier crawls of the source.
 
-    def renew_leases(self, crawl: int, until: float) -> bool:
-        """Extend all leases of a crawl until a time; returns False if it was closed and holds none."""
+        Raises `UserError` if one of them may still run: its lease lives, and its process is not known to have ended.
+        """
 
-    def lease_sites(
-        self, crawl: int, wanted: Mapping[str, Sequence[str]], now: float
-    ) -> dict[str, list[SiteClock]]:
+    def renew_leases(self, crawl: int, lease: float) -> bool:
+        """Let all leases of a crawl end in `lease` seconds; returns False if it was closed and holds none."""
+
+    def lease_sites(self, crawl: int, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[SiteClock]]:
         """Lease sites that no other crawl holds; returns, by name, the clocks of the leased sites.
 
         `wanted` maps a name to its sites (and addresses), which are leased all together or not at all. A crawl that
@@ -122,8 +127,8 @@ class SiteStore(Protocol):
     def get_clock(self, site: str) -> SiteClock | None:
         """Return the clock of a site, None if it is unknown."""
 
-    def lease_holder(self, site: str, now: float) -> LeaseHolder | None:
-        """Return the holder of the lease of a site at a time, None if it is free."""
+    def lease_holder(self, site: str) -> LeaseHolder | None:
+        """Return the holder of the lease of a site, None if it is free."""
 
     # ---- robots.txt
 

@@ -88,7 +88,7 @@ class MemoryEngine:
 
     def open_sites(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> SqliteSiteStore:
         """Create the store of sites of one crawl."""
-        return SqliteSiteStore.in_memory()
+        return SqliteSiteStore(MEMORY)
 
     def open_schedules(
         self, folder: Path, *, read_only: bool = False, renew: bool = False

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from ultracrawl.errors import UserError
 from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, StoredRobots, StoredSession
-from ultracrawl.stores.sqlite.database import MEMORY, transaction, translated
+from ultracrawl.stores.sqlite.database import MEMORY, lock_file, transaction, translated
 from ultracrawl.stores.sqlite.shared.tables import SharedDatabase, open_tables
 
 _TABLES = (
@@ -110,26 +112,36 @@ _robots_values = attrgetter(*_ROBOTS.split(", "))
 class SqliteSiteStore:
     """The sites of a project in one SQLite file in WAL mode, or in memory (`path=":memory:"`); see `SiteStore`."""
 
-    def __init__(self, path: Path | str, *, read_only: bool = False, renew: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        read_only: bool = False,
+        renew: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         """With `renew`, a damaged file is set aside and a new one created; `renewed` then has a message."""
         self._db, self.renewed = open_tables(SITES, path, read_only=read_only, renew=renew)
         self._translated = translated(self._db, SITES.remedy)
-
-    @classmethod
-    def in_memory(cls) -> SqliteSiteStore:
-        """Return a store for a single crawl."""
-        return cls(MEMORY)
+        self._folder = None if path == MEMORY else Path(path).parent
+        self._locks: dict[str, IO[str]] = {}
+        """Locks by source; the system releases them when a process ends, however it does."""
+        self.now = clock
+        """The clock of the machine, which all processes with this file share."""
 
     # ---- leases
 
-    def register_crawl(self, source: str, now: float, until: float) -> int:
+    def register_crawl(self, source: str, lease: float) -> int:
         """Register a crawl of a source and return its number."""
+        others_ended, now = self._lock(source), self.now()
         with self._transaction():
+            if not others_ended:
+                self._refuse_second(source, now)
             self._end_crawls("source=?", now, source)
             self._db.execute("DELETE FROM site WHERE crawl=0 AND max(next_at, requested)<?", (now - KEPT,))
             self._db.execute("DELETE FROM robots WHERE max(received, failed)<?", (now - KEPT,))
             self._db.execute("DELETE FROM session WHERE since<?", (now - KEPT,))
-            who = (source, platform.node(), os.getpid(), until)
+            who = (source, platform.node(), os.getpid(), now + lease)
             return int(
                 self._db.execute(
                     "INSERT INTO crawl (source, machine, pid, until) VALUES (?,?,?,?)", who
@@ -137,15 +149,30 @@ class SqliteSiteStore:
                 or 0
             )
 
-    def renew_leases(self, crawl: int, until: float) -> bool:
+    def _lock(self, source: str) -> bool:
+        """Take the lock of a source; returns whether no other process can run a crawl of it."""
+        if self._folder is not None and source not in self._locks:
+            with suppress(UserError):
+                self._locks[source] = lock_file(self._folder / source, source)
+        return source in self._locks
+
+    def _refuse_second(self, source: str, now: float) -> None:
+        query = "SELECT machine, pid, until FROM crawl WHERE source=? AND until>=?"
+        for machine, pid, until in self._db.execute(query, (source, now)):
+            raise UserError(
+                f"the source {source!r} is being crawled by process {pid} on {machine}, "
+                f"whose lease lasts {until - now:.0f} s more; wait for it or stop it"
+            )
+
+    def renew_leases(self, crawl: int, lease: float) -> bool:
         """Extend all leases of a crawl; returns False if it was closed."""
+        until = self.now() + lease
         with self._translated:
             return self._db.execute("UPDATE crawl SET until=? WHERE id=?", (until, crawl)).rowcount == 1
 
-    def lease_sites(
-        self, crawl: int, wanted: Mapping[str, Sequence[str]], now: float
-    ) -> dict[str, list[SiteClock]]:
+    def lease_sites(self, crawl: int, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[SiteClock]]:
         """Lease sites that no other crawl holds; returns the clocks by name."""
+        now = self.now()
         with self._transaction():
             self._end_crawls("until<?", now, now)
             if not self._db.execute("SELECT 1 FROM crawl WHERE id=?", (crawl,)).fetchone():
@@ -197,7 +224,11 @@ class SqliteSiteStore:
     def close_crawl(self, crawl: int) -> None:
         """Unregister a crawl that has released its sites."""
         with self._transaction():
+            sources = self._db.execute("SELECT source FROM crawl WHERE id=?", (crawl,)).fetchall()
             self._end_crawls("id=?", 0.0, crawl)
+        for (source,) in sources:
+            if source in self._locks:
+                self._locks.pop(source).close()
 
     def _end_crawls(self, condition: str, now: float, *values: object) -> None:
         """End crawls; their clocks are set as if each had sent requests until its leases ended, or until now."""
@@ -214,7 +245,7 @@ class SqliteSiteStore:
         rows = self._read(_GET_CLOCK, site)
         return _clock(rows[0]) if rows else None
 
-    def lease_holder(self, site: str, now: float) -> LeaseHolder | None:
+    def lease_holder(self, site: str) -> LeaseHolder | None:
         """Return the holder of the lease of a site, None if it is free."""
         query = (
             "SELECT source, machine, pid, since, until FROM site JOIN crawl ON crawl.id=site.crawl "
@@ -223,7 +254,7 @@ class SqliteSiteStore:
         waiting = (
             "SELECT source FROM waiting JOIN crawl ON crawl.id=waiting.crawl WHERE site=? ORDER BY number"
         )
-        for row in self._read(query, site, now):
+        for row in self._read(query, site, self.now()):
             name, machine, pid, since, until = row
             sources = tuple(source for (source,) in self._read(waiting, site))
             return LeaseHolder(name, machine, pid, since, until, sources)
@@ -263,6 +294,8 @@ class SqliteSiteStore:
 
     def close(self) -> None:
         """Release the store."""
+        for lock in self._locks.values():
+            lock.close()
         self._db.close()
 
     # ---- the connection
