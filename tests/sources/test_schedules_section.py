@@ -56,12 +56,26 @@ def test_a_schedule_holds_several_sources__ultra_search_110(definition: Path) ->
         ('every: 1 week, on: [thursday, mon], at: "04:00"', "2026-06-04T04:00"),
         ('every: 2 months, on: [15, last], at: "04:00"', "2026-07-15T04:00"),
         ("every: month", "2026-07-01T00:00"),
+        ('cron: ["0 22 * * fri", "0 3 * * sun"]', "2026-06-05T22:00"),
     ],
 )
 def test_frequencies__ultra_search_112(definition: Path, written: str, first: str) -> None:
     schedule = project(definition, f"  one: {{sources: a, {written}}}\n").schedules["one"]
     moment = schedule.times.next_after(datetime(2026, 6, 2, 12, 1, tzinfo=UTC).timestamp())
     assert datetime.fromtimestamp(moment, UTC).isoformat(timespec="minutes")[:16] == first
+
+
+def test_a_schedule_stops_what_it_crawls(definition: Path) -> None:
+    written = (
+        'sources: a, cron: "0 22 * * fri", stop: ["0 6 * * sat", "0 7 * * sun"], timezone: Europe/Berlin'
+    )
+    stops = project(definition, f"  one: {{{written}}}\n").schedules["one"].stop_times
+    assert stops is not None
+    moment, found = datetime(2026, 6, 2, tzinfo=UTC).timestamp(), []
+    for _ in range(2):
+        moment = stops.next_after(moment)
+        found.append(datetime.fromtimestamp(moment, UTC).isoformat(timespec="minutes")[:16])
+    assert found == ["2026-06-06T04:00", "2026-06-07T05:00"]
 
 
 def test_a_source_belongs_to_one_schedule__ultra_search_111(definition: Path) -> None:

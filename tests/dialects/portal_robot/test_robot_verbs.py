@@ -298,6 +298,18 @@ def test_portal_robot_141_times_are_added_and_listed(robot: RobotFiles) -> None:
     assert [one["time"] for one in listed] == ["10:30 pm Fri,Sat", "6:00 am Sun,Sat"]
 
 
+def test_the_times_of_a_robot_are_a_schedule_of_the_service(site: Site, url: str, robot: RobotFiles) -> None:
+    site.page("/", title="Home", text="needle")
+    robot.site(f"{url}/")
+    words = ("--start", "10:30 pm", "--days", "Fri,Sat")
+    assert robot.command("robot", "schedule", "add", *words).code == 0
+    (listed,) = robot.command("schedule", "list", "--json").json["schedules"]
+    assert (listed["name"], listed["sources"], listed["status"]) == ("robot", ["robot"], "scheduled")
+    assert robot.command("schedule", "launch", "robot").code == 0
+    assert robot.urls().keys() == {"/"}
+    assert robot.command("schedule", "disable", "robot").code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -9,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ultracrawl.rules.schedules.times import (
+    LOCAL_ZONE,
     CalendarTimes,
     ScheduleError,
     ScheduleTimes,
@@ -142,6 +144,22 @@ def test_the_second_of_two_equal_times_leads_to_the_next_day() -> None:
     second = datetime(2026, 10, 25, 2, 40, tzinfo=BERLIN, fold=1).timestamp()
     found = CalendarTimes(("30 2 * * *",), BERLIN).next_after(second)
     assert datetime.fromtimestamp(found, BERLIN).isoformat() == "2026-10-26T02:30:00+01:00"
+
+
+def test_the_local_zone_is_that_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        for begin in ("2026-03-28T12:00", "2026-10-24T12:00", "2026-10-25T01:40", "2026-06-01T12:00"):
+            for expression in ("30 2 * * *", "*/30 * * * *", "0 22 * * fri,sat"):
+                moment = datetime.fromisoformat(begin).replace(tzinfo=BERLIN).timestamp()
+                local, named = (CalendarTimes((expression,), zone) for zone in (LOCAL_ZONE, BERLIN))
+                for _ in range(5):
+                    assert local.next_after(moment) == named.next_after(moment)
+                    moment = named.next_after(moment)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,12 @@ from ultracrawl.dialects.portal_robot.references import (
     missing_programs,
     uncovered_starts,
 )
+from ultracrawl.dialects.portal_robot.schedule_file import (
+    SCHEDULE_FILE,
+    Times,
+    read_schedule,
+    schedule_options,
+)
 from ultracrawl.dialects.portal_robot.schema_file import SCHEMA_FILE, RobotSchema, read_schema
 from ultracrawl.model import Finding
 from ultracrawl.model.finding import fatal_of
@@ -79,6 +85,8 @@ class RobotFiles:
     filters: FilterFile | None = None
     rules: RulesFile = field(default_factory=RulesFile)
     schema: RobotSchema = field(default_factory=RobotSchema)
+    times: Times = ()
+    """When it is started and stopped."""
     findings: list[Finding] = field(default_factory=list)
     block_kinds: frozenset[str] = frozenset()
     """The kinds of blocks in the file with the `<Process>` block; in older layouts it contains others too."""
@@ -110,6 +118,16 @@ class RobotFiles:
         """The enabled starting points that are local folders."""
         return [start for start in self.all_starts if is_folder(start)]
 
+    @property
+    def loops(self) -> bool:
+        """Whether the next run follows at once."""
+        return bool(self.properties["onCompletion"] == "loop")
+
+    def schedules(self, sources: Sequence[str]) -> dict[str, Any]:
+        """Return the schedule with the name of the first source; none without a source or a start time."""
+        options = schedule_options(self.times, sources, loops=self.loops)
+        return {sources[0]: options} if options and sources else {}
+
 
 def read_robot(location: str | Path) -> Loaded:
     """Read a robot. One without an enabled starting point is valid except for a finding about that."""
@@ -124,6 +142,7 @@ def read_robot(location: str | Path) -> Loaded:
             "attributes": files.schema.attributes,
             "searched_attributes": files.schema.searched,
             "index": {"every": 60.0 * files.properties["index-after-ngenerated"]},
+            "schedules": files.schedules([source.name for source in sources]),
         }
     )
     if sources:
@@ -183,6 +202,7 @@ def read_files(location: Path) -> RobotFiles:
     _read_rules(files)
     _read_classification(files)
     _read_schema(files)
+    _read_times(files)
     _read_filters(files)
     files.findings += missing_programs(properties, files.instance)
     files.findings = list(dict.fromkeys(files.findings))
@@ -276,6 +296,14 @@ def _read_schema(files: RobotFiles) -> None:
         files.findings += read.findings
 
 
+def _read_times(files: RobotFiles) -> None:
+    path = files.location.with_name(SCHEDULE_FILE)
+    text = _text(path, files.findings) if path.exists() else None
+    if text is not None:
+        files.times, read = read_schedule(text, str(path))
+        files.findings += read.findings
+
+
 def _text(path: Path, findings: list[Finding]) -> str | None:
     """Return the text of a file, None if it cannot be read. Adds findings."""
     try:
@@ -302,6 +330,8 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         options["completion"]["programs"] = files.instance / properties["bindir"]
     if properties["cmd-hook"]:
         options["completion"]["after"] = (CompletedRun.DOCUMENTS,)
+    if files.loops and not files.schedules(["robot"]):
+        options["refresh"] = {"when_idle": True}
     if properties["max-filesize-kb"]:
         options["limits"]["max_size"] = properties["max-filesize-kb"] * 1024
     return options | {
@@ -363,10 +393,12 @@ def file_options(
     A file in a starting point is one link step away, a file in a folder below it two.
     """
     depths = [depth if start.depth is None else start.depth for start in starts]
-    own = {
+    own: dict[str, Any] = {
         "type": LOCAL_SCHEME,
         "paths": [os.fsdecode(unquote_to_bytes(urlsplit(start.url).path)) for start in starts],
         "levels": None if UNLIMITED in depths else max(*depths, 1) - 1,
         "filters": {**shared["filters"], "addresses": False},
     }
-    return {name: value for name, value in shared.items() if name not in kind.unfit} | dict(kind.fixed) | own
+    fixed: Mapping[str, Any] = kind.fixed
+    own["refresh"] = {**shared.get("refresh", {}), **fixed["refresh"]}
+    return {name: value for name, value in shared.items() if name not in kind.unfit} | dict(fixed) | own

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 from ultracrawl.dialects.portal_robot.timetable import (
     Action,
     Appointment,
@@ -12,6 +15,7 @@ from ultracrawl.dialects.portal_robot.timetable import (
 from ultracrawl.sources.filter_files.lexer import ConfigText, Directive, read_text
 
 SCHEDULE_FILE = "schedule.conf"
+Times = Sequence[Appointment]
 _WORDS = {"start": Action.START, "stop": Action.STOP}
 
 
@@ -50,6 +54,24 @@ def _appointment(directive: Directive, read: ConfigText) -> Appointment | None:
     except ScheduleError as error:
         read.add_finding(directive.line, directive.word, error.problem, error.instead)
         return None
+
+
+def schedule_options(appointments: Times, sources: Iterable[str], *, loops: bool) -> dict[str, Any]:
+    """Return the options of the schedule of a robot, empty if its times start nothing.
+
+    A robot that `loops` begins the next run at once, until its stop time.
+    """
+    cron = {action: [one.cron for one in appointments if one.action is action] for action in Action}
+    if not cron[Action.START]:
+        return {}
+    return {
+        "sources": [*sources],
+        "cron": cron[Action.START],
+        "stop": cron[Action.STOP],
+        "timezone": "local",
+        "missed": "skip",
+        "repeat": loops,
+    }
 
 
 def schedule_line(appointment: Appointment) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 
 from ultracrawl.errors import AdvisedError
+from ultracrawl.rules.schedules.times import LOCAL_ZONE, CalendarTimes
 
 DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
 """Days of the week as schedules write them."""
 
 _TIME = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d{2})\s*(?P<half>am|pm)", re.IGNORECASE)
-_WEEK = 7
 
 
 class ScheduleError(AdvisedError, ValueError):
@@ -64,14 +64,15 @@ class Appointment:
         half, hour = ("pm" if self.hour >= 12 else "am"), self.hour % 12 or 12
         return f"{hour}:{self.minute:02} {half} {','.join(day for day in DAYS if day in self.days)}"
 
+    @property
+    def cron(self) -> str:
+        """The cron expression of the time."""
+        return f"{self.minute} {self.hour} * * {','.join(day for day in DAYS if day in self.days)}"
+
     def after(self, moment: datetime) -> datetime:
         """Return the first time after a moment, both local."""
-        for later in range(_WEEK + 1):
-            day = moment + timedelta(days=later)
-            at = day.replace(hour=self.hour, minute=self.minute, second=0, microsecond=0)
-            if at > moment and DAYS[(at.weekday() + 1) % _WEEK] in self.days:
-                return at
-        raise AssertionError("a week has every day")
+        times = CalendarTimes((self.cron,), LOCAL_ZONE)
+        return datetime.fromtimestamp(times.next_after(moment.timestamp()))
 
 
 def next_appointment(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import Protocol
-from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
@@ -32,6 +31,25 @@ class ScheduleTimes(Protocol):
 
     def next_after(self, moment: float) -> float:
         """Return the first start time after a moment, both in seconds since the epoch."""
+
+
+class _LocalZone(tzinfo):
+    """The time zone of this machine, as the system knows it now."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        return moment.replace(tzinfo=None).astimezone().utcoffset() if moment else None
+
+    def dst(self, moment: datetime | None) -> timedelta:
+        return timedelta()
+
+    def tzname(self, moment: datetime | None) -> str:
+        return "local"
+
+    def fromutc(self, moment: datetime) -> datetime:
+        return datetime.fromtimestamp(moment.replace(tzinfo=UTC).timestamp()).replace(tzinfo=self)
+
+
+LOCAL_ZONE = _LocalZone()
 
 
 class Unit(StrEnum):
@@ -96,7 +114,7 @@ class CalendarTimes:
     """
 
     expressions: tuple[str, ...]
-    zone: ZoneInfo | None = None
+    zone: tzinfo | None = None
     """None is UTC."""
     step: Step = Step(1, Unit.DAY)
 
@@ -137,7 +155,7 @@ def parse_time_of_day(text: str) -> tuple[int, int]:
 
 
 def calendar_times(
-    step: Step, days: Iterable[str], times: Iterable[tuple[int, int]], zone: ZoneInfo | None
+    step: Step, days: Iterable[str], times: Iterable[tuple[int, int]], zone: tzinfo | None
 ) -> CalendarTimes:
     """Return times on days of a step: `days` are weekdays for weeks, days of the month for months, empty for days."""
     chosen = tuple(days)

@@ -71,6 +71,8 @@ class _Crawl:
     """The plan by which it was ordered; a run that begins meanwhile may have another."""
     closes: float
     """When its window closes: it is stopped then, whether it has begun or waits."""
+    stops: float
+    """The stop time of its schedule, whether it has begun or waits."""
     over: float = NEVER
     """When its cycle is over; it is known while the crawl runs, and an order that waits has none."""
     handle: CrawlHandle | None = None
@@ -133,7 +135,8 @@ class PlanCrawls:
             if self._ports.sources.is_crawled(source):
                 next_attempt = now + RETRY_INTERVAL
                 continue
-            crawl = self._crawls[source] = _Crawl(source, plan, plan.window.closes(now) or NEVER)
+            closes = plan.window.closes(now) or NEVER
+            crawl = self._crawls[source] = _Crawl(source, plan, closes, plan.stops_after(now))
             crawl.work = asyncio.ensure_future(self._crawl(crawl, due.get(source, now)))
         return next_attempt
 
@@ -145,10 +148,10 @@ class PlanCrawls:
                 continue
             if crawl.closes <= now:
                 self._stop(crawl, Reason.WINDOW)
-            elif crawl.over <= now:
+            elif min(crawl.over, crawl.stops) <= now:
                 self._stop(crawl, Reason.CYCLE_OVER)
             else:
-                next_stop = min(next_stop, crawl.closes, crawl.over)
+                next_stop = min(next_stop, crawl.closes, crawl.over, crawl.stops)
         return next_stop
 
     def note_begun(self, source: str) -> None:

@@ -96,7 +96,7 @@ class PlanRun:
         due, at = self.row.due, self._next_run(now)
         if due is None or due > now or (self.plan.own and self.row.left):
             return
-        if at is None and self.busy:
+        if at is None and self.busy and not self.plan.stops_at(due):
             self._change(due=self._next_due())
         elif at is not None and due < now - MISSED_AFTER and (still := still_due(self.plan, now, due)) != due:
             self._change(due=still)
@@ -160,7 +160,9 @@ class PlanRun:
         """Finish the run after all its sources are done."""
         event, run = self._ended_run(now)
         failed = bool(self._crawls.failed_sources)
-        due = self.plan.timing.due_after(now, failed=failed, begun=self._crawls.begun)
+        due = self.row.due
+        if due is None or due > now or not self.plan.stops_at(due):
+            due = self.plan.due_after(now, failed=failed, begun=self._crawls.begun)
         self._ends = False
         self._change(event, run=run, ended=now, error=run.error, log=run.log, due=due, left=())
 

@@ -16,7 +16,8 @@ def restored_state(plan: Plan, now: float, stored: KeptSchedule | None) -> KeptS
     """Return the state in which a plan starts; what an earlier process did not finish is continued at once."""
     if stored is None:
         return KeptSchedule(plan.key, due=plan.timing.first_due(now, None))
-    left = tuple(source for source in stored.left if source in plan.sources)
+    stopped = plan.stops_after(stored.begun) <= now  # the next launch continues what a process left before
+    left = tuple(source for source in stored.left if source in plan.sources and not stopped)
     status = ScheduleStatus.SCHEDULED if stored.status in BUSY else stored.status
     due = stored.due if left and plan.own else still_due(plan, now, stored.due)
     return replace(stored, status=status, due=due, left=left)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -133,6 +134,10 @@ class Plan:
     force: bool = False
     profile: str = ""
     window: RunWindow = field(default_factory=RunWindow)
+    stops: ScheduleTimes | None = None
+    """When its crawls are stopped; None for never."""
+    repeat: bool = False
+    """Whether it is launched again as soon as its run has ended, until the next stop time."""
     launcher: Launcher | None = None
     """Replaces the launcher of the runner."""
     enabled: bool = True
@@ -144,6 +149,20 @@ class Plan:
     def key(self) -> str:
         """The key in the schedule store."""
         return own_key(self.name) if self.own else self.name
+
+    def stops_after(self, moment: float) -> float:
+        """Return its first stop time after a moment, infinity if it has none."""
+        return math.inf if self.stops is None else self.stops.next_after(moment)
+
+    def stops_at(self, moment: float) -> bool:
+        """Return whether a moment is a stop time: a launch then begins when its crawls have been stopped."""
+        return self.stops_after(moment - 1) == moment
+
+    def due_after(self, now: float, *, failed: bool, begun: bool) -> float:
+        """Return the due time after a run that ends now; `begun` is False if it could not start."""
+        due = self.timing.due_after(now, failed=failed, begun=begun)
+        soon = now + (REST_AFTER_FAILURE if failed else REST)
+        return soon if self.repeat and (self.stops is None or soon < self.stops_after(now) < due) else due
 
 
 def own_interval(project: Project, source: DataSource) -> OwnInterval:
@@ -227,6 +246,8 @@ def _scheduled(name: str, section: ScheduleSection, sources: tuple[str, ...]) ->
         force=section.force,
         profile=section.profile,
         window=section.run_window,
+        stops=section.stop_times,
+        repeat=section.repeat,
         enabled=section.enabled,
     )
 

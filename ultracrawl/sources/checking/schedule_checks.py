@@ -77,9 +77,9 @@ def check_profiles(profiles: Mapping[str, ProfileSection]) -> Iterator[PathFindi
 def check_times(section: TimesSection) -> Iterator[PathFinding]:
     """Yield missing and contradictory time options of a section."""
     step = section.every
-    if section.cron is None and step is None:
+    if not section.cron and step is None:
         yield PathFinding((), "no launch time is defined", 'add `cron: "0 3 * * *"`, or `every: 6 h`')
-    if section.cron is not None:
+    if section.cron:
         for option in ("every", "at", "on"):
             if getattr(section, option):
                 yield PathFinding(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import tzinfo
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -11,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from ultracrawl.rules.schedules.times import (
     LAST_DAY,
+    LOCAL_ZONE,
     WEEKDAYS,
     CalendarTimes,
     ScheduleError,
@@ -42,6 +44,8 @@ _LONG_WEEKDAYS = frozenset({
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
 })  # fmt: skip
 _MIDNIGHT = (0, 0)
+_LOCAL = "local"
+"""The name of the time zone of the machine."""
 
 
 def _parse_step(value: object) -> object:
@@ -88,13 +92,18 @@ def _check_window(text: str) -> str:
 
 def _check_zone(name: str) -> str:
     try:
-        ZoneInfo(name)
+        _zone(name)
     except (ValueError, OSError, LookupError):
         otherwise = "write one of the time zone database, as `Europe/Berlin`"
         raise mistake(
             f"{format_value(name)} is no time zone", suggestion(name, available_timezones(), otherwise)
         ) from None
     return name
+
+
+def _zone(name: str) -> tzinfo | None:
+    """Return a time zone; None is UTC. Raises `ValueError`, `OSError`, `LookupError` if there is none of that name."""
+    return {"UTC": None, _LOCAL: LOCAL_ZONE}[name] if name in {"UTC", _LOCAL} else ZoneInfo(name)
 
 
 def _parse_day(value: object) -> object:
@@ -127,8 +136,8 @@ SourceReference = Annotated[str, Field(min_length=1, max_length=100)]
 class TimesSection(Section):
     """Times at which something is done: either `cron`, or `every` with `at` and `on`."""
 
-    cron: Cron | None = Field(default=None, examples=["0 3 * * *"])
-    """A cron expression: minute, hour, day of the month, month, day of the week."""
+    cron: Annotated[tuple[Cron, ...], one_or_list(Cron)] = Field(default=(), examples=["0 3 * * *"])
+    """Cron expressions: minute, hour, day of the month, month, day of the week."""
     every: Every = Field(default=None, examples=["6 h"])
     """Interval: minutes, or a number with min, h, d, w or months. The number 1 may be omitted, as in `week`."""
     at: Annotated[tuple[TimeOfDay, ...], one_or_list(TimeOfDay)] = Field(default=(), examples=["03:30"])
@@ -138,18 +147,18 @@ class TimesSection(Section):
     )
     """Weekdays, for weeks (none: Monday); days of the month or `last`, for months (none: the first)."""
     timezone: Annotated[str, AfterValidator(_check_zone)] = Field(default="UTC", examples=["Europe/Berlin"])
-    """The time zone of `cron`, `at` and `window`."""
+    """The time zone of `cron`, `at`, `stop` and `window`; `local`: that of the machine."""
 
     @property
-    def zone(self) -> ZoneInfo | None:
+    def zone(self) -> tzinfo | None:
         """The time zone; None is UTC."""
-        return None if self.timezone == "UTC" else ZoneInfo(self.timezone)
+        return _zone(self.timezone)
 
     @property
     def times(self) -> ScheduleTimes:
         """The compiled times; the section must have passed `check_times`."""
-        if self.cron is not None:
-            return CalendarTimes((self.cron,), self.zone)
+        if self.cron:
+            return CalendarTimes(self.cron, self.zone)
         step = self.every
         assert step is not None
         if not step.is_calendar_step:
@@ -176,10 +185,19 @@ class ScheduleSection(TimesSection):
     )
     """When the crawls of the schedule may run: times of every day, or spans of the week. Outside of them crawls wait;
     at the end they are stopped."""
+    stop: Annotated[tuple[Cron, ...], one_or_list(Cron)] = Field(default=(), examples=["0 6 * * sat"])
+    """Cron expressions of the times at which crawls of the schedule are stopped. The next launch continues them."""
+    repeat: bool = Field(default=False, examples=[True])
+    """Launch the schedule again as soon as its run has ended, until the next stop time."""
     enabled: bool = Field(default=True, examples=[False])
     """Launch the schedule at its times. `ultracrawl schedule launch` works even if this is off."""
     profile: str = Field(default="", examples=["north"])
     """The profile of the machine on which the crawls of the schedule run. Empty: this machine."""
+
+    @property
+    def stop_times(self) -> ScheduleTimes | None:
+        """The compiled `stop`; None if there are no stop times."""
+        return CalendarTimes(self.stop, self.zone) if self.stop else None
 
     @property
     def run_window(self) -> RunWindow:
