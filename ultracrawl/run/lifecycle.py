@@ -27,7 +27,7 @@ from ultracrawl.run.control.refusal import leave_note, refuse, refuse_late
 from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.crawl_run import FAILED
-from ultracrawl.run.cycle.end import RunEnd
+from ultracrawl.run.cycle.end import RunFinisher
 from ultracrawl.run.cycle.running import RunningCrawl
 from ultracrawl.run.filters.verdict import FilterVerdict
 from ultracrawl.run.hooks import TICK_SECONDS, Feature
@@ -81,7 +81,7 @@ class CrawlLifecycle:
         self.context = self.parts.context
         parts = self.parts
         given_urls: tuple[str, ...] = getattr(crawler.spidercls, "given_urls", ())
-        self._end = RunEnd(
+        self._end = RunFinisher(
             self.context,
             parts[RunLimits],
             lambda: parts[FilterVerdict].restarts,

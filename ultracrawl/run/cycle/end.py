@@ -36,7 +36,7 @@ MIN_INDEX_TIMEOUT = 60.0
 """Seconds that the last commit may take even if the time limit of the run is over."""
 
 
-class RunEnd:
+class RunFinisher:
     """Ends a run: carries out deletions, waits for the last index commit and writes the report.
 
     `restarts` returns whether the cycle restarts after this run, and `given_urls` are the URLs of the command line.
