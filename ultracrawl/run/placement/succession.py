@@ -40,9 +40,12 @@ class Succession:
 
     def is_listed(self, url: str, others: list[UrlRecord]) -> bool:
         """Return whether a duplicate is remembered, given the other records of its content."""
-        remembered = sum(not other.searchable and other.url != url for other in others)
-        if remembered < self._max_listed:
+        if self._is_always_listed(url):
             return True
+        remembered = (one for one in others if not one.searchable and one.url != url)
+        return sum(not self._is_always_listed(one.url) for one in remembered) < self._max_listed
+
+    def _is_always_listed(self, url: str) -> bool:
         return self._always_listed is not None and self._always_listed.fullmatch(url) is not None
 
     def displace(self, visit: Visit) -> None:
