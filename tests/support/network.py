@@ -81,9 +81,18 @@ _names: dict[str, str] = {}
 def resolved(addresses: dict[str, str]) -> Iterator[None]:
     """Have hosts resolve to addresses of the network; what a test changes in the dictionary holds from then on."""
 
-    def look_up(host: str, port: Any, *_: object, **__: object) -> list[Any]:
+    whole = socket.getaddrinfo
+
+    def numeric(host: str, port: Any, *rest: Any, **more: Any) -> list[Any]:
+        try:
+            ip_address(host)
+        except ValueError:
+            raise socket.gaierror(socket.EAI_NONAME, "unknown name") from None
+        return whole(host, port, *rest, **more)
+
+    def look_up(host: str, port: Any, *rest: Any, **more: Any) -> list[Any]:
         if host not in addresses:
-            raise socket.gaierror(socket.EAI_NONAME, "unknown name")
+            return numeric(host, port, *rest, **more)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (addresses[host], port or 0))]
 
     global _names  # noqa: PLW0603 - there is one network
@@ -143,7 +152,8 @@ class NetworkClient:
         except ValueError as error:
             raise DownloadFailedError(f"the request cannot be sent: {error}") from error
         path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-        reply = answer(Request(method, path, _headers(request, url.netloc), request.body, time.monotonic()))
+        own = url.netloc.removesuffix(f":{_PORTS[url.scheme]}")  # as libcurl writes it
+        reply = answer(Request(method, path, _headers(request, own), request.body, time.monotonic()))
         seconds = float(request.meta.get("download_timeout") or self._timeout)
         transfer = _Transfer(request, reply, seconds or float("inf"), self._limit(request))
         response = await transfer.receive(self._signals if self._signals.has_receivers else None)

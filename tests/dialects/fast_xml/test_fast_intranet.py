@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from support.fast import attrib, fast_options, fast_xml
+from support.fast_printed import printed
 from support.network import NetworkSite, resolved
 from support.project import Workspace
 from support.resource import Reply
@@ -177,30 +178,6 @@ def test_lint_lists_what_became_reachable(tmp_path: Path, workspace: Workspace) 
     assert not any("*.com" in line for line in lines)
 
 
-LOGIN = """
-<Login name="members_area">
-    <attrib name="preload" type="string"> https://login.example.com/hello </attrib>
-    <attrib name="scheme" type="string"> https </attrib>
-    <attrib name="site" type="string"> login.example.com </attrib>
-    <attrib name="form" type="string"> /session/new </attrib>
-    <attrib name="action" type="string"> POST </attrib>
-    <section name="parameters">
-        <attrib name="account" type="string"> robot </attrib>
-        <attrib name="secret" type="string"> s3cret </attrib>
-    </section>
-    <attrib name="sites" type="list-string">
-        <member> members.example.com </member>
-        <member> forum.example.com </member>
-    </attrib>
-    <attrib name="ttl" type="integer"> 3600 </attrib>
-    <attrib name="html_form" type="string"> https://login.example.com/session </attrib>
-    <attrib name="autofill" type="boolean"> yes </attrib>
-    <attrib name="relogin_if_failed" type="boolean"> yes </attrib>
-</Login>
-"""
-"""The sample of section 5.30 (line 1277), as printed."""
-
-
 class Club(NetworkSite):
     """The servers of the sample: a page that sets a cookie, a form with a hidden token, and pages for members."""
 
@@ -231,9 +208,9 @@ def html(body: str, *headers: tuple[str, str]) -> Reply:
 
 
 @pytest.mark.parametrize("address", [INSIDE, LOOPBACK])
-def test_line_1277_the_sample_login_works_in_an_intranet(workspace: Workspace, address: str) -> None:
+def test_fast_line_1277_the_sample_login_works_in_an_intranet(workspace: Workspace, address: str) -> None:
     starts = ("https://members.example.com/", "https://forum.example.com/")
-    (workspace.directory / "c.xml").write_text(fast_xml(options(start_uris=starts), inside=LOGIN))
+    (workspace.directory / "c.xml").write_text(fast_xml(options(start_uris=starts), inside=printed(1277)))
     names = {"login.example.com": address, "members.example.com": INSIDE, "forum.example.com": INSIDE}
     club = Club()
     with resolved(names), club.serve(INSIDE, 443), NetworkSite().serve(LOOPBACK, 443):
