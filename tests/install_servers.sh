@@ -15,6 +15,7 @@ missing() {
     has_program squid || echo squid
     has_program slapd || echo slapd
     has_program dovecot || echo dovecot-imapd
+    has_program smbd || echo samba
     [[ -x /usr/lib/postgresql/15/bin/postgres ]] || echo postgresql-15
     has_program mariadbd || echo mariadb-server-core
     [[ -f /usr/lib/apache2/modules/mod_auth_digest.so ]] || echo apache2-bin

@@ -24,6 +24,8 @@ class RemoteSite:
 
     url = ""
     """The URL of the root folder while it is served, with a `/` at the end."""
+    odd_names: tuple[str, ...] = ("a b?c.txt", 'a|b"c.txt')
+    """Names that files cannot have on all servers."""
 
     def __init__(self) -> None:
         self.opened: list[str] = []
@@ -72,10 +74,10 @@ class DirectorySite(RemoteSite):
     def __init__(self, root: Path) -> None:
         super().__init__()
         self.root = root
-        self._time = int(time.time()) - 3600
+        self._time = int(time.time()) - 864_000
 
     def put(self, path: str, text: str | bytes = "common words") -> Path:
-        """Put a file into the directory, an hour ago and later than all others; return where it is."""
+        """Put a file into the directory, days ago and later than all others; return where it is."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode() if isinstance(text, str) else text)

@@ -35,6 +35,12 @@ def _open_s3(access: RemoteAccess) -> RemoteFolder:
     return S3Folder(access)
 
 
+def _open_smb(access: RemoteAccess) -> RemoteFolder:
+    from ultracrawl.agents.file.remote.smb.folder import SmbFolder  # noqa: PLC0415 - the same
+
+    return SmbFolder(access)
+
+
 def _open_webdav(access: RemoteAccess) -> RemoteFolder:
     from ultracrawl.agents.file.remote.webdav import WebdavFolder  # noqa: PLC0415 - the same
 
@@ -44,6 +50,7 @@ def _open_webdav(access: RemoteAccess) -> RemoteFolder:
 _LIBRARIES = {
     "s3": _Library("botocore", "s3", _open_s3),
     "sftp": _Library("asyncssh", "sftp", _open_sftp),
+    "smb": _Library("smbprotocol", "smb", _open_smb),
     "webdav": _Library("pycurl", "", _open_webdav),
 }
 
@@ -87,7 +94,9 @@ class RemoteFolders:
     def _make(self, location: RemoteLocation) -> RemoteFolder:
         setup = self._setup
         prefix, options = connection_of(setup.options, location)
-        access = RemoteAccess(location, options, f"connections.{prefix}", setup.secrets, setup.base)
+        place = f"connections.{prefix}"
+        wanted = setup.options.permissions
+        access = RemoteAccess(location, options, place, setup.secrets, setup.base, permissions=wanted)
         return _LIBRARIES[location.scheme].open(access)
 
 

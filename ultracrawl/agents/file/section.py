@@ -19,7 +19,9 @@ from ultracrawl.sources.values import one_or_list
 
 def _check_paths(value: tuple[str, ...]) -> tuple[str, ...]:
     for path in filter(is_remote, value):
-        parse_location(path)
+        location = parse_location(path)
+        if location.scheme == "smb" and location.path == b"/":
+            raise mistake(f"{format_value(path)} names no share", "write `smb://files.example.com/share`")
     return value
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from support.remote_site import PASSWORD, RemoteSite
+from support.requirement import SERVERS
 from support.s3 import S3Site
+from support.samba import SambaSite
 from support.sftp import SftpSite
 from support.webdav import WebdavSite
 
@@ -15,7 +17,9 @@ SITES: dict[str, Callable[[Path], RemoteSite]] = {
     "sftp": SftpSite,
     "s3": lambda root: S3Site(),
     "webdav": WebdavSite,
+    "smb": lambda root: SambaSite(),
 }
+_MARKS = {"smb": getattr(pytest.mark, SERVERS)}
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +27,7 @@ def _password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FILES_PASSWORD", PASSWORD)
 
 
-@pytest.fixture(params=SITES)
+@pytest.fixture(params=[pytest.param(name, marks=_MARKS.get(name, ())) for name in SITES])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RemoteSite]:
     """A server with no files yet."""
     root = tmp_path / "served"

@@ -12,6 +12,7 @@ from support.project import ROOT, Workspace
 LIBRARIES = {
     "sftp://reader@files.example.com/docs": ("asyncssh", "sftp"),
     "s3://bucket/docs": ("botocore", "s3"),
+    "smb://reader@files.example.com/share": ("smbprotocol", "smb"),
 }
 
 

@@ -74,10 +74,11 @@ def test_files_are_listed_and_folders_are_not(site: RemoteSite) -> None:
 
 
 def test_any_name_of_a_file_has_a_url_and_is_found_by_it(site: RemoteSite) -> None:
-    for name in ("a b?c#d%20.txt", "ä+&=.txt", "a|b'\"c.txt", "deep ü/ê~(1).txt"):
+    names = ("a b#d%20.txt", "ä+&=.txt", "a'c.txt", "deep ü/ê~(1).txt", *site.odd_names)
+    for name in names:
         site.put(f"docs/{name}", f"words of {name}")
     found = entries(site)
-    assert len(found) == 4
+    assert len(found) == len(names)
     assert all(url.isascii() and url.isprintable() for url in found)
     for entry in found.values():
         (alone,) = fetched(site, Wanted(entry.access_url))
@@ -95,7 +96,7 @@ def test_what_is_known_of_a_file_without_reading_it(site: RemoteSite) -> None:
         {"size": ("5",)},
         "application/pdf",
     )
-    assert time.time() - 3700 < entry.last_modified <= time.time() + 1
+    assert time.time() - 864_100 < entry.last_modified <= time.time() + 1
     assert site.opened == []
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 
 from ultracrawl.sources.mistakes import format_value, mistake
 
-SCHEMES = frozenset({"sftp", "s3", "webdav"})
+SCHEMES = frozenset({"sftp", "s3", "smb", "webdav"})
 """The URL schemes of remote file systems."""
 _SAFE = "/-._~!$&'()*+,;=:@"
 

@@ -51,6 +51,8 @@ class RemoteAccess:
     secrets: SecretReader
     base: Path
     """The folder that relative paths of the definition are resolved against."""
+    permissions: bool = False
+    """Whether owners and readers are wanted, if the server has to be asked for them."""
 
     @property
     def user(self) -> str:

@@ -22,10 +22,11 @@ OPTIONS: Mapping[str, frozenset[str]] = {
         {"user", "password", "private_key", "passphrase", "known_hosts", "host_keys", "timeout"}
     ),
     "s3": frozenset({"user", "password", "endpoint", "region", "ca", "timeout"}),
+    "smb": frozenset({"user", "password", "encryption", "timeout"}),
     "webdav": frozenset({"user", "password", "ca", "tls", "timeout"}),
 }
 """The options of a connection by the scheme of its URL."""
-WITH_READERS = frozenset({"sftp"})
+WITH_READERS = frozenset({"sftp", "smb"})
 """The schemes whose servers say who may read a file."""
 
 
@@ -55,7 +56,7 @@ class ConnectionSection(Section):
     FETCH_OPTIONS: ClassVar = frozenset(
         {
             *("user", "password", "private_key", "passphrase", "known_hosts", "host_keys"),
-            *("endpoint", "region", "ca", "tls", "timeout"),
+            *("endpoint", "region", "ca", "tls", "encryption", "timeout"),
         }
     )
 
@@ -83,5 +84,7 @@ class ConnectionSection(Section):
     """A PEM file with the root certificates for the server, in place of the usual ones."""
     tls: bool = Field(default=True, examples=[False])
     """Connect over TLS. Off only for a server of this machine."""
+    encryption: bool = Field(default=True, examples=[False])
+    """Encrypt what is read from a share (SMB 3). Without it, everything is signed, but files are sent in clear text."""
     timeout: Seconds = Field(default=30.0, gt=0, examples=[10])
     """Seconds after which an operation that has not been answered counts as a lost connection."""
