@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from ultracrawl.dialects.fast_xml.options import OPTIONS
+from ultracrawl.dialects.fast_xml.options import OPTIONS, OptionSpec
 
 Value = bool | int | float | str | tuple[str, ...] | list[str] | None
+
+
+_ADDRESS = re.compile("://|URL")
+"""What shows that a free name is an address, which may hold slashes."""
 
 
 def fast_xml(options: Mapping[str, Value] | None = None, *, inside: str = "", name: str = "handbook") -> str:
@@ -53,10 +58,24 @@ def _section(section: str, options: Mapping[str, Value]) -> str:
 
 def attrib(name: str, path: str, value: Value) -> str:
     """Return the element of one option; its path says which type it has."""
-    section, _, last = path.rpartition("/") if "://" not in path else path.partition("/")
-    spec = OPTIONS.find(section, last)
+    spec = _spec(path)
     kind = spec.kind if spec else "string"
     return f'<attrib name={quoteattr(name)} type="{kind}">{_content(value)}</attrib>\n'
+
+
+def number_of(path: str) -> int:
+    """Return the number of the option of a path."""
+    spec = _spec(path)
+    assert spec, path
+    return spec.number
+
+
+def _spec(path: str) -> OptionSpec | None:
+    *sections, last = path.split("/", 1 if _ADDRESS.search(path) else -1)
+    section = ""
+    for name in sections:
+        section = OPTIONS.section(section, name) or f"{section}/{name}"
+    return OPTIONS.find(section, last)
 
 
 def _content(value: Value) -> str:

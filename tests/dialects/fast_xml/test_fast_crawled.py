@@ -1,7 +1,7 @@
 """What options of FAST collections do, each with and without it: few crawls of XML files, a question for each option.
 
 A variant is a file, crawled once; a case asks the same question of two crawls, and the answers have to differ as said.
-What can only be told by time or by several cycles is in `test_fast_compiled.py`.
+What can only be told by time or by several cycles is in `test_fast_played.py`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from support.fast import fast_xml
+from support.fast import fast_xml, number_of
 from support.fast_site import ADDRESSES, build
 from support.ftp import FtpSite
 from support.in_process import InProcessWorkspace
@@ -131,6 +132,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "focused/languages": ("en", "unknown"),
         "storage/remove_docs": True,
         "storage/uri_dir": "links",
+        "log/dsfeed": "none",
     },
     "focused": {
         **BASE,
@@ -142,7 +144,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "few": {
         **BASE,
         "max_doc": 3,
-        **dict.fromkeys(("log/fetch", "log/postprocess", "log/dsfeed", "log/site"), "none"),
+        **dict.fromkeys(("log/fetch", "log/postprocess", "log/site"), "none"),
         "log/header": "text",
         "pp/ds_paused": True,
     },
@@ -156,12 +158,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "uris-in": {**ASKED, **MAIN, **{f"include_uris/{kind}": (rule,) for kind, rule in URIS.items()}},
     "feed": FEED,
     "feed-on": {**FEED, "rss/follow_links": False, "rss/ignore_rules": True, "rss/index_feed": True},
-    "ftp": {"delay": 0.0, "start_uris": ("FTP/",), "allowed_schemes": ("ftp",)},
+    "ftp": {"delay": 0.0, "start_uris": ("FTP/", "URL/seeded"), "allowed_schemes": ("ftp", "http")},
     "ftp-not": {"delay": 0.0, "start_uris": ("FTP/", "URL/seeded")},
     "ftp-on": {
         "delay": 0.0,
-        "start_uris": ("FTP/",),
-        "allowed_schemes": ("ftp",),
+        "start_uris": ("FTP/", "URL/seeded"),
+        "allowed_schemes": ("ftp", "http"),
         "ftp_passive": False,
         "ftp_searchlinks": False,
         "ftp_acct/127.0.0.1": "mirror:secret",
@@ -330,7 +332,7 @@ CASES: dict[int, Case] = {
     95: Case(lambda crawl: crawl.has_log("header.log"), False, True, "few"),
     96: Case(lambda crawl: crawl.has_log("screened.jsonl"), False, True, "content"),
     97: Case(lambda crawl: crawl.has_log("scheduler.log"), False, True, "adaptive-logged", "adaptive"),
-    98: Case(lambda crawl: crawl.has_log("dsfeed.log"), True, False, "few"),
+    98: Case(lambda crawl: crawl.has_log("dsfeed.log"), True, False, "other"),
     99: Case(lambda crawl: crawl.has_log("site.log"), True, False, "few"),
     100: Case(lambda crawl: crawl.files > 10, False, True, "focused"),
     101: Case(lambda crawl: bool(crawl.stored["/after/x"].header("last-modified")), True, False, "uris"),
@@ -404,3 +406,16 @@ def test_the_crawl_differs(crawls: Callable[[str], Crawl], number: int) -> None:
     assert VARIANTS[case.on] != VARIANTS[case.off]
     assert case.asks(crawls(case.off)) == case.without, f"without it ({case.off})"
     assert case.asks(crawls(case.on)) == case.with_it, f"with it ({case.on})"
+
+
+@pytest.mark.servers  # much time
+@pytest.mark.parametrize("number", CASES, ids=lambda number: f"fast_{number}")
+def test_nothing_but_the_option_makes_the_difference(tmp_path: Path, number: int) -> None:
+    """The crawl with it, whose variant has many options, answers as without once this one is taken out."""
+    case = CASES[number]
+    on, off = VARIANTS[case.on], VARIANTS[case.off]
+    own = {path for path in {**on, **off} if number_of(path) == number}
+    assert any(on.get(path) != off.get(path) for path in own)
+    rest = {path: value for path, value in on.items() if path not in own}
+    taken_out = {**rest, **{path: off[path] for path in own & off.keys()}}
+    assert case.asks(run(InProcessWorkspace(tmp_path), taken_out)) == case.without
