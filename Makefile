@@ -87,9 +87,11 @@ contracts: venv ## Check the import contracts, widths, dependency diagram and ta
 	$(BIN)/python tools/house.py --check
 	$(BIN)/python tools/mirror.py --check
 	$(BIN)/python tools/option_tables.py --check
+	$(BIN)/python tools/fast_tables.py --check
 
-options: venv ## Write the tables of options in docs/configuration.md from the code
+options: venv ## Write the tables of options in docs/configuration.md and docs/fast.md from code and tests
 	$(BIN)/python tools/option_tables.py
+	$(BIN)/python tools/fast_tables.py
 
 house: venv ## Draw the dependency diagram from the code
 	$(BIN)/python tools/house.py

@@ -57,8 +57,6 @@ class OptionSpec:
     sub: bool = False
     """Whether sub-collections may set it."""
     example_only: bool = False
-    test: str = ""
-    """The test module that compares a collection with and without it."""
     sample: Value = None
     sample_name: str = ""
 
