@@ -14,6 +14,7 @@ from ultracrawl.sources.sections.crawl_options import CrawlOptions
 from ultracrawl.sources.sections.documents.document_options import DocumentOptions
 from ultracrawl.sources.sections.fetching.access_options import AccessOptions
 from ultracrawl.sources.sections.fetching.authentication import PasswordEntry
+from ultracrawl.sources.sections.section import Editable
 from ultracrawl.sources.values import (
     DottedPath,
     FileNames,
@@ -67,7 +68,7 @@ class SourceEntry(SourceOptions):
     """The kind of source. `web` follows links; `file`, `table`, `mail` and `agent` list their documents."""
     options: Mapping[str, JsonValue] = Field(default={}, repr=False, examples=[{"project": "intranet"}])
     """Options of a source type from a plug-in, which checks them itself. `web` has none."""
-    start_urls: UrlList = Field(default=(), examples=[["https://www.example.com/"]])
+    start_urls: Editable[UrlList] = Field(default=(), examples=[["https://www.example.com/"]])
     """URLs at which crawling begins: a list, or one text with blanks or commas between URLs."""
     start_url_files: FileNames = Field(default=(), examples=[["seeds/handbook.txt"]])
     """Text files with further start URLs, one per line. They are read again for every run."""

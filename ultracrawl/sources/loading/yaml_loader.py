@@ -141,7 +141,8 @@ def _source_of(finding: Finding, tree: YamlTree) -> str:
     return next((name for name in names if f"{finding.key}.".startswith(f"sources.{name}.")), "")
 
 
-def _is_single_source(tree: YamlTree) -> bool:
+def is_single_source(tree: YamlTree) -> bool:
+    """Return whether a file has the options of one source, which is named after the file."""
     return "sources" not in tree.options and not _SINGLE_SOURCE_OPTIONS.isdisjoint(tree.options)
 
 
@@ -194,7 +195,7 @@ class _DefinitionReader:
         tree = self._parse(text)
         if tree is None:
             return None
-        if _is_single_source(tree):
+        if is_single_source(tree):
             self._add(text.stem, _RawSource(tree, (), tree.data))
             return DefinitionHead()
         self._check_keys(tree)
@@ -214,7 +215,7 @@ class _DefinitionReader:
         tree = self._parse(text)
         if tree is None:
             return
-        if _is_single_source(tree):
+        if is_single_source(tree):
             self._add(text.stem, _RawSource(tree, (), tree.data))
             return
         self._check_keys(tree)

@@ -34,6 +34,7 @@ class YamlTree:
 
     file: str
     root: yaml.Node
+    text: str
     data: Data = None
     findings: list[Finding] = field(default_factory=list)
 
@@ -75,7 +76,7 @@ def parse_yaml(text: str, file: str) -> YamlTree:
         raise _unreadable(file, 0, f"is not YAML: {error}", "write plain UTF-8 text") from None
     if root is None:
         raise _unreadable(file, 0, "is empty", "write at least one source below `sources:`")
-    tree = YamlTree(file, root)
+    tree = YamlTree(file, root, text)
     tree.data = _Reader(tree).read(root, (), 0)
     return tree
 

@@ -22,7 +22,7 @@ from ultracrawl.sources.sections.scope.boundary import BoundarySection, Paths
 from ultracrawl.sources.sections.scope.filters import FiltersSection
 from ultracrawl.sources.sections.scope.links import LinksSection
 from ultracrawl.sources.sections.scope.urls import UrlsSection
-from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.sections.section import Editable, Section
 from ultracrawl.sources.sections.sites import SitesSection
 from ultracrawl.sources.values import Depth, HeaderText, HostName, PluginName
 from ultracrawl.system.plugins import FEATURES
@@ -185,9 +185,9 @@ class CrawlOptions(Section):
 
     boundary: BoundarySection = Field(default=BoundarySection.by_default(), examples=[{"schemes": ["https"]}])
     """Which URLs belong to the source."""
-    only: Paths = Field(default=(), examples=[["/docs/"]])
+    only: Editable[Paths] = Field(default=(), examples=[["/docs/"]])
     """The only paths that belong to the source, on all of its hosts; the same as `boundary.paths` for the host `*`."""
-    exclude: Paths = Field(default=(), examples=[["/docs/archive/"]])
+    exclude: Editable[Paths] = Field(default=(), examples=[["/docs/archive/"]])
     """Paths that do not belong to the source, on all of its hosts, even if `only` names them."""
     urls: UrlsSection = Field(
         default=UrlsSection.by_default(), examples=[{"remove_params": ["session", "tracking"]}]
@@ -199,7 +199,7 @@ class CrawlOptions(Section):
     """What a crawl does: fetch, follow links and index (`accept-all`), without indexing until `ultracrawl approve`
     (`examine`), or without following links (`index-only`).
     """
-    depth: Depth = Field(default=None, examples=[10])
+    depth: Editable[Depth] = Field(default=None, examples=[10])
     """Maximum link steps from a start URL, which has depth 0; `FULL`: no limit."""
     robots: RobotsSection = Field(default=RobotsSection.by_default(), examples=[{"name": "ultracrawl"}])
     """Which directives of site owners are obeyed."""

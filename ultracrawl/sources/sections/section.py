@@ -1,9 +1,10 @@
-"""`Section`: the base class of option groups."""
+"""`Section`: the base class of option groups. `Editable`: options that the pages may change."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Any, ClassVar, Self, cast
+from enum import Enum
+from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 
 from pydantic import (
     BaseModel,
@@ -19,6 +20,23 @@ from pydantic_core import CoreSchema, core_schema
 
 _building_schema: ContextVar[bool] = ContextVar("_building_schema", default=False)
 """Whether pydantic is currently building the core schema of a group."""
+
+
+T = TypeVar("T")
+
+
+class OptionMark(Enum):
+    """What a declaration says of an option, beside its type."""
+
+    EDITABLE = "editable"
+
+
+Editable = Annotated[T, OptionMark.EDITABLE]
+"""The type of an option that users of the pages and of the API may change.
+
+All other options are read-only there, a new one too. Options must not have this type if they name code, a path, a
+connection, a network, a proxy or a secret: those who may change them could run programs and read files.
+"""
 
 
 class Section(BaseModel):

@@ -18,7 +18,7 @@ from ultracrawl.sources.sections.documents.extract import ExtractRules
 from ultracrawl.sources.sections.documents.page_content import ContentSection
 from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 from ultracrawl.sources.sections.scope.focused import FocusedSection
-from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.sections.section import Editable, Section
 from ultracrawl.sources.values import (
     Charset,
     Language,
@@ -257,7 +257,7 @@ class DocumentOptions(Section):
         default=ContentSection.by_default(), examples=[{"exclude": ".share", "main": "auto"}]
     )
     """Which elements of a page are its text, and which are navigation."""
-    attributes: Annotated[Mapping[str, str], BeforeValidator(lower_keys)] = Field(
+    attributes: Editable[Annotated[Mapping[str, str], BeforeValidator(lower_keys)]] = Field(
         default={}, examples=[{"author": "Author", "dc.creator": "Author"}]
     )
     """Search attribute for each document attribute (META names in any case)."""

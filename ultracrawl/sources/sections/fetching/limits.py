@@ -4,49 +4,49 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.sections.section import Editable, Section
 from ultracrawl.sources.values import Seconds, Size
 
 
 class LimitsSection(Section):
     """Limits for one page, one site and one run."""
 
-    max_size: Size = Field(default=32 << 20, examples=["32 MB"])
+    max_size: Editable[Size] = Field(default=32 << 20, examples=["32 MB"])
     """Maximum size of a body, after decompression."""
-    timeout: Seconds = Field(default=30.0, gt=0, examples=[30])
+    timeout: Editable[Seconds] = Field(default=30.0, gt=0, examples=[30])
     """Seconds after which a download is given up (status 902)."""
-    redirects: int = Field(default=10, ge=0, le=100, examples=[10])
+    redirects: Editable[int] = Field(default=10, ge=0, le=100, examples=[10])
     """Maximum number of redirects in a row."""
-    pages: int | None = Field(default=None, ge=1, examples=[10000])
+    pages: Editable[int | None] = Field(default=None, ge=1, examples=[10000])
     """Maximum number of pages fetched in one run. None: no limit."""
-    pages_per_site: int | None = Field(default=None, ge=1, examples=[20000])
+    pages_per_site: Editable[int | None] = Field(default=None, ge=1, examples=[20000])
     """Maximum number of pages fetched from one site in one run. None: no limit."""
-    seconds: Seconds | None = Field(default=None, gt=0, examples=[3600])
+    seconds: Editable[Seconds | None] = Field(default=None, gt=0, examples=[3600])
     """Seconds after which a run ends. The next one continues. Time in which it is paused counts, too."""
-    bytes: Size | None = Field(default=None, examples=["2 GB"])
+    bytes: Editable[Size | None] = Field(default=None, examples=["2 GB"])
     """Maximum bytes read in one run. The next one continues."""
-    documents: int | None = Field(default=None, ge=1, examples=[50000])
+    documents: Editable[int | None] = Field(default=None, ge=1, examples=[50000])
     """Number of documents in the index from which on only known URLs are fetched (refresh-only mode)."""
-    documents_slack: int = Field(default=1000, ge=0, examples=[500])
+    documents_slack: Editable[int] = Field(default=1000, ge=0, examples=[500])
     """New URLs are accepted again when there are fewer than `documents` less this number, also in a later run. If it is
     not smaller than `documents`, it is a tenth of them."""
-    disk_free: float = Field(default=0.0, ge=0, le=100, examples=[10])
+    disk_free: Editable[float] = Field(default=0.0, ge=0, le=100, examples=[10])
     """Percentage of free space on the disk of the state below which only known URLs are fetched; 0: off."""
-    disk_free_slack: float = Field(default=3.0, ge=0, le=100, examples=[5])
+    disk_free_slack: Editable[float] = Field(default=3.0, ge=0, le=100, examples=[5])
     """New URLs are accepted again when this much more is free, in percentage points, also in a later run."""
-    nodes_per_page: int = Field(default=1_000_000, ge=1, examples=[100_000])
+    nodes_per_page: Editable[int] = Field(default=1_000_000, ge=1, examples=[100_000])
     """Maximum number of tags and comments of an HTML page. The rest of the page is ignored."""
-    links_per_page: int = Field(default=25_000, ge=1, examples=[2000])
+    links_per_page: Editable[int] = Field(default=25_000, ge=1, examples=[2000])
     """Maximum number of different links followed per page. Further ones are ignored."""
-    seconds_per_page: Seconds = Field(default=30.0, gt=0, examples=[10])
+    seconds_per_page: Editable[Seconds] = Field(default=30.0, gt=0, examples=[10])
     """Seconds after which parsing a large page (256 kB or more) is given up (status 958)."""
-    urls_per_site: int | None = Field(default=1_000_000, ge=1, examples=[200000])
+    urls_per_site: Editable[int | None] = Field(default=1_000_000, ge=1, examples=[200000])
     """Maximum number of known URLs per site. A site with more is a crawler trap."""
-    query_variations: int | None = Field(default=20_000, ge=1, examples=[500])
+    query_variations: Editable[int | None] = Field(default=20_000, ge=1, examples=[500])
     """Maximum number of known queries per path. More usually come from calendars and filters."""
-    url_length: int = Field(default=2048, ge=16, le=65536, examples=[2048])
+    url_length: Editable[int] = Field(default=2048, ge=16, le=65536, examples=[2048])
     """Maximum length of a URL, in characters. Longer links are dropped."""
-    retries: int = Field(default=2, ge=0, le=100, examples=[2])
+    retries: Editable[int] = Field(default=2, ge=0, le=100, examples=[2])
     """Number of retries after a temporary error."""
-    retry_delay: Seconds = Field(default=2.0, examples=[2])
+    retry_delay: Editable[Seconds] = Field(default=2.0, examples=[2])
     """Seconds before the first retry, doubled for each further one."""

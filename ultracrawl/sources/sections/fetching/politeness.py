@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from ultracrawl.rules.frontier.politeness.windows import Span
 from ultracrawl.rules.robots.permission import Reservation
 from ultracrawl.sources.mistakes import format_value, mistake
-from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.sections.section import Editable, Section
 from ultracrawl.sources.values import HeaderText, Seconds, one_or_list
 
 MAX_DELAY = 86_400 * 366
@@ -46,22 +46,22 @@ SpanRate = Annotated[Seconds | Literal["suspend"], BeforeValidator(_check_rate)]
 class BackOffSection(Section):
     """Back-off after network errors of a site, until it is given up."""
 
-    longest: Seconds = Field(default=600.0, examples=[300])
+    longest: Editable[Seconds] = Field(default=600.0, examples=[300])
     """Maximum delay of a site after network errors, in seconds. Each error doubles the delay."""
-    limit: int = Field(default=50, ge=1, examples=[8])
+    limit: Editable[int] = Field(default=50, ge=1, examples=[8])
     """Number of network errors at which a site is abandoned for this run. Each response reduces the number by one."""
 
 
 class PolitenessSection(Section):
     """Delays and concurrency of requests to a site. A site is a host with its port."""
 
-    delay: Seconds = Field(default=0.5, examples=[0.5])
+    delay: Editable[Seconds] = Field(default=0.5, examples=[0.5])
     """Seconds between the starts of two requests to a site."""
-    concurrency: int = Field(default=2, ge=1, le=1000, examples=[2])
+    concurrency: Editable[int] = Field(default=2, ge=1, le=1000, examples=[2])
     """Maximum concurrent requests to a site."""
-    per_address: bool = Field(default=False, examples=[True])
+    per_address: Editable[bool] = Field(default=False, examples=[True])
     """Apply delay and concurrency to all hosts with the same network address together."""
-    variable_delay: Mapping[SpanName, SpanRate] = Field(
+    variable_delay: Editable[Mapping[SpanName, SpanRate]] = Field(
         default={}, examples=[{"Mon:08.30-Fri:17.45": 30, "Tue:02-Tue:04": "suspend"}]
     )
     """Delays for spans of the week (local time), or `suspend` to fetch nothing."""
@@ -69,9 +69,9 @@ class PolitenessSection(Section):
         default=BackOffSection.by_default(), examples=[{"longest": 300, "limit": 8}]
     )
     """Back-off after network errors."""
-    longest_retry_after: Seconds = Field(default=3600.0, examples=[600])
+    longest_retry_after: Editable[Seconds] = Field(default=3600.0, examples=[600])
     """Maximum seconds for which `Retry-After` of a 429 or 503 response is obeyed."""
-    throttle: Annotated[float, Field(gt=0, le=1000)] | None = Field(default=None, examples=[0.5])
+    throttle: Editable[Annotated[float, Field(gt=0, le=1000)] | None] = Field(default=None, examples=[0.5])
     """Target average of concurrent requests at a site: the slower it responds, the longer the delay. None: off."""
 
 

@@ -16,7 +16,7 @@ from ultracrawl.rules.recrawl.adaptive import (
 )
 from ultracrawl.rules.recrawl.cycle import CycleRule, RefreshMode
 from ultracrawl.sources.durations import Interval
-from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.sections.section import Editable, Section
 
 Weight = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -25,17 +25,17 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class WeightsSection(Section):
     """The weight of each scorer; 0 switches it off."""
 
-    inverse_length: Weight = Field(default=1.0, examples=[1])
+    inverse_length: Editable[Weight] = Field(default=1.0, examples=[1])
     """Weight of few slashes in the path: 1 for one, 0 for ten."""
-    inverse_depth: Weight = Field(default=1.0, examples=[2])
+    inverse_depth: Editable[Weight] = Field(default=1.0, examples=[2])
     """Weight of few link steps from a start URL: 1 for none, 0 for ten."""
-    is_landing_page: Weight = Field(default=1.0, examples=[1.5])
+    is_landing_page: Editable[Weight] = Field(default=1.0, examples=[1.5])
     """Weight of being the page of a folder: its path ends in `/`, `index.html` or similar."""
-    is_mime_markup: Weight = Field(default=1.0, examples=[0.5])
+    is_mime_markup: Editable[Weight] = Field(default=1.0, examples=[0.5])
     """Weight of a media type in `links.types`."""
-    change_history: Weight = Field(default=10.0, examples=[8])
+    change_history: Editable[Weight] = Field(default=10.0, examples=[8])
     """Weight of how often the page changes."""
-    sitemap: Weight = Field(default=10.0, examples=[4])
+    sitemap: Editable[Weight] = Field(default=10.0, examples=[4])
     """Weight of the `changefreq` in its sitemap, by `sitemap_weights`."""
 
     @property
@@ -51,38 +51,38 @@ def _share(name: str) -> float:
 class SitemapWeightsSection(Section):
     """The value of each `changefreq` of a sitemap, from 0 to 1."""
 
-    always: Share = Field(default=_share("always"), examples=[1])
+    always: Editable[Share] = Field(default=_share("always"), examples=[1])
     """Value of `always`."""
-    hourly: Share = Field(default=_share("hourly"), examples=[0.8])
+    hourly: Editable[Share] = Field(default=_share("hourly"), examples=[0.8])
     """Value of `hourly`."""
-    daily: Share = Field(default=_share("daily"), examples=[0.5])
+    daily: Editable[Share] = Field(default=_share("daily"), examples=[0.5])
     """Value of `daily`."""
-    weekly: Share = Field(default=_share("weekly"), examples=[0.2])
+    weekly: Editable[Share] = Field(default=_share("weekly"), examples=[0.2])
     """Value of `weekly`."""
-    monthly: Share = Field(default=_share("monthly"), examples=[0.1])
+    monthly: Editable[Share] = Field(default=_share("monthly"), examples=[0.1])
     """Value of `monthly`."""
-    yearly: Share = Field(default=_share("yearly"), examples=[0.05])
+    yearly: Editable[Share] = Field(default=_share("yearly"), examples=[0.05])
     """Value of `yearly`."""
-    never: Share = Field(default=_share("never"), examples=[0])
+    never: Editable[Share] = Field(default=_share("never"), examples=[0])
     """Value of `never`."""
-    default: Share = Field(default=_share("default"), examples=[0.2])
+    default: Editable[Share] = Field(default=_share("default"), examples=[0.2])
     """Value for URLs without or with an unknown `changefreq`."""
 
 
 class AdaptiveSection(Section):
     """Adaptive refreshing: minor cycles, quotas of known and new URLs, scores."""
 
-    refresh_count: int = Field(default=4, ge=1, le=10_000, examples=[6])
+    refresh_count: Editable[int] = Field(default=4, ge=1, le=10_000, examples=[6])
     """Number of minor cycles of equal length in a cycle."""
-    refresh_quota: int = Field(default=90, ge=0, le=100, examples=[80])
+    refresh_quota: Editable[int] = Field(default=90, ge=0, le=100, examples=[80])
     """Percentage of known URLs among the fetches of a site. A low value favours new URLs."""
-    coverage_min: int = Field(default=25, ge=0, examples=[15])
+    coverage_min: Editable[int] = Field(default=25, ge=0, examples=[15])
     """Minimum number of URLs per site in a minor cycle."""
-    coverage_max_pct: int = Field(default=10, ge=0, le=100, examples=[20])
+    coverage_max_pct: Editable[int] = Field(default=10, ge=0, le=100, examples=[20])
     """Maximum percentage of a site in a minor cycle, except for `coverage_min`."""
-    aim: Aim = Field(default=Aim.FRESHNESS, examples=["score"])
+    aim: Editable[Aim] = Field(default=Aim.FRESHNESS, examples=["score"])
     """Order of known URLs: by the gain in average freshness, or by the score only."""
-    longest: int = Field(default=8, ge=0, examples=[12])
+    longest: Editable[int] = Field(default=8, ge=0, examples=[12])
     """Cycles without a visit after which a known URL is fetched first; 0: only the score counts."""
     weights: WeightsSection = Field(
         default=WeightsSection.by_default(), examples=[{"change_history": 8, "sitemap": 4}]
@@ -97,13 +97,13 @@ class AdaptiveSection(Section):
 class RefreshSection(Section):
     """The recrawl cycles of a source."""
 
-    mode: RefreshMode = Field(default=RefreshMode.KNOWN, examples=["scratch"])
+    mode: Editable[RefreshMode] = Field(default=RefreshMode.KNOWN, examples=["scratch"])
     """What a new cycle fetches, and what happens to URLs left over from the previous one."""
-    interval: Interval = Field(default=None, examples=["36 h"])
+    interval: Editable[Interval] = Field(default=None, examples=["36 h"])
     """Time between the starts of two cycles. None: only on request."""
-    when_idle: bool = Field(default=False, examples=[True])
+    when_idle: Editable[bool] = Field(default=False, examples=[True])
     """With `crawl --continuous`, begin the next cycle as soon as the queue is empty."""
-    conditional: bool = Field(default=True, examples=[False])
+    conditional: Editable[bool] = Field(default=True, examples=[False])
     """Send conditional requests for known pages (If-None-Match, If-Modified-Since)."""
     adaptive: AdaptiveSection = Field(default=AdaptiveSection.by_default(), examples=[{"refresh_count": 6}])
     """How `mode: adaptive` selects URLs."""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_va
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.patterns import HostPattern, UriPattern
 from ultracrawl.sources.reading.rule_files import flat, rule_entries
-from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.sections.section import Editable, Section
 from ultracrawl.sources.values import Extension, Network, PluginName, as_list, one_or_list
 from ultracrawl.system.plugins import STAGES
 
@@ -72,9 +72,9 @@ Schemes = Annotated[
 class DomainsSection(Section):
     """Which hosts belong to the source; exclusion overrides inclusion."""
 
-    include: HostPatterns = Field(default=(), examples=[["docs.example.com", ".example.org"]])
+    include: Editable[HostPatterns] = Field(default=(), examples=[["docs.example.com", ".example.org"]])
     """Hosts inside. None: the hosts of the start URLs. `*`: every host."""
-    exclude: HostPatterns = Field(default=(), examples=[["private.example.com"]])
+    exclude: Editable[HostPatterns] = Field(default=(), examples=[["private.example.com"]])
     """Hosts outside, even if `include` names them."""
 
     @model_validator(mode="after")
@@ -87,20 +87,20 @@ class DomainsSection(Section):
 class PathsSection(Section):
     """Which paths of one host belong to the source: case-sensitive prefixes of path and query."""
 
-    include: Paths = Field(default=(), examples=[["/docs/"]])
+    include: Editable[Paths] = Field(default=(), examples=[["/docs/"]])
     """Paths inside. None: all that are not excluded."""
-    exclude: Paths = Field(default=(), examples=[["/docs/old/"]])
+    exclude: Editable[Paths] = Field(default=(), examples=[["/docs/old/"]])
     """Paths outside, even if `include` names them."""
-    follow_only: Paths = Field(default=(), examples=[["/index/"]])
+    follow_only: Editable[Paths] = Field(default=(), examples=[["/index/"]])
     """Paths of pages whose links are followed but which are not indexed."""
 
 
 class PortsSection(Section):
     """Which ports of one host belong to the source: `include` or `exclude`, not both."""
 
-    include: Ports = Field(default=frozenset(), examples=[[443, 8443]])
+    include: Editable[Ports] = Field(default=frozenset(), examples=[[443, 8443]])
     """The only ports inside."""
-    exclude: Ports = Field(default=frozenset(), examples=[[8080]])
+    exclude: Editable[Ports] = Field(default=frozenset(), examples=[[8080]])
     """Ports outside."""
 
     @model_validator(mode="after")
@@ -115,35 +115,35 @@ class PortsSection(Section):
 class UrisSection(Section):
     """Rules about whole URLs, scheme and query included. They apply in addition to host and path rules."""
 
-    include: UriPatterns = Field(default=(), examples=[["https://a.example/x"]])
+    include: Editable[UriPatterns] = Field(default=(), examples=[["https://a.example/x"]])
     """URLs inside. None: all that are not excluded."""
-    exclude: UriPatterns = Field(default=(), examples=[[{"regexp": r".*\?print=.*"}]])
+    exclude: Editable[UriPatterns] = Field(default=(), examples=[[{"regexp": r".*\?print=.*"}]])
     """URLs outside, even if `include` names them."""
-    follow_only: UriPatterns = Field(default=(), examples=[[{"suffix": "/toc.html"}]])
+    follow_only: Editable[UriPatterns] = Field(default=(), examples=[[{"suffix": "/toc.html"}]])
     """URLs of pages whose links are followed but which are not indexed."""
 
 
 class AreaSection(Section):
     """What belongs to another source: URLs matching `hosts` or `uris` (without both: all), except the exceptions."""
 
-    hosts: HostPatterns = Field(default=(), examples=[["news.example.com"]])
+    hosts: Editable[HostPatterns] = Field(default=(), examples=[["news.example.com"]])
     """Hosts of the other source."""
-    uris: UriPatterns = Field(default=(), examples=[[{"prefix": "https://a.example/news/"}]])
+    uris: Editable[UriPatterns] = Field(default=(), examples=[[{"prefix": "https://a.example/news/"}]])
     """URLs of the other source."""
-    except_hosts: HostPatterns = Field(default=(), examples=[["old.news.example.com"]])
+    except_hosts: Editable[HostPatterns] = Field(default=(), examples=[["old.news.example.com"]])
     """Hosts that do not belong to the other source, even if `hosts` or `uris` match."""
-    except_uris: UriPatterns = Field(default=(), examples=[[{"suffix": "/print"}]])
+    except_uris: Editable[UriPatterns] = Field(default=(), examples=[[{"suffix": "/print"}]])
     """URLs that do not belong to the other source, even if `hosts` or `uris` match."""
 
 
 class OtherHostsSection(Section):
     """Links and redirects to another host name."""
 
-    links: bool = Field(default=True, examples=[False])
+    links: Editable[bool] = Field(default=True, examples=[False])
     """Follow links to another host name, if it is inside."""
-    redirects: bool = Field(default=True, examples=[False])
+    redirects: Editable[bool] = Field(default=True, examples=[False])
     """Follow redirects of any kind to another host name."""
-    reset_depth: bool = Field(default=False, examples=[True])
+    reset_depth: Editable[bool] = Field(default=False, examples=[True])
     """Restart the depth at 0 when a link leads to another host name."""
 
 
@@ -174,21 +174,21 @@ class BoundarySection(Section):
         default={}, examples=[{"by-department": {"closed": ["archive"]}}]
     )
     """Rules of plug-ins about URLs, by name, with their options. A URL that one of them refuses is outside."""
-    schemes: Schemes = Field(default=("http", "https"), min_length=1, examples=[["https"]])
+    schemes: Editable[Schemes] = Field(default=("http", "https"), min_length=1, examples=[["https"]])
     """URL schemes to crawl: `http`, `https`, `ftp`."""
-    exclude_extensions: Extensions = Field(default=(), examples=[[".png", ".zip"]])
+    exclude_extensions: Editable[Extensions] = Field(default=(), examples=[[".png", ".zip"]])
     """File-name extensions that are never fetched (case-insensitive)."""
-    combine: Literal["all", "any"] = Field(default="all", examples=["any"])
+    combine: Editable[Literal["all", "any"]] = Field(default="all", examples=["any"])
     """Whether a URL must be included by host rules and URL rules (`all`), or by one of them (`any`)."""
     other_hosts: OtherHostsSection = Field(
         default=OtherHostsSection.by_default(), examples=[{"links": False}]
     )
     """Links and redirects from one host to another."""
-    start_urls_exempt: bool = Field(default=True, examples=[False])
+    start_urls_exempt: Editable[bool] = Field(default=True, examples=[False])
     """Host rules do not apply to the start URLs themselves."""
-    start_redirects: bool = Field(default=False, examples=[True])
+    start_redirects: Editable[bool] = Field(default=False, examples=[True])
     """The host that a start URL redirects to belongs to the source too."""
-    index_dynamic: bool = Field(default=True, examples=[False])
+    index_dynamic: Editable[bool] = Field(default=True, examples=[False])
     """Index pages whose URL has a question mark. If off, only their links are followed."""
     networks: Networks = Field(default=(), examples=[["10.1.0.0/16"]])
     """Private networks that the source may connect to. Other private, loopback and link-local addresses are refused for

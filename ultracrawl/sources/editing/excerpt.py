@@ -1,0 +1,145 @@
+"""`Excerpt`: the lines of a definition file with one source, which are replaced without touching any other byte."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import yaml
+
+from ultracrawl.errors import UserError
+from ultracrawl.sources.editing.hidden_values import Span, hidden_spans, scalar_paths
+from ultracrawl.sources.loading.yaml_loader import is_single_source
+from ultracrawl.sources.reading.locations import DefinitionText
+from ultracrawl.sources.reading.tree import OptionPath
+from ultracrawl.sources.reading.yaml_tree import YamlTree, parse_yaml
+
+HIDDEN = '"(hidden)"'
+"""What stands in place of a value that may be a secret."""
+_MOVED = (
+    f"a hidden value was moved, removed or added; leave each {HIDDEN} where it is, and change it in the file"
+)
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The lines with one source of a definition file that was read."""
+
+    definition: DefinitionText
+    tree: YamlTree
+    path: OptionPath
+    """Where the source stands in the file; empty: the file is the source."""
+    span: Span
+    """The place of the lines in the text, without the last line break."""
+
+    @property
+    def first_line(self) -> int:
+        """The number of the first line, from 1."""
+        return self.definition.text.count("\n", 0, self.span[0]) + 1
+
+    @cached_property
+    def shown(self) -> str:
+        """The lines as people see them: each ends with a line feed, and values that may be secrets are hidden."""
+        return _LINE_END.sub("\n", self._with_spans_hidden())
+
+    @property
+    def revision(self) -> str:
+        """What differs if the lines differ."""
+        start, end = self.span
+        return hashlib.sha256(self.definition.text[start:end].encode(errors="surrogatepass")).hexdigest()[:32]
+
+    def with_lines(self, lines: str) -> YamlTree:
+        """Return the whole file with other lines, in which hidden values are restored.
+
+        Raises `DefinitionError` if it is not YAML, `UserError` unless all hidden values are where they were.
+        """
+        text, starts = self._restored(lines)
+        tree = parse_yaml(text, self.definition.file)
+        before = scalar_paths(self.definition.text, self.tree.root)
+        after = scalar_paths(text, tree.root)
+        if [after.get(start) for start in starts] != [before[first] for first, _ in self._hidden]:
+            raise UserError(_MOVED)
+        return tree
+
+    def _restored(self, lines: str) -> tuple[str, list[int]]:
+        """Return the text of the file with other lines, and where its hidden values begin."""
+        start, end = self.span
+        text = self.definition.text
+        parts = _LINE_END.sub("\n", lines).rstrip("\n").split(HIDDEN)
+        if len(parts) != len(self._hidden) + 1:
+            raise UserError(_MOVED)
+        line_end = "\r\n" if "\r\n" in text else "\n"
+        new, starts = text[:start] + parts[0].replace("\n", line_end), []
+        for (first, last), part in zip(self._hidden, parts[1:], strict=True):
+            starts.append(len(new))
+            new += text[first:last] + part.replace("\n", line_end)
+        return new + text[end:], starts
+
+    @cached_property
+    def _hidden(self) -> list[Span]:
+        start, end = self.span
+        spans = hidden_spans(self.definition.text, self.tree.root, is_source=not self.path)
+        return [span for span in spans if start <= span[0] and span[1] <= end]
+
+    def _with_spans_hidden(self) -> str:
+        text, (at, end) = self.definition.text, self.span
+        parts = []
+        for first, last in self._hidden:
+            parts += [text[at:first], HIDDEN]
+            at = last
+        return "".join([*parts, text[at:end]])
+
+
+def find_excerpt(definition: DefinitionText, source: str) -> Excerpt | None:
+    """Return the lines of a source; None if it is not in the file. Raises `DefinitionError` if that is not YAML."""
+    tree = parse_yaml(definition.text, definition.file)
+    if is_single_source(tree):
+        length = len(definition.text)
+        lines = definition.text.rstrip("\r\n")
+        return (
+            Excerpt(definition, tree, (), (0, min(length, len(lines)))) if definition.stem == source else None
+        )
+    found = _member(_member(tree.root, "sources"), source)
+    if found is None:
+        return None
+    key, value = found
+    start = key.start_mark.index - key.start_mark.column
+    return Excerpt(definition, tree, ("sources", source), (start, _end(definition.text, key, value)))
+
+
+def _member(
+    node: yaml.Node | tuple[yaml.Node, yaml.Node] | None, name: str
+) -> tuple[yaml.Node, yaml.Node] | None:
+    mapping = node[1] if isinstance(node, tuple) else node
+    members = mapping.value if isinstance(mapping, yaml.MappingNode) else ()
+    return next((pair for pair in members if pair[0].value == name), None)
+
+
+def _end(text: str, key: yaml.Node, value: yaml.Node) -> int:
+    """Return the end of the last line of a source, with the comments that are indented like its options."""
+    at = max(key.end_mark.index, _last_index(value))
+    if text[at - 1] in "\r\n":  # a block of text ends where the next line begins
+        at = len(text[:at].rstrip("\r\n"))
+    end = _line_end(text, at)
+    comment = re.compile(rf"(?:\r?\n[ ]*)*\r?\n[ ]{{{key.start_mark.column + 1},}}#[^\r\n]*")
+    while found := comment.match(text, end):
+        end = found.end()
+    return end
+
+
+def _line_end(text: str, at: int) -> int:
+    found = _LINE_END.search(text, at)
+    return found.start() if found else len(text)
+
+
+def _last_index(node: yaml.Node) -> int:
+    """Return where the last value of a node ends; the end of a block itself may be many lines below."""
+    if not isinstance(node, yaml.CollectionNode) or node.flow_style:
+        return int(node.end_mark.index)
+    pairs = node.value if isinstance(node, yaml.MappingNode) else ((item, item) for item in node.value)
+    return max(
+        (max(key.end_mark.index, _last_index(value)) for key, value in pairs), default=node.start_mark.index
+    )
