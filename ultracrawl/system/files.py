@@ -42,10 +42,11 @@ def convert_write_errors(path: object) -> Iterator[None]:
         raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes, *, keep_owner: bool = False) -> None:
     """Write a file atomically: readers see the old or the new content. Symbolic links and permissions are kept.
 
-    A new file is readable by its owner only. Raises `OSError`.
+    A new file is readable by its owner only. With `keep_owner` an existing file keeps owner and group, too, which may
+    need rights. Raises `OSError`.
     """
     target = path.resolve()
     with tempfile.NamedTemporaryFile(
@@ -57,7 +58,10 @@ def replace_file(path: Path, data: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
             if target.exists():
-                draft.chmod(target.stat().st_mode)
+                before = target.stat()
+                if keep_owner and (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+                    os.chown(draft, before.st_uid, before.st_gid)
+                draft.chmod(before.st_mode)
             draft.replace(target)
         except BaseException:
             draft.unlink(missing_ok=True)

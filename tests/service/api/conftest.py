@@ -18,6 +18,7 @@ from support.supervision import FakeSupervision
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api.app import ApiOptions, make_app
+from ultracrawl.settings.locations import with_location
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 
@@ -38,7 +39,8 @@ class Api:
 
     @property
     def project(self) -> Project:
-        return require(read_definitions(self.workspace.directory / "ultracrawl.yaml"))
+        path = self.workspace.directory / "ultracrawl.yaml"
+        return with_location(require(read_definitions(path)), path)
 
     def ask(
         self,

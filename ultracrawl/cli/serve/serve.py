@@ -70,6 +70,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="A name of this server, besides loopback.",
 )
 @click.option("--metrics-open", is_flag=True, help="Show /metrics without a token.")
+@click.option(
+    "--read-only-definitions",
+    is_flag=True,
+    help="Save no changes of definitions from /admin and the API: they are managed elsewhere.",
+)
 @search_options
 def command(
     config: str | None,
@@ -85,6 +90,7 @@ def command(
     root_path: str,
     allowed_hosts: tuple[str, ...],
     metrics_open: bool,
+    read_only_definitions: bool,
     search: SearchingOptions,
 ) -> None:
     """Crawl all sources when their schedules and intervals say so, until SIGTERM or Ctrl-C.
@@ -119,6 +125,7 @@ def command(
         root_path,
         _announce if urls else None,
         search,
+        read_only_definitions,
     )
     raise SystemExit(0 if serve(definitions, options) else 1)
 

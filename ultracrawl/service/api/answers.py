@@ -116,6 +116,59 @@ class Finding(_Shape):
     fatal: bool
 
 
+class DefinitionText(_Shape):
+    """The lines of a definition file with one source; values that may be secrets are hidden."""
+
+    source: str
+    file: str
+    first_line: int
+    lines: str
+    revision: str
+    """What a change of these lines has to name."""
+    read_only: str | None
+    """Why the service does not save changes."""
+    editable: list[str]
+    """The options that may be changed; `*` stands for names."""
+
+
+class WhatIfAnswer(_Shape):
+    """What other lines of a source would do."""
+
+    can_be_saved: bool
+    changed: list[str]
+    refused: list[str]
+    """The options among them that can be changed in the file only; empty texts: what is not of the source."""
+    findings: list[Finding]
+    problems: list[str]
+    difference: dict[str, Any] | None
+
+
+class SavedDefinition(_Shape):
+    """A version of a definition that was saved."""
+
+    source: str
+    version: int
+    revision: str
+    in_force: bool
+    """Whether the service has taken it up; it does not while other definitions have mistakes."""
+
+
+class DefinitionVersion(_Shape):
+    """A version of a definition that the service knows."""
+
+    number: int
+    time: str
+    who: str | None
+    """Who saved it; null: it was found in the file."""
+    revision: str
+
+
+class DefinitionVersions(_Shape):
+    """The versions of a definition, the newest first."""
+
+    versions: list[DefinitionVersion]
+
+
 class Reloaded(_Shape):
     """The result of reloading the definitions."""
 

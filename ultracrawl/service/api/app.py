@@ -17,7 +17,7 @@ from ultracrawl import __version__
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.service.access.accounts import Accounts
-from ultracrawl.service.api import approvals, schedules, searches, sources
+from ultracrawl.service.api import approvals, definitions, schedules, searches, sources
 from ultracrawl.service.api import queries as query_routes
 from ultracrawl.service.api.access import UNREADABLE, Reader, State
 from ultracrawl.service.api.audit import AuditTrail
@@ -62,6 +62,8 @@ class ApiOptions:
     behind_proxy: bool = False
     """Take the addresses of clients from the proxy."""
     search: SearchingOptions = field(default_factory=SearchingOptions)
+    read_only_definitions: bool = False
+    """Save no changes of definitions."""
 
 
 def make_app(
@@ -70,7 +72,15 @@ def make_app(
     """Return the ASGI application of a service; `project` returns the present project."""
     queries = QueryRecorder(project)
     searching = Searching(project, queries.note_search, options.search)
-    state = ApiState(project, supervisor, Accounts(project), searching, queries, cookies=options.cookies)
+    state = ApiState(
+        project,
+        supervisor,
+        Accounts(project),
+        searching,
+        queries,
+        cookies=options.cookies,
+        may_save_definitions=not options.read_only_definitions,
+    )
     metrics = Metrics(project, supervisor, state.holdings)
 
     @asynccontextmanager
@@ -93,7 +103,7 @@ def make_app(
     _add_health(app, state)
     _add_metrics(app, metrics, open_to_all=options.metrics_open)
     api = APIRouter(prefix=PREFIX, responses=_RESPONSES)
-    for module in (sources, searches, approvals, schedules, query_routes):
+    for module in (sources, definitions, searches, approvals, schedules, query_routes):
         api.include_router(module.router)
 
     @api.get("/openapi.json", include_in_schema=False)

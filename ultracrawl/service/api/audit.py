@@ -13,10 +13,16 @@ from ultracrawl.stores.audit_log import DONE, FAILED, REFUSED, Actor, record_act
 _MUTATING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _REFUSED_FROM, _FAILED_FROM = 400, 500
 """Status codes."""
-_UNRECORDED = frozenset({"click"})
-"""Routes that change statistics only, which know no users and no addresses."""
-_ACTIONS = {"start": "crawl", "delete": "approve-deletions", "accept": "approve-changes"}
-"""The verb of the command line for a route, where the names differ."""
+_UNRECORDED = frozenset({"click", "ask_what_if"})
+"""Routes that change statistics only, which know no users and no addresses, or nothing at all."""
+_ACTIONS = {
+    "start": "crawl",
+    "delete": "approve-deletions",
+    "accept": "approve-changes",
+    "save_lines": "save-definition",
+    "undo": "undo-definition",
+}
+"""The verb of the command line for a route, or what the log calls it, where the names differ."""
 
 
 class AuditTrail:

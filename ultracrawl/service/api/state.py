@@ -32,6 +32,7 @@ class ApiState:
     """For `/readyz`, which waits for no other request."""
     public_keys: PublicKeys = field(default_factory=PublicKeys)
     cookies: Cookies = field(default_factory=Cookies)
+    may_save_definitions: bool = True
 
     @property
     def project(self) -> Project:

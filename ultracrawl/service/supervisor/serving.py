@@ -62,6 +62,8 @@ class ServeOptions:
     announce: Callable[[str], None] | None = None
     """Called with the URL of the search page as soon as it answers; on loopback the URL signs in whoever opens it."""
     search: SearchingOptions = field(default_factory=SearchingOptions)
+    read_only_definitions: bool = False
+    """Save no changes of definitions."""
 
 
 def serve(definitions: Definitions, options: ServeOptions) -> bool:
@@ -261,7 +263,12 @@ def _open_server(supervisor: Supervisor, options: ServeOptions) -> tuple[ApiServ
         port, is_secure = opened.getsockname()[1], bool(options.certificate) or options.behind_proxy
         cookies = Cookies(port, is_secure, options.root_path)
         offered = ApiOptions(
-            options.allowed_hosts, options.metrics_open, cookies, options.behind_proxy, options.search
+            options.allowed_hosts,
+            options.metrics_open,
+            cookies,
+            options.behind_proxy,
+            options.search,
+            options.read_only_definitions,
         )
         app = make_app(lambda: supervisor.project, supervisor, offered)
         add_pages(app)

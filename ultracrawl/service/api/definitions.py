@@ -1,0 +1,158 @@
+"""Routes for the definition of a source: its lines, what others would do, saving them, and former versions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from anyio import to_thread
+from fastapi import APIRouter
+from pydantic import Field
+from starlette.responses import Response
+
+from ultracrawl.model.dates import iso
+from ultracrawl.service.api import answers as shapes
+from ultracrawl.service.api.access import Administrator, State
+from ultracrawl.service.api.audit import Details
+from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
+from ultracrawl.service.api.sources import Name
+from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.editing.definition_files import FoundDefinition, find_definition
+from ultracrawl.service.editing.saving import (
+    EditedMeanwhileError,
+    NotWritableError,
+    save_definition,
+    undo_change,
+)
+from ultracrawl.service.editing.versions import Version, Versions
+from ultracrawl.service.editing.what_if import WhatIf, what_if
+from ultracrawl.sources.editing.hidden_values import source_entry_model
+from ultracrawl.sources.editing.option_changes import editable_options
+
+router = APIRouter(tags=["definitions"], prefix="/sources/{name}/definition")
+MOST_CHARACTERS = 500_000
+
+
+class Lines(RequestBody):
+    """Lines of a source."""
+
+    lines: str = Field(max_length=MOST_CHARACTERS, description="as `lines` of the definition, changed")
+
+
+class NewLines(Lines):
+    """Lines of a source, and those that were changed."""
+
+    revision: str = Field(max_length=100, description="`revision` of the lines that were changed")
+
+
+class Undo(RequestBody):
+    """The version that is taken back."""
+
+    revision: str = Field(max_length=100, description="`revision` of the present lines")
+
+
+@router.get("", responses=shapes.answers(shapes.DefinitionText))
+def definition(state: State, _requester: Administrator, name: Name) -> Response:
+    """Return the lines of a source in its definition file, without secrets."""
+    found = found_definition(state, name)
+    options = editable_options(source_entry_model(state.known_source(name).type))
+    return json_answer(
+        {
+            "source": name,
+            "file": found.path.name,
+            "first_line": found.excerpt.first_line,
+            "lines": found.excerpt.shown,
+            "revision": found.excerpt.revision,
+            "read_only": found.why_not.sentence if found.why_not is not None else None,
+            "editable": [".".join(map(str, path)) for path in options],
+        }
+    )
+
+
+@router.post("/what-if", responses=shapes.answers(shapes.WhatIfAnswer))
+def ask_what_if(state: State, _requester: Administrator, name: Name, order: Lines) -> Response:
+    """Return what other lines would do, without saving them: mistakes and the difference in URLs."""
+    return json_answer(what_if(state.project, name, found_definition(state, name), order.lines).as_json())
+
+
+@router.put("", responses=shapes.answers(shapes.SavedDefinition))
+async def save_lines(
+    state: State, requester: Administrator, name: Name, order: NewLines, details: Details
+) -> Response:
+    """Save other lines of a source; 400 if they have mistakes or change what is read-only, 409 after another change."""
+    saved = await saved_lines(state, name, order, requester.name, details)
+    return json_answer(saved)
+
+
+@router.post("/undo", responses=shapes.answers(shapes.SavedDefinition))
+async def undo(state: State, requester: Administrator, name: Name, order: Undo, details: Details) -> Response:
+    """Take back the latest change that was saved by the service; 409 after another change."""
+    saved = await undone(state, name, order, requester.name, details)
+    return json_answer(saved)
+
+
+@router.get("/versions", responses=shapes.answers(shapes.DefinitionVersions))
+def versions(state: State, _requester: Administrator, name: Name) -> Response:
+    """Return the versions of a definition that the service has saved, the newest first."""
+    state.known_source(name)
+    found = Versions(state.project, name).all_versions()
+    return json_answer({"versions": [_row(one) for one in found]})
+
+
+@router.get("/versions/{number}", responses=shapes.answers(None))
+def version(state: State, _requester: Administrator, name: Name, number: int) -> Response:
+    """Return a version of a definition, with its lines."""
+    state.known_source(name)
+    found = Versions(state.project, name).find(number)
+    return json_answer({**_row(found), "lines": found.lines})
+
+
+def found_definition(state: ApiState, name: str) -> FoundDefinition:
+    """Return the definition of a source. Raises `NotFoundError`, `DefinitionError`."""
+    state.known_source(name)
+    return find_definition(state.project, name, is_allowed=state.may_save_definitions)
+
+
+async def saved_lines(
+    state: ApiState, name: str, order: NewLines, who: str, details: dict[str, Any]
+) -> dict[str, Any]:
+    """Save lines and let the service take them up; returns the answer of the API.
+
+    Raises `Conflict` if they were changed meanwhile or cannot be written, `UserError` for what may not be saved.
+    """
+    save = partial(save_definition, state.project, name, order.lines, order.revision, who)
+    return await _taken_up(state, name, save, details)
+
+
+async def undone(
+    state: ApiState, name: str, order: Undo, who: str, details: dict[str, Any]
+) -> dict[str, Any]:
+    """Take back the latest change; returns the answer of the API. Raises what `saved_lines` does."""
+    take_back = partial(undo_change, state.project, name, order.revision, who)
+    return await _taken_up(state, name, take_back, details)
+
+
+async def _taken_up(
+    state: ApiState, name: str, save: Callable[..., tuple[Version, WhatIf]], details: dict[str, Any]
+) -> dict[str, Any]:
+    state.known_source(name)
+    try:
+        saved, answer = await to_thread.run_sync(partial(save, is_allowed=state.may_save_definitions))
+    except (EditedMeanwhileError, NotWritableError) as error:
+        raise Conflict(str(error)) from error
+    details |= {"version": saved.number, "options": ", ".join(map(str, answer.draft.changes))}
+    findings = await state.supervisor.reload_definitions()
+    return {
+        "source": name,
+        "version": saved.number,
+        "revision": saved.revision,
+        "in_force": not any(one.fatal for one in findings),
+    }
+
+
+def _row(version: Version) -> dict[str, Any]:
+    row = asdict(version)
+    del row["lines"]
+    return {**row, "time": iso(version.time), "who": version.who or None}

@@ -1,0 +1,86 @@
+"""Finds the file with the definition of a source, and whether the service may write it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from ultracrawl.errors import NotFoundError
+from ultracrawl.model import DefinitionError
+from ultracrawl.sources import Project
+from ultracrawl.sources.dialects import is_yaml
+from ultracrawl.sources.editing.excerpt import Excerpt, find_excerpt
+from ultracrawl.sources.reading.locations import Definitions, DefinitionText, read_location
+
+
+class WhyNot(StrEnum):
+    """Why a definition cannot be saved by the service; it can be looked at and copied."""
+
+    SERVICE = "service"
+    """`ultracrawl serve --read-only-definitions`."""
+    GIT = "git"
+    """The file is in a work tree of Git: there it is changed, and from there it comes."""
+    RIGHTS = "rights"
+    """The file or its folder is not writable."""
+
+    @property
+    def sentence(self) -> str:
+        """The reason for people."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    WhyNot.SERVICE: "the service was started with --read-only-definitions",
+    WhyNot.GIT: "the file is in a work tree of Git; change it there",
+    WhyNot.RIGHTS: "the service may not write the file or its folder",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDefinition:
+    """The definition of a source in its file, and all files that were read with it."""
+
+    excerpt: Excerpt
+    definitions: Definitions
+    why_not: WhyNot | None
+
+    @property
+    def path(self) -> Path:
+        """The file; the target of a symbolic link."""
+        return Path(self.excerpt.definition.file).resolve()
+
+
+def find_definition(project: Project, source: str, *, is_allowed: bool = True) -> FoundDefinition:
+    """Return the definition of a source. Raises `NotFoundError` if there is none that can be shown, `DefinitionError`.
+
+    With `is_allowed` false the service must not save any.
+    """
+    if not project.definitions or source in project.adhoc_sources or not is_yaml(project.definitions):
+        raise NotFoundError(
+            f"the definition of {source!r} is not in a YAML file; it has to be changed where it is"
+        )
+    definitions = read_location(project.definitions)
+    texts = [one for one in (definitions.main, *definitions.others) if isinstance(one, DefinitionText)]
+    unreadable: DefinitionError | None = None
+    for text in texts:
+        try:
+            excerpt = find_excerpt(text, source)
+        except DefinitionError as error:
+            unreadable = error
+        else:
+            if excerpt is not None:
+                path = Path(text.file).resolve()
+                return FoundDefinition(excerpt, definitions, _why_not(path, is_allowed=is_allowed))
+    if unreadable is not None:
+        raise unreadable
+    raise NotFoundError(f"the definition of {source!r} is no group of its own in its file; change it there")
+
+
+def _why_not(path: Path, *, is_allowed: bool) -> WhyNot | None:
+    if not is_allowed:
+        return WhyNot.SERVICE
+    if any((folder / ".git").exists() for folder in path.parents):
+        return WhyNot.GIT
+    return None if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK) else WhyNot.RIGHTS

@@ -1,0 +1,94 @@
+"""Saves changed lines of a source into its file: atomically, unless somebody else has saved meanwhile."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.model import DefinitionError
+from ultracrawl.service.editing.definition_files import FoundDefinition, find_definition
+from ultracrawl.service.editing.versions import Version, Versions, versions_folder
+from ultracrawl.service.editing.what_if import WhatIf, what_if
+from ultracrawl.sources import Project
+from ultracrawl.sources.reading.locations import decode
+from ultracrawl.system.files import convert_write_errors, exclusive_lock, replace_file, sync_to_disk
+
+
+class EditedMeanwhileError(WorkError):
+    """The lines of the source are not those any more that somebody has changed."""
+
+    def __init__(self, who: str = "") -> None:
+        self.who = who
+        by = f" by {who}" if who else ""
+        super().__init__(f"the definition was changed{by} meanwhile; look at the new one, and save again")
+
+
+class NotWritableError(WorkError):
+    """The service does not save this definition."""
+
+
+def save_definition(
+    project: Project, source: str, lines: str, revision: str, who: str, *, is_allowed: bool = True
+) -> tuple[Version, WhatIf]:
+    """Save the lines of a source that had a revision; returns the new version, and what it changes.
+
+    Raises `EditedMeanwhileError` if the revision is another one, `NotWritableError`, `UserError` for what may not be
+    saved, `NotFoundError` and `WorkError`.
+    """
+    with _saving(project), Versions(project, source).adding() as added:
+        found = find_definition(project, source, is_allowed=is_allowed)
+        if found.why_not is not None:
+            raise NotWritableError(f"this definition cannot be saved here: {found.why_not.sentence}")
+        latest = added.versions[-1] if added.versions else None
+        if found.excerpt.revision != revision:
+            raise EditedMeanwhileError(
+                latest.who if latest is not None and latest.revision == found.excerpt.revision else ""
+            )
+        answer = what_if(project, source, found, lines)
+        answer.check()
+        added.add(revision, found.excerpt.shown, at=found.path.stat().st_mtime)
+        _write(found, answer.draft.text)
+        saved = find_definition(project, source, is_allowed=is_allowed).excerpt
+        return added.add(saved.revision, saved.shown, who), answer
+
+
+def undo_change(
+    project: Project, source: str, revision: str, who: str, *, is_allowed: bool = True
+) -> tuple[Version, WhatIf]:
+    """Take back the latest version, if it has this revision and somebody has saved it here.
+
+    Raises what `save_definition` does, and `UserError` if there is nothing to take back.
+    """
+    versions = Versions(project, source).all_versions()
+    if not versions[1:] or not versions[0].who:
+        raise UserError("there is no change that was saved here and could be taken back")
+    if versions[0].revision != revision:
+        raise EditedMeanwhileError
+    return save_definition(project, source, versions[1].lines, revision, who, is_allowed=is_allowed)
+
+
+@contextmanager
+def _saving(project: Project) -> Iterator[None]:
+    """Let one after the other save, also sources of one file."""
+    folder = versions_folder(project)
+    with convert_write_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with exclusive_lock(folder / "saving.lock"):
+            yield
+
+
+def _write(found: FoundDefinition, text: str) -> None:
+    path = found.path
+    with convert_write_errors(path.name):
+        data = path.read_bytes()
+        try:
+            is_unchanged = decode(data, str(path)) == found.excerpt.definition.text
+        except DefinitionError as error:
+            raise UserError(str(error)) from None
+        if not is_unchanged:
+            raise EditedMeanwhileError
+        mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+        replace_file(path, mark + text.encode(), keep_owner=True)
+        sync_to_disk(path.parent)

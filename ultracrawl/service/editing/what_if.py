@@ -1,0 +1,112 @@
+"""What changed lines of a source would do: mistakes, changes that are refused, and the difference in URLs."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+from ultracrawl.errors import UserError
+from ultracrawl.model import Finding
+from ultracrawl.run.inspection.definition_difference import DefinitionDifference, definition_difference
+from ultracrawl.service.editing.definition_files import FoundDefinition
+from ultracrawl.service.editing.reach import wider_reach
+from ultracrawl.sources import Loaded, Project, usable_project
+from ultracrawl.sources.editing.draft import Draft, draft_of
+from ultracrawl.sources.loading.yaml_loader import load_definitions
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """The answer about changed lines; nothing was requested or changed."""
+
+    draft: Draft
+    findings: tuple[Finding, ...] = ()
+    """Mistakes and hints that these lines bring or hold."""
+    problems: tuple[str, ...] = ()
+    """Why the change has to be written into the file by whoever may."""
+    difference: DefinitionDifference | None = None
+    """None if there are mistakes or changes that are refused."""
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether there is nothing against it."""
+        return not (self.draft.refused or self.problems or any(one.fatal for one in self.findings))
+
+    def check(self) -> None:
+        """Raise `UserError` if it cannot be saved."""
+        refused = [
+            f"{one or 'what is not of this source'} can be changed in the file only"
+            for one in map(str, self.draft.refused)
+        ]
+        mistakes = [str(one) for one in self.findings if one.fatal]
+        if reasons := [*refused, *mistakes, *self.problems]:
+            raise UserError("; ".join(reasons))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer of the API."""
+        return {
+            "can_be_saved": self.can_be_saved,
+            "changed": [str(one) for one in self.draft.changes],
+            "refused": [str(one) for one in self.draft.refused],
+            "findings": [one.as_json() for one in self.findings],
+            "problems": list(self.problems),
+            "difference": self.difference.as_json() if self.difference is not None else None,
+        }
+
+
+def what_if(project: Project, source: str, found: FoundDefinition, lines: str) -> WhatIf:
+    """Return what would be if a source had these lines. Raises `UserError`, `StateError`."""
+    draft = draft_of(found.excerpt, lines)
+    if draft.findings or draft.refused:
+        return WhatIf(draft, draft.findings)
+    present, changed = load_definitions(found.definitions), draft.load(found.definitions)
+    findings = _own_findings(found, lines, present, changed)
+    before, after = usable_project(present), usable_project(changed)
+    if source not in after.sources or any(one.fatal for one in findings):
+        return WhatIf(draft, findings)
+    new = after.sources[source]
+    problems = tuple(wider_reach(project, before.known_sources[source], new))
+    if problems:
+        return WhatIf(draft, findings, problems)
+    return WhatIf(draft, findings, (), definition_difference(project, before.sources.get(source), new))
+
+
+def _own_findings(
+    found: FoundDefinition, lines: str, present: Loaded, changed: Loaded
+) -> tuple[Finding, ...]:
+    """Return the findings in the lines of the source, and those elsewhere that were not there before."""
+    first = found.excerpt.first_line
+    own = range(first, first + lines.count("\n") + 1)
+    known = {(one.file, one.key, one.problem) for one in present.findings}
+    return tuple(
+        one
+        for one in changed.findings
+        if (one.file == found.excerpt.definition.file and one.line in own)
+        or (one.file, one.key, one.problem) not in known
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DraftLine:
+    """A line of a draft beside the saved lines."""
+
+    mark: str
+    """`+` added, `-` removed, empty: unchanged."""
+    number: int | None
+    """Its number in the file; None for a line that is removed."""
+    text: str
+    findings: tuple[Finding, ...] = ()
+
+
+def draft_lines(found: FoundDefinition, lines: str, findings: tuple[Finding, ...]) -> list[DraftLine]:
+    """Return the lines of a draft with those that it removes, and the findings about each."""
+    saved, wanted = found.excerpt.shown.split("\n"), lines.replace("\r\n", "\n").rstrip("\n").split("\n")
+    first, result = found.excerpt.first_line, list[DraftLine]()
+    for kind, begin, end, new_begin, new_end in difflib.SequenceMatcher(None, saved, wanted).get_opcodes():
+        if kind != "equal":
+            result += (DraftLine("-", None, text) for text in saved[begin:end])
+        for number, text in enumerate(wanted[new_begin:new_end], first + new_begin):
+            own = tuple(one for one in findings if one.line == number)
+            result.append(DraftLine("" if kind == "equal" else "+", number, text, own))
+    return result
