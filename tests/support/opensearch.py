@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -68,31 +69,79 @@ def node() -> str:
 
 
 def _started(java: str, folder: Path, session: int) -> int:
-    """Start the node and return its port when it answers."""
+    """Start the node of the session, and return its port when it answers."""
     port = free_port()
-    command = [
-        java,
-        "-Xmx512m",
-        "-cp",
-        f"{_LIBRARIES}/*",
-        str(_NODE),
-        str(folder / "node"),
-        str(port),
-        str(session),
-    ]
+    _nodes.append(_start(java, folder, [port], session))
+    return port
+
+
+def _start(java: str, folder: Path, ports: list[int], session: int) -> subprocess.Popen[bytes]:
+    """Start nodes that end with a process, and return them when they answer."""
     with (folder / "log").open("w") as log:
         # A session of its own, so that Ctrl-C does not end it before tests that clean up.
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder, start_new_session=True
-        )
-    _nodes.append(process)
+            [
+                java, "-Xmx512m", "-cp", f"{_LIBRARIES}/*", str(_NODE), str(folder / "node"),
+                ",".join(map(str, ports)), str(session),
+            ],
+            stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=folder, start_new_session=True,
+        )  # fmt: skip
     deadline = time.monotonic() + _PATIENCE
-    while not send("GET", f"http://127.0.0.1:{port}/_cluster/health"):
+    health = f"http://127.0.0.1:{ports[-1]}/_cluster/health?wait_for_nodes={len(ports)}&timeout=10s"
+    while not send("GET", health):
         if process.poll() is not None or time.monotonic() > deadline:
             process.kill()
             raise RuntimeError(f"OpenSearch did not start: {(folder / 'log').read_text()[-2000:]}")
         time.sleep(0.25)
-    return port
+    return process
+
+
+class OwnNodes:
+    """Nodes in one process of their own, for tests that stop, kill and restart them; a context manager."""
+
+    def __init__(self, folder: Path, number: int = 1) -> None:
+        require(find_spec("opensearchpy") is not None, "opensearch-py", get="make venv")
+        self._java = newest_java()
+        require(self._java is not None, f"Java {_LEAST_JAVA} or newer", "openjdk-21-jdk")
+        require(any(_LIBRARIES.glob("opensearch-[0-9]*.jar")), "OpenSearch", "maven", get="make servers")
+        self._folder = folder
+        self._ports = [free_port() for _ in range(number)]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def urls(self) -> list[str]:
+        """The URLs of the nodes."""
+        return [f"http://127.0.0.1:{port}" for port in self._ports]
+
+    def start(self) -> None:
+        """Start the nodes, with the data that they had before."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._process = _start(str(self._java), self._folder, self._ports, os.getpid())
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the process of the nodes; SIGKILL waits for its end."""
+        assert self._process is not None
+        self._process.send_signal(number)
+        if number == signal.SIGKILL:
+            self._process.wait(60)
+
+    def end_node(self, number: int) -> None:
+        """Shut one of the nodes down, and return when it no longer answers."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{number}\n".encode())
+        self._process.stdin.flush()
+        while send("GET", self.urls[number]):
+            time.sleep(0.1)
+
+    def __enter__(self) -> OwnNodes:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait(60)
 
 
 def send(method: str, url: str, body: Json = None) -> object:

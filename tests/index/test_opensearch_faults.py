@@ -1,0 +1,128 @@
+"""Crawls into the engine `opensearch` whose servers are busy, full, stopped, killed, or get batches late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.bulk_proxy import BulkProxy, Fault, bulk_proxy, cut_answer, keep_late, refuse, refuse_a_part
+from support.opensearch import own_index, send
+from support.project import LOOPBACK, Workspace
+from support.site import Site
+
+from ultracrawl.index.engine import Json
+
+pytestmark = pytest.mark.servers
+
+PAGES = 40
+
+
+@pytest.fixture
+def site() -> Site:
+    made = Site()
+    made.page("/", title="Start", text="birds", links=[f"/{number}" for number in range(PAGES)])
+    for number in range(PAGES):
+        made.page(f"/{number}", title=f"Page {number}", text=f"heron number {number}")
+    return made
+
+
+ALL = sorted(["/", *(f"/{number}" for number in range(PAGES))])
+
+
+@pytest.fixture
+def options() -> Iterator[dict[str, Json]]:
+    with own_index() as given:
+        yield given
+
+
+def workspace_of(folder: Path, site_url: str, options: dict[str, Json]) -> Workspace:
+    workspace = Workspace(folder)
+    source = {"start_urls": [site_url], "boundary": LOOPBACK, "politeness": {"delay": 0}}
+    workspace.write({"index": {"engine": "opensearch", **options}, "sources": {"birds": source}})
+    return workspace
+
+
+@pytest.fixture
+def proxied(url: str, options: dict[str, Json], tmp_path: Path) -> Iterator[tuple[Workspace, BulkProxy]]:
+    """A workspace whose index is behind a proxy."""
+    with bulk_proxy(str(options["url"])) as (address, proxy):
+        yield workspace_of(tmp_path, url, {**options, "url": address}), proxy
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [refuse_a_part(429), refuse_a_part(503)],
+        [refuse(503), refuse_a_part(429), refuse(429)],
+    ],
+    ids=["in part", "as a whole"],
+)
+def test_what_a_busy_server_refuses_comes_in_the_same_run(
+    proxied: tuple[Workspace, BulkProxy], faults: list[Fault]
+) -> None:
+    workspace, proxy = proxied
+    proxy.faults = faults
+    run = workspace.crawl().run
+    assert (run["indexed"], run["problems"]) == (PAGES + 1, [])
+    assert proxy.faults == []
+    assert workspace.indexed() == ALL
+    assert workspace.command("index", "check").code == 0
+
+
+def test_an_answer_that_is_cut_off_loses_and_doubles_nothing(proxied: tuple[Workspace, BulkProxy]) -> None:
+    workspace, proxy = proxied
+    proxy.faults = [cut_answer]
+    assert len(workspace.crawl(code=1).run["problems"]) == 1
+    sent = proxy.bulks
+    assert workspace.crawl().run["problems"] == []
+    assert proxy.bulks > sent, "it was sent again"
+    assert workspace.indexed() == ALL
+    assert workspace.search("heron number 7")[0] == "/7"
+
+
+@pytest.mark.parametrize("is_restarted", [False, True], ids=["", "restarted"])
+def test_a_batch_that_arrives_behind_a_later_run_changes_nothing(
+    proxied: tuple[Workspace, BulkProxy], site: Site, options: dict[str, Json], is_restarted: bool
+) -> None:
+    workspace, proxy = proxied
+    proxy.faults = [keep_late]
+    workspace.crawl(code=1)
+    assert (workspace.indexed(), len(proxy.late)) == ([], 1)
+    site.page("/1", title="Changed", text="egret")
+    site.remove("/2")
+    workspace.crawl("--force")  # it sends that batch again, and a later one
+    later = [one for one in ALL if one != "/2"]
+    assert workspace.indexed() == later
+    if is_restarted:  # servers forget deletions
+        for order in ("_close", "_open"):
+            assert send("POST", f"{options['url']}/{options['name']}/{order}")
+        assert send("GET", f"{options['url']}/_cluster/health/{options['name']}?wait_for_status=yellow")
+    statuses = proxy.deliver_late()
+    assert set(statuses) == ({409, 201} if is_restarted else {409})
+    assert send("POST", f"{options['url']}/{options['name']}/_refresh")
+    assert workspace.search("egret") == ["/1"]
+    assert ("/2" in workspace.indexed()) is is_restarted
+    workspace.crawl()
+    assert workspace.indexed() == later
+
+
+def test_a_full_disk_stops_no_crawl_and_goes_on_by_itself(
+    url: str, site: Site, options: dict[str, Json], tmp_path: Path
+) -> None:
+    workspace = workspace_of(tmp_path, url, options)
+    workspace.crawl()
+    site.page("/new", title="New", text="white egret")
+    site.page("/", title="Start", text="birds", links=["/new", *(f"/{number}" for number in range(PAGES))])
+    site.remove("/2")
+    block = f"{options['url']}/{options['name']}/_settings"
+    assert send("PUT", block, {"index.blocks.read_only_allow_delete": True})
+    run = workspace.crawl("--force", code=1).run
+    assert run["outcomes"]["NEW"] == 1
+    (problem,) = run["problems"]
+    assert "read-only" in str(problem)
+    assert "disk" in str(problem)
+    assert workspace.indexed() == ALL
+    assert send("PUT", block, {"index.blocks.read_only_allow_delete": None})
+    assert workspace.crawl().run["problems"] == []
+    assert workspace.indexed() == sorted(["/new", *(one for one in ALL if one != "/2")])
