@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from support.bulk_proxy import BulkProxy, Fault, bulk_proxy, cut_answer, keep_late, refuse, refuse_a_part
-from support.opensearch import own_index, send
+from support.opensearch import OwnNodes, own_index, send
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
@@ -126,3 +129,69 @@ def test_a_full_disk_stops_no_crawl_and_goes_on_by_itself(
     assert send("PUT", block, {"index.blocks.read_only_allow_delete": None})
     assert workspace.crawl().run["problems"] == []
     assert workspace.indexed() == sorted(["/new", *(one for one in ALL if one != "/2")])
+
+
+@pytest.fixture
+def own_nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnNodes]:
+    with OwnNodes(tmp_path_factory.mktemp("nodes")) as nodes:
+        yield nodes
+
+
+def test_a_server_that_is_stopped_and_killed_in_a_batch_loses_nothing(
+    own_nodes: OwnNodes, url: str, site: Site, tmp_path: Path
+) -> None:
+    def stopped(proxy: BulkProxy, body: bytes) -> tuple[int, bytes]:
+        own_nodes.send_signal(signal.SIGSTOP)
+        threading.Timer(10, own_nodes.send_signal, [signal.SIGCONT]).start()
+        return proxy.pass_on(body)
+
+    def killed(proxy: BulkProxy, body: bytes) -> None:
+        refuse_a_part(503)(proxy, body)
+        own_nodes.send_signal(signal.SIGKILL)
+
+    with bulk_proxy(own_nodes.urls[0]) as (address, proxy):
+        workspace = workspace_of(tmp_path, url, {"url": address, "replicas": 0})
+        proxy.faults = [stopped]
+        assert workspace.crawl(timeout=120).run["problems"] == []
+        assert workspace.indexed() == ALL
+        for number in range(PAGES):
+            site.page(f"/{number}", title=f"Page {number}", text=f"egret number {number}")
+        site.remove("/2")
+        proxy.faults = [killed]
+        assert workspace.crawl("--force", code=1).run["problems"]
+        own_nodes.start()
+        assert workspace.crawl(timeout=120).run["problems"] == []
+        assert workspace.indexed() == [one for one in ALL if one != "/2"]
+        assert len(workspace.search("egret", "--limit", "100")) == PAGES - 1
+        assert workspace.search("heron") == []
+
+
+def test_one_of_three_servers_is_shut_down_while_a_crawl_writes(
+    url: str, site: Site, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with OwnNodes(tmp_path_factory.mktemp("nodes"), 3) as nodes, ExitStack() as stack:
+        ending = threading.Thread(target=nodes.end_node, args=[0])
+
+        def fault(proxy: BulkProxy, body: bytes) -> tuple[int, bytes]:
+            ending.start()
+            return proxy.pass_on(body)
+
+        proxies = [stack.enter_context(bulk_proxy(node)) for node in nodes.urls]
+        options: dict[str, Json] = {"url": [address for address, _ in proxies], "shards": 3, "replicas": 1}
+        workspace = workspace_of(tmp_path, url, options)
+        workspace.crawl(timeout=120)
+        health = f"{nodes.urls[1]}/_cluster/health/ultracrawl"
+        assert send("GET", f"{health}?wait_for_status=green&timeout=29s")
+        site.page("/new", title="New", text="white egret")
+        site.page(
+            "/", title="Start", text="birds", links=["/new", *(f"/{number}" for number in range(PAGES))]
+        )
+        faults: list[Fault] = [fault]
+        for _, proxy in proxies:
+            proxy.faults = faults
+        assert workspace.crawl("--force", timeout=120).run["problems"] == []
+        ending.join(60)
+        assert faults == []
+        for _ in range(4):  # each of them is asked
+            assert workspace.search("egret") == ["/new"]
+        assert workspace.indexed() == sorted([*ALL, "/new"])

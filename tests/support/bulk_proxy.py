@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
@@ -57,12 +57,14 @@ class BulkProxy:
         return statuses
 
     def answer(self, method: str, path: str, body: Body) -> Answer | None:
-        """Return the answer to a request; None to end the connection."""
-        if "_bulk" not in path:
-            return self.send(method, path, body, "application/json")
-        self.bulks += 1
-        self._path = path
-        return self.faults.pop(0)(self, body) if self.faults else self.pass_on(body)
+        """Return the answer to a request; None to end the connection, as the server did or is not there."""
+        with suppress(OSError, http.client.HTTPException):
+            if "_bulk" not in path:
+                return self.send(method, path, body, "application/json")
+            self.bulks += 1
+            self._path = path
+            return self.faults.pop(0)(self, body) if self.faults else self.pass_on(body)
+        return None
 
 
 def refuse_a_part(status: int) -> Fault:

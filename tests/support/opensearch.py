@@ -71,11 +71,13 @@ def node() -> str:
 def _started(java: str, folder: Path, session: int) -> int:
     """Start the node of the session, and return its port when it answers."""
     port = free_port()
-    _nodes.append(_start(java, folder, [port], session))
+    _nodes.append(_start(java, folder, [port], session, subprocess.DEVNULL))
     return port
 
 
-def _start(java: str, folder: Path, ports: list[int], session: int) -> subprocess.Popen[bytes]:
+def _start(
+    java: str, folder: Path, ports: list[int], session: int, stdin: int = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
     """Start nodes that end with a process, and return them when they answer."""
     with (folder / "log").open("w") as log:
         # A session of its own, so that Ctrl-C does not end it before tests that clean up.
@@ -84,13 +86,14 @@ def _start(java: str, folder: Path, ports: list[int], session: int) -> subproces
                 java, "-Xmx512m", "-cp", f"{_LIBRARIES}/*", str(_NODE), str(folder / "node"),
                 ",".join(map(str, ports)), str(session),
             ],
-            stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=folder, start_new_session=True,
+            stdin=stdin, stdout=log, stderr=log, cwd=folder, start_new_session=True,
         )  # fmt: skip
     deadline = time.monotonic() + _PATIENCE
-    health = f"http://127.0.0.1:{ports[-1]}/_cluster/health?wait_for_nodes={len(ports)}&timeout=10s"
+    health = f"http://127.0.0.1:{ports[-1]}/_cluster/health?wait_for_nodes={len(ports)}&wait_for_status=yellow&timeout=9s"
     while not send("GET", health):
         if process.poll() is not None or time.monotonic() > deadline:
             process.kill()
+            _await_end(process)
             raise RuntimeError(f"OpenSearch did not start: {(folder / 'log').read_text()[-2000:]}")
         time.sleep(0.25)
     return process
@@ -123,7 +126,7 @@ class OwnNodes:
         assert self._process is not None
         self._process.send_signal(number)
         if number == signal.SIGKILL:
-            self._process.wait(60)
+            _await_end(self._process)
 
     def end_node(self, number: int) -> None:
         """Shut one of the nodes down, and return when it no longer answers."""
@@ -139,9 +142,15 @@ class OwnNodes:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None:
             self._process.kill()
-            self._process.wait(60)
+            _await_end(self._process)
+
+
+def _await_end(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
+    process.wait(60)
 
 
 def send(method: str, url: str, body: Json = None) -> object:

@@ -103,16 +103,24 @@ class Servers:
     def _answer(
         self, method: str, path: str, body: object = None, parameters: Mapping[str, Json] | None = None
     ) -> Answer:
-        from opensearchpy.exceptions import OpenSearchException, TransportError  # noqa: PLC0415 - see above
+        from opensearchpy import exceptions  # noqa: PLC0415 - see above
 
         try:
-            found = self._client.transport.perform_request(method, path, params=parameters, body=body)
-        except TransportError as error:
+            for further in reversed(
+                range(len(self._urls))
+            ):  # the client leaves out for a while what was not there
+                try:
+                    found = self._client.transport.perform_request(method, path, params=parameters, body=body)
+                    break
+                except exceptions.ConnectionError as error:
+                    if isinstance(error, exceptions.ConnectionTimeout) or not further:
+                        raise
+        except exceptions.TransportError as error:
             if error.status_code == _UNSENT:
                 raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
             message = f"{self.where} answers {error.status_code}: {_reason(error.info)}"
             raise StatusError(message, int(error.status_code), _kind(error.info)) from None
-        except OpenSearchException as error:
+        except exceptions.OpenSearchException as error:
             raise IndexStoreError(f"{self.where} cannot be used: {type(error).__name__}") from None
         return cast(Answer, found if isinstance(found, Mapping) else {})
 
