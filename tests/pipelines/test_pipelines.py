@@ -23,6 +23,7 @@ from ultracrawl.rules.recrawl.change import checksum
 from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.ports import Placed, Placement, Refused, Retained
+from ultracrawl.sources import DataSource
 from ultracrawl.stores import QueueEntry
 
 URL = "http://h/a"
@@ -56,7 +57,7 @@ def visit_of_a(**known: Any) -> Visit:
 
 
 def context_with(*, acl: list[str] | None = None, **ports: Any) -> CrawlContext:
-    source = SimpleNamespace(name="s", acl=acl or [])
+    source = DataSource.model_construct(name="s", acl=tuple(acl or ()))
     return made_context(
         source,
         rules=SimpleNamespace(listed=False, attributes=AttributeMap({}, attribute_schema([]))),

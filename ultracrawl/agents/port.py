@@ -62,6 +62,7 @@ WEB_OPTIONS: Mapping[str, str] = dict.fromkeys(
             "user_agent",
             "exclude_headers",
             "orphans",
+            "acl_paths",
         ),
         *("refresh.mode", "refresh.conditional", "refresh.adaptive", "follow_only_types"),
     ),

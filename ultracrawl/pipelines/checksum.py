@@ -40,7 +40,8 @@ class ChecksumPipeline(DocumentPipeline):
         except DropItem:
             visit.drop_validators()  # so that the page is read again once its spider is corrected
             raise
-        if readers and set(readers) != set(self._context.source.acl):
+        source = self._context.source
+        if set(readers or source.readers_of(visit.url, visit.display_url)) != set(source.acl):
             visit.note_readers(own=True)
         value = self._checksum(item)
         # An equal body does not imply an equal document here, so the next visit must parse the page. (The validators of

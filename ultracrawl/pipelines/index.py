@@ -63,15 +63,16 @@ class IndexPipeline(DocumentPipeline):
             typed = self._context.rules.attributes.typed(given)
             attributes, dropped = typed.values, len(typed.dropped)
         text = full_text_of(item) if self._plain else str(item.get("text", ""))
+        url = str(item.get("url") or visit.display_url)
         document = IndexDocument(
             source=visit.record.source,
-            url=str(item.get("url") or visit.display_url),
+            url=url,
             title=text_of(item.get("title")) if self._plain else str(item.get("title", "")),
             text=text,
             attributes=attributes,
             secret_text=visit.page.hides_text,
             sections=sections_of(item, text),
-            acl=tuple(readers_of(item) or self._context.source.acl),
+            acl=tuple(readers_of(item) or self._context.source.readers_of(visit.url, url)),
             depth=visit.depth,
         )
         placement = self._context.documents.propose(visit, document)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
+from ultracrawl.rules.access.readers import readers_by_path
 from ultracrawl.sources.reading.rule_files import with_parameters, with_urls_of_files
 from ultracrawl.sources.reading.tree import OptionPath
 from ultracrawl.sources.sections.crawl_options import CrawlOptions
@@ -130,6 +131,10 @@ class DataSource(SourceEntry):
             f"sites.overrides.{site}" for site, one in self.sites.overrides.items() if one.authentication
         ]
         return (*used, *(["cookies.enabled"] if self.cookies.enabled else []))
+
+    def readers_of(self, *urls: str) -> tuple[str, ...]:
+        """Return who may see a document with these URLs that names no readers itself; empty: everybody."""
+        return readers_by_path(self.acl_paths, self.acl, urls) if self.acl_paths else self.acl
 
     @property
     def runs_scripts(self) -> bool:

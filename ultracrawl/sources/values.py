@@ -26,6 +26,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from ultracrawl.content.converters.registry import GROUPS
+from ultracrawl.rules.access.readers import NOBODY
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.sources.mistakes import format_names, format_value, mistake, must_match, suggestion
 from ultracrawl.system.plugins import REWRITERS, PluginError, PluginGroup
@@ -284,6 +285,25 @@ PrincipalNames = Annotated[
     BeforeValidator(as_list, json_schema_input_type=str | list[str]),
 ]
 """Users and groups, compared exactly; names may contain commas, as in LDAP directories."""
+REQUIRED = "required"
+"""What `acl` says for documents that nobody may see unless something names their readers."""
+Readers = Annotated[
+    tuple[Annotated[str, Field(pattern=rf"^(\S(.*\S)?|{NOBODY})$", max_length=1000)], ...],
+    BeforeValidator(
+        lambda value: (NOBODY,) if value == REQUIRED else as_list(value),
+        json_schema_input_type=str | list[str],
+    ),
+    PlainSerializer(lambda readers: REQUIRED if readers == (NOBODY,) else list(readers)),
+]
+"""Users and groups that may see documents, or `required`."""
+ReaderPath = Annotated[
+    str,
+    must_match(
+        r"(/|\*|https?://[^/\s]+/)\S*",
+        "is not the beginning of a path or a URL",
+        "write it as `/staff/`, `*.pdf` or `https://www.example.com/staff/`",
+    ),
+]
 Extension = Annotated[str, AfterValidator(_check_extension)]
 Charset = Annotated[str, AfterValidator(_check_charset)]
 Language = Annotated[

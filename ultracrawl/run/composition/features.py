@@ -128,12 +128,14 @@ FEATURES: tuple[Row[Any], ...] = (
     ),
     Row(
         Duplicates,
-        lambda p: Duplicates(p.context, items_have_readers=may_have_readers(p.crawler)),
+        lambda p: Duplicates(p.context, items_have_readers=may_have_readers(p.crawler, p.context.source)),
         "a place is taken or given before responses are stored",
     ),
     Row(
         RelatedDocuments,
-        lambda p: RelatedDocuments(p.context, items_have_readers=may_have_readers(p.crawler)),
+        lambda p: RelatedDocuments(
+            p.context, items_have_readers=may_have_readers(p.crawler, p.context.source)
+        ),
         "its lists are refreshed before depths and anchor texts are sent",
         has_relations,
         BEGUN,
@@ -147,7 +149,7 @@ FEATURES: tuple[Row[Any], ...] = (
     ),
     Row(
         AnchorTexts,
-        lambda p: AnchorTexts(p.context, items_have_readers=may_have_readers(p.crawler)),
+        lambda p: AnchorTexts(p.context, items_have_readers=may_have_readers(p.crawler, p.context.source)),
         "after depths",
         lambda p: p.context.project.index.anchors,
         BEGUN,

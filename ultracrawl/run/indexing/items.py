@@ -24,16 +24,18 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from ultracrawl.run.context import CrawlContext
+    from ultracrawl.sources import DataSource
 
 _INDEX_PIPELINE = "IndexPipeline"
 
 
-def may_have_readers(crawler: Crawler) -> bool:
-    """Return whether items may name readers: a class of a user makes them, or a pipeline of a user changes them.
+def may_have_readers(crawler: Crawler, source: DataSource) -> bool:
+    """Return whether items may have readers of their own: their paths name them, or items.
 
-    Pipelines behind the one that indexes do not count.
+    A class of a user makes items, or a pipeline of a user changes them; pipelines behind the one that indexes do not
+    count.
     """
-    if getattr(crawler.spidercls, "makes_items", False):
+    if source.acl_paths or getattr(crawler.spidercls, "makes_items", False):
         return True
     for pipeline in build_component_list(crawler.settings.getwithbase("ITEM_PIPELINES")):
         path = pipeline if isinstance(pipeline, str) else f"{pipeline.__module__}.{pipeline.__qualname__}"

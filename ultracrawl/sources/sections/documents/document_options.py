@@ -24,6 +24,8 @@ from ultracrawl.sources.values import (
     Language,
     MediaTypes,
     PrincipalNames,
+    ReaderPath,
+    Readers,
     Seconds,
     Size,
     as_list,
@@ -251,8 +253,14 @@ class DocumentOptions(Section):
     """Whether and how fetched documents are stored."""
     feeding: FeedingSection = Field(default=FeedingSection.by_default(), examples=[{"paused": True}])
     """The indexes, files and web servers that get the documents."""
-    acl: PrincipalNames = Field(default=(), examples=[["staff"]])
-    """Users and groups that may see the documents, unless a document names others itself. Empty: everybody."""
+    acl: Readers = Field(default=(), examples=[["staff"]])
+    """Users and groups that may see the documents, unless a document or `acl_paths` names others. Empty: everybody.
+    `required`: nobody."""
+    acl_paths: Mapping[ReaderPath, PrincipalNames] = Field(
+        default={}, examples=[{"/staff/": ["staff"], "/press/": []}]
+    )
+    """Users and groups that may see the documents below a path or a URL; `*` stands for any characters. The longest one
+    that fits counts. An empty list: everybody."""
     content: ContentSection = Field(
         default=ContentSection.by_default(), examples=[{"exclude": ".share", "main": "auto"}]
     )
