@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -20,8 +22,9 @@ KEPT_IN_MEMORY = {"memory"}
 class Place:
     """Opens the stores of one project; what is open at the end of a test is closed."""
 
-    def __init__(self, engine: StoreEngine, folder: Path, opened: ExitStack) -> None:
-        self.engine = engine
+    def __init__(self, name: str, folder: Path, opened: ExitStack) -> None:
+        self.name = name
+        self.engine: StoreEngine = store_engine(name)
         self.folder = folder
         self._opened = opened
 
@@ -31,6 +34,16 @@ class Place:
             closing(self.engine.open_store(self.folder, source, read_only=read_only))
         )
 
+    def killed(self, work: Callable[[Store], object]) -> None:
+        """Have a process open the store of the source `s`, work with it, and be killed."""
+        child = os.fork()
+        if not child:
+            try:
+                work(self.engine.open_store(self.folder, "s"))
+            finally:
+                os.kill(os.getpid(), signal.SIGKILL)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
     def open_sites(self) -> SiteStore:
         """Open the store of sites, as one more crawl does."""
         return self._opened.enter_context(closing(self.engine.open_sites(self.folder)))
@@ -38,7 +51,7 @@ class Place:
 
 def _place(name: str, folder: Path) -> Iterator[Place]:
     with ExitStack() as opened:
-        yield Place(store_engine(name), folder, opened)
+        yield Place(name, folder, opened)
 
 
 @pytest.fixture(params=STORES.names)
@@ -51,23 +64,3 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A project on each engine whose stores outlive a process."""
     yield from _place(request.param, tmp_path / "state")
-
-
-@pytest.fixture
-def state(place: Place) -> Store:
-    """The store of a source whose first run has begun."""
-    store = place.open()
-    store.begin_run(1.0, "")
-    return store
-
-
-@pytest.fixture
-def reopened(kept: Place) -> Callable[[Store | None], Store]:
-    """Close a store, if there is one, and open that of the source again."""
-
-    def reopen(store: Store | None = None) -> Store:
-        if store is not None:
-            store.close()
-        return kept.open()
-
-    return reopen

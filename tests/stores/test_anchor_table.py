@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from stores.conftest import Place
 
 from ultracrawl.content.anchors import (
     LONGEST,
@@ -17,32 +16,34 @@ from ultracrawl.content.anchors import (
     anchor_text,
     says_more_than,
 )
-from ultracrawl.stores import LinkTexts, QueueEntry, SqliteStore
+from ultracrawl.stores import LinkTexts, QueueEntry, Store
 
 A, B, C, HERON, EGRET, OLD, OLDER = 1, 2, 3, 10, -11, 12, 13
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> Iterator[SqliteStore]:
-    opened = SqliteStore(tmp_path / "s.sqlite", "s")
+def state(place: Place) -> Store:
+    return with_urls(place.open())
+
+
+def with_urls(opened: Store) -> Store:
     for key in (A, B, C, HERON, EGRET, OLD, OLDER):
         opened.records.discover_url(QueueEntry(key, f"http://h/{key}", "http://h", 0, key), 1.0)
-    yield opened
-    opened.close()
+    return opened
 
 
-def say(state: SqliteStore, page: int, *links: tuple[int, str] | tuple[int, str, str]) -> None:
+def say(state: Store, page: int, *links: tuple[int, str] | tuple[int, str, str]) -> None:
     state.links.put_page_anchors(
         page, array("q", [state.links.note_anchor(*link) for link in links]).tobytes()
     )
 
 
-def texts(state: SqliteStore, key: int) -> tuple[str, ...]:
+def texts(state: Store, key: int) -> tuple[str, ...]:
     state.flush()
     return state.links.anchor_texts([key]).get(key, LinkTexts()).whole
 
 
-def handed(state: SqliteStore, *keys: int) -> None:
+def handed(state: Store, *keys: int) -> None:
     """Have documents go to the index with the texts that are known by now."""
     state.flush()
     for key in keys:
@@ -50,12 +51,12 @@ def handed(state: SqliteStore, *keys: int) -> None:
     state.flush()
 
 
-def news(state: SqliteStore) -> dict[int, tuple[str, ...]]:
+def news(state: Store) -> dict[int, tuple[str, ...]]:
     """Return which texts of links to whole documents are new at the end of a run."""
     return {key: texts.whole for key, texts in all_news(state).items()}
 
 
-def all_news(state: SqliteStore) -> dict[int, LinkTexts]:
+def all_news(state: Store) -> dict[int, LinkTexts]:
     """Return what is new at the end of a run."""
     state.links.sweep_anchors()
     state.flush()
@@ -65,7 +66,7 @@ def all_news(state: SqliteStore) -> dict[int, LinkTexts]:
     return found
 
 
-def test_texts_come_in_an_order_of_their_own_each_once(state: SqliteStore) -> None:
+def test_texts_come_in_an_order_of_their_own_each_once(state: Store) -> None:
     say(state, A, (HERON, "heron"), (HERON, "ardea"), (EGRET, "egret"))
     say(state, B, (HERON, "heron"))
     assert texts(state, HERON) == ("ardea", "heron")
@@ -73,7 +74,7 @@ def test_texts_come_in_an_order_of_their_own_each_once(state: SqliteStore) -> No
     assert texts(state, A) == ()
 
 
-def test_what_the_index_got_is_not_due_and_what_comes_after_is(state: SqliteStore) -> None:
+def test_what_the_index_got_is_not_due_and_what_comes_after_is(state: Store) -> None:
     say(state, A, (HERON, "heron"))
     handed(state, HERON, EGRET)
     say(state, B, (HERON, "heron"), (EGRET, "egret"))
@@ -83,7 +84,7 @@ def test_what_the_index_got_is_not_due_and_what_comes_after_is(state: SqliteStor
     assert news(state) == {}
 
 
-def test_a_text_goes_with_its_last_page(state: SqliteStore) -> None:
+def test_a_text_goes_with_its_last_page(state: Store) -> None:
     say(state, A, (HERON, "heron"), (EGRET, "egret"))
     say(state, B, (HERON, "heron"))
     handed(state, HERON, EGRET)
@@ -95,7 +96,7 @@ def test_a_text_goes_with_its_last_page(state: SqliteStore) -> None:
     assert news(state) == {HERON: ("heron",)}, "said again"
 
 
-def test_a_text_that_went_and_came_in_one_run_is_still_known(state: SqliteStore) -> None:
+def test_a_text_that_went_and_came_in_one_run_is_still_known(state: Store) -> None:
     say(state, A, (HERON, "heron"))
     mark = array("q", [anchor_mark(HERON, "heron")]).tobytes()
     say(state, A)
@@ -104,7 +105,7 @@ def test_a_text_that_went_and_came_in_one_run_is_still_known(state: SqliteStore)
     assert texts(state, HERON) == ("heron",)
 
 
-def test_of_many_texts_those_that_most_pages_have(state: SqliteStore) -> None:
+def test_of_many_texts_those_that_most_pages_have(state: Store) -> None:
     said = [(HERON, f"heron {number:02}") for number in range(MOST_ANCHORS + 1)]
     say(state, A, *said)
     handed(state, HERON)
@@ -113,7 +114,7 @@ def test_of_many_texts_those_that_most_pages_have(state: SqliteStore) -> None:
     assert news(state) == {HERON: tuple(text for _, text in (*said[:-2], said[-1]))}, "numbers decide"
 
 
-def test_what_a_part_is_called_is_kept_apart_with_its_fragment(state: SqliteStore) -> None:
+def test_what_a_part_is_called_is_kept_apart_with_its_fragment(state: Store) -> None:
     say(state, A, (HERON, "nest", "eggs"), (HERON, "heron"), (EGRET, "young", "y"))
     say(state, B, (HERON, "heron", "top"))
     state.flush()
@@ -123,7 +124,7 @@ def test_what_a_part_is_called_is_kept_apart_with_its_fragment(state: SqliteStor
     }
 
 
-def test_a_document_is_due_when_only_what_its_parts_are_called_has_changed(state: SqliteStore) -> None:
+def test_a_document_is_due_when_only_what_its_parts_are_called_has_changed(state: Store) -> None:
     say(state, A, (HERON, "heron"), (HERON, "nest", "eggs"))
     handed(state, HERON, EGRET)
     assert all_news(state) == {}
@@ -137,7 +138,7 @@ def test_a_document_is_due_when_only_what_its_parts_are_called_has_changed(state
     assert all_news(state) == {HERON: LinkTexts(("heron",)), EGRET: LinkTexts()}
 
 
-def test_of_many_texts_of_parts_those_that_most_pages_have(state: SqliteStore) -> None:
+def test_of_many_texts_of_parts_those_that_most_pages_have(state: Store) -> None:
     said = [(HERON, f"nest {number:03}", f"n{number:03}") for number in range(MOST_SECTION_ANCHORS + 1)]
     say(state, A, *said)
     handed(state, HERON)
@@ -147,7 +148,7 @@ def test_of_many_texts_of_parts_those_that_most_pages_have(state: SqliteStore) -
 
 
 def test_a_text_of_links_to_many_parts_of_a_document_says_nothing_of_them_nor_one_to_many_documents(
-    state: SqliteStore,
+    state: Store,
 ) -> None:
     say(state, A, *[(HERON, "default", f"d{number}") for number in range(SHARED)], (HERON, "nest", "eggs"))
     handed(state, HERON)
@@ -163,7 +164,7 @@ def test_a_text_of_links_to_many_parts_of_a_document_says_nothing_of_them_nor_on
 
 
 def test_texts_of_links_to_many_documents_count_for_none_and_again_when_they_are_fewer(
-    state: SqliteStore,
+    state: Store,
 ) -> None:
     few = [(target, "next") for target in range(100, 100 + SHARED)]
     for target, _ in few:
@@ -176,7 +177,7 @@ def test_texts_of_links_to_many_documents_count_for_none_and_again_when_they_are
     assert news(state) == {100: ("heron", "next"), **{target: ("next",) for target, _ in few[1:]}}
 
 
-def test_what_is_said_of_a_url_that_redirects_is_said_of_its_target(state: SqliteStore) -> None:
+def test_what_is_said_of_a_url_that_redirects_is_said_of_its_target(state: Store) -> None:
     handed(state, HERON, EGRET)
     state.links.put_redirect(OLDER, OLD)
     state.links.put_redirect(OLD, HERON)
@@ -196,22 +197,21 @@ def test_what_is_said_of_a_url_that_redirects_is_said_of_its_target(state: Sqlit
     assert news(state) == {EGRET: ()}, "a circle ends"
 
 
-def test_what_is_not_yet_delivered_survives_a_crash(state: SqliteStore, tmp_path: Path) -> None:
-    say(state, A, (HERON, "heron"))
-    handed(state, HERON)
-    state.links.submitted_without_texts(EGRET)
-    say(state, A, (HERON, "ardea"))
-    state.flush()
-    state.links.note_anchor(EGRET, "lost with the page that said it")
-    copy = tmp_path / "copy.sqlite"
-    for suffix in ("", "-wal"):
-        copy.with_name(copy.name + suffix).write_bytes((tmp_path / f"s.sqlite{suffix}").read_bytes())
-    again = SqliteStore(copy, "s")
-    assert news(again) == {HERON: ("ardea",), EGRET: ()}
-    again.close()
+def test_what_is_not_yet_delivered_survives_a_kill(kept: Place) -> None:
+    def work(opened: Store) -> None:
+        state = with_urls(opened)
+        say(state, A, (HERON, "heron"))
+        handed(state, HERON)
+        state.links.submitted_without_texts(EGRET)
+        say(state, A, (HERON, "ardea"))
+        state.flush()
+        state.links.note_anchor(EGRET, "lost with the page that said it")
+
+    kept.killed(work)
+    assert news(kept.open()) == {HERON: ("ardea",), EGRET: ()}
 
 
-def test_documents_that_left_are_not_due(state: SqliteStore) -> None:
+def test_documents_that_left_are_not_due(state: Store) -> None:
     handed(state, HERON, EGRET)
     say(state, A, (HERON, "heron"), (EGRET, "egret"))
     state.links.note_document_removed(HERON)
@@ -219,7 +219,7 @@ def test_documents_that_left_are_not_due(state: SqliteStore) -> None:
     assert news(state) == {}
 
 
-def test_after_damage_all_is_reported_again(state: SqliteStore) -> None:
+def test_after_damage_all_is_reported_again(state: Store) -> None:
     say(state, A, (HERON, "heron"))
     handed(state, HERON)
     state.links.invalidate_submitted_texts()

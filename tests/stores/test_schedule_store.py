@@ -1,4 +1,4 @@
-"""What is kept of schedules, in a file and in memory, and who shows that he keeps them."""
+"""What is kept of schedules, on every engine that keeps them, and who shows that he keeps them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from stores.conftest import Place
 from support.project import ROOT
 
-from ultracrawl.errors import StateDamagedError
 from ultracrawl.model import ScheduleStatus
+from ultracrawl.stores.port.engine import ScheduleEngine
 from ultracrawl.stores.port.schedule_store import (
     KeptSchedule,
     ScheduleCommand,
@@ -21,14 +22,15 @@ from ultracrawl.stores.port.schedule_store import (
     ScheduleStore,
 )
 from ultracrawl.stores.runner_registry import RunnerRegistration, active_runners
-from ultracrawl.stores.sqlite.engine import MemoryEngine, SqliteEngine
 
 ROW = KeptSchedule("nightly", ScheduleStatus.FAILED, "full", 7.5, 1.0, 2.0, "/a.log\n/b.log", ("a", "b"))
 
 
-@pytest.fixture(params=[SqliteEngine, MemoryEngine])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ScheduleStore]:
-    with contextlib.closing(request.param().open_schedules(tmp_path)) as opened:
+@pytest.fixture
+def store(place: Place) -> Iterator[ScheduleStore]:
+    if not isinstance(place.engine, ScheduleEngine):
+        pytest.skip("another engine keeps its schedules")
+    with contextlib.closing(place.engine.open_schedules(place.folder)) as opened:
         yield opened
 
 
@@ -48,15 +50,6 @@ def test_the_latest_runs_are_kept(store: ScheduleStore) -> None:
     assert [one.begun for one in runs] == list(range(149, 49, -1))
     assert runs[0] == run
     assert store.runs("other", 5) == []
-
-
-def test_the_file_beside_it_stays_small(tmp_path: Path) -> None:
-    sizes = []
-    with contextlib.closing(SqliteEngine().open_schedules(tmp_path)) as store:
-        for number in range(1500):
-            store.put_schedule(ROW, ScheduleRun(number, number, ScheduleStatus.FAILED, "why" * 100))
-            sizes.append(sum(path.stat().st_size for path in tmp_path.rglob("*-wal")))
-    assert max(sizes) < 2_000_000
 
 
 def test_paused_sources(store: ScheduleStore) -> None:
@@ -87,24 +80,6 @@ def test_an_order_that_nothing_took_in_time_is_forgotten(store: ScheduleStore) -
     assert store.take_orders([], [], since=5.0) == []
     assert not store.has_order(old)
     assert store.take_orders(["nightly", "weekly"], [], since=5.0) == [new]
-
-
-def test_what_is_not_there_is_empty_to_a_reader(tmp_path: Path) -> None:
-    with contextlib.closing(SqliteEngine().open_schedules(tmp_path, read_only=True)) as store:
-        assert store.get_schedule("nightly") is None
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
-    folder = tmp_path / "schedules"
-    folder.mkdir()
-    (folder / "schedules.sqlite").write_bytes(b"nothing of SQLite" * 500)
-    for read_only in (False, True):
-        with pytest.raises(StateDamagedError, match=r"sqlite is damaged \(.*\); the next schedule runner"):
-            SqliteEngine().open_schedules(tmp_path, read_only=read_only)
-    with contextlib.closing(SqliteEngine().open_schedules(tmp_path, renew=True)) as store:
-        assert "set aside" in store.renewed
-        assert store.get_schedule("nightly") is None
 
 
 def test_two_keep_different_things_and_never_the_same(tmp_path: Path) -> None:

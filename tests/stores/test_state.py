@@ -5,15 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from array import array
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from stores.conftest import Place
 
-from ultracrawl.errors import StateError, UserError
+from ultracrawl.errors import UserError
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
-from ultracrawl.stores import QueueEntry, SqliteStore
+from ultracrawl.stores import QueueEntry, Store
 
 NOW = 1_700_000_000.0
 
@@ -26,14 +25,12 @@ def done(one: QueueEntry, outcome: UrlOutcome = UrlOutcome.NEW, **changes: objec
     return replace(UrlRecord(one.url, "s", one.depth, outcome=outcome, first_seen=NOW), **changes)
 
 
-@pytest.fixture(params=["file", "memory"])
-def state(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteStore]:
-    store = SqliteStore(tmp_path / "s.sqlite" if request.param == "file" else ":memory:", "s")
-    yield store
-    store.close()
+@pytest.fixture
+def state(place: Place) -> Store:
+    return place.open()
 
 
-def test_discovered_urls_are_known_and_queued_before_and_after_the_flush(state: SqliteStore) -> None:
+def test_discovered_urls_are_known_and_queued_before_and_after_the_flush(state: Store) -> None:
     state.begin_run(NOW, "scope")
     state.records.discover_url(entry(1), NOW)
     assert state.records.known_urls([1, 2]) == {1: ("http://h/1", 0)}
@@ -44,7 +41,7 @@ def test_discovered_urls_are_known_and_queued_before_and_after_the_flush(state: 
     assert state.records.get_record(2) is None
 
 
-def test_a_record_comes_back_as_it_was_written(state: SqliteStore) -> None:
+def test_a_record_comes_back_as_it_was_written(state: Store) -> None:
     state.begin_run(NOW, "scope")
     state.records.discover_url(entry(1), NOW)
     record = done(
@@ -62,7 +59,7 @@ def test_a_record_comes_back_as_it_was_written(state: SqliteStore) -> None:
     assert list(state.records.all_records(UrlOutcome.NEW)) == []
 
 
-def test_the_queue_gives_a_site_by_depth_then_discovery(state: SqliteStore) -> None:
+def test_the_queue_gives_a_site_by_depth_then_discovery(state: Store) -> None:
     state.begin_run(NOW, "")
     for one in (entry(3, depth=2), entry(1, depth=1), entry(2, depth=1), entry(4, site="other")):
         state.records.discover_url(one, NOW)
@@ -72,9 +69,8 @@ def test_the_queue_gives_a_site_by_depth_then_discovery(state: SqliteStore) -> N
     assert [one.key for one in state.queue.entries_of("h", 9)] == [2, 3]
 
 
-def test_a_killed_run_is_resumed_and_a_finished_one_is_not(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    first = SqliteStore(path, "s")
+def test_a_killed_run_is_resumed_and_a_finished_one_is_not(kept: Place) -> None:
+    first = kept.open()
     run, resumed = first.begin_run(NOW, "a")
     assert (run.number, resumed) == (1, False)
     first.records.discover_url(entry(1), NOW)
@@ -82,7 +78,7 @@ def test_a_killed_run_is_resumed_and_a_finished_one_is_not(tmp_path: Path) -> No
     first.flush()
     first.records.finish_url(entry(1), done(entry(1)))
     first.close()
-    second = SqliteStore(path, "s")
+    second = kept.open()
     run, resumed = second.begin_run(NOW + 5, "a")
     assert (run.number, resumed) == (1, True)
     assert [one.key for one in second.queue.entries_of("h", 9)] == [2]
@@ -94,10 +90,9 @@ def test_a_killed_run_is_resumed_and_a_finished_one_is_not(tmp_path: Path) -> No
         "a new run asks for every known URL"
     )
     assert [mark.number for mark in second.runs()] == [2, 1]
-    second.close()
 
 
-def test_a_killed_run_of_another_scope_is_not_resumed(state: SqliteStore) -> None:
+def test_a_killed_run_of_another_scope_is_not_resumed(state: Store) -> None:
     state.begin_run(NOW, "a")
     for number in (1, 2):
         state.records.discover_url(entry(number), NOW)
@@ -108,21 +103,20 @@ def test_a_killed_run_of_another_scope_is_not_resumed(state: SqliteStore) -> Non
     assert {one.key for one in state.queue.entries_of("h", 9)} == {1, 2}
 
 
-def test_what_was_not_flushed_is_not_there_after_a_kill(tmp_path: Path) -> None:
+def test_what_was_not_flushed_is_not_there_after_a_kill(kept: Place) -> None:
     script = (
-        "import os, sys; from pathlib import Path; from ultracrawl.stores import SqliteStore, QueueEntry\n"
-        "s = SqliteStore(Path(sys.argv[1]), 's'); s.begin_run(1.0, '')\n"
+        "import os, sys; from pathlib import Path; from ultracrawl.stores import QueueEntry\n"
+        "from ultracrawl.stores.project_stores import store_engine\n"
+        "s = store_engine(sys.argv[1]).open_store(Path(sys.argv[2]), 's'); s.begin_run(1.0, '')\n"
         "s.records.discover_url(QueueEntry(1, 'http://h/1', 'h', 0, 1), 1.0); s.flush()\n"
         "s.records.discover_url(QueueEntry(2, 'http://h/2', 'h', 0, 2), 1.0); os.kill(os.getpid(), 9)\n"
     )
-    killed = subprocess.run([sys.executable, "-c", script, str(tmp_path / "s")], check=False)
+    killed = subprocess.run([sys.executable, "-c", script, kept.name, str(kept.folder)], check=False)
     assert killed.returncode == -9
-    state = SqliteStore(tmp_path / "s", "s")
-    assert set(state.records.known_urls([1, 2])) == {1}
-    state.close()
+    assert set(kept.open().records.known_urls([1, 2])) == {1}
 
 
-def test_gone_urls_are_forgotten_after_three_runs_unless_a_page_links_to_them(state: SqliteStore) -> None:
+def test_gone_urls_are_forgotten_after_three_runs_unless_a_page_links_to_them(state: Store) -> None:
     run, _ = state.begin_run(NOW, "")
     linked, orphan, fresh, page = entry(1), entry(2), entry(3), entry(4)
     for one in (linked, orphan, fresh, page):
@@ -136,7 +130,7 @@ def test_gone_urls_are_forgotten_after_three_runs_unless_a_page_links_to_them(st
     assert set(state.records.known_urls([1, 2, 3, 4])) == {1, 3, 4}
 
 
-def test_marks_say_what_the_index_committed(state: SqliteStore) -> None:
+def test_marks_say_what_the_index_committed(state: Store) -> None:
     state.begin_run(NOW, "")
     state.records.discover_url(entry(1), NOW)
     state.records.finish_url(entry(1), done(entry(1), submitted=True))
@@ -148,7 +142,7 @@ def test_marks_say_what_the_index_committed(state: SqliteStore) -> None:
     assert state.records.count_urls().indexed == 1
 
 
-def test_documents_lost_on_their_way_to_the_index_are_fetched_anew(state: SqliteStore) -> None:
+def test_documents_lost_on_their_way_to_the_index_are_fetched_anew(state: Store) -> None:
     state.begin_run(NOW, "")
     for one in (entry(1), entry(2)):
         state.records.discover_url(one, NOW)
@@ -162,7 +156,7 @@ def test_documents_lost_on_their_way_to_the_index_are_fetched_anew(state: Sqlite
     assert (second.etag, second.submitted) == ('"x"', True)
 
 
-def test_dropped_urls_leave_table_and_queue(state: SqliteStore) -> None:
+def test_dropped_urls_leave_table_and_queue(state: Store) -> None:
     state.begin_run(NOW, "")
     for number in (1, 2):
         state.records.discover_url(entry(number), NOW)
@@ -171,28 +165,19 @@ def test_dropped_urls_leave_table_and_queue(state: SqliteStore) -> None:
     assert [one.key for one in state.queue.entries_of("h", 9)] == [2]
 
 
-def test_a_second_writer_reads_who_holds_the_lock(tmp_path: Path) -> None:
-    first = SqliteStore(tmp_path / "s.sqlite", "handbook")
+def test_a_second_writer_reads_who_holds_the_lock(kept: Place) -> None:
+    kept.open("handbook")
     with pytest.raises(UserError, match="'handbook' is being crawled by another process"):
-        SqliteStore(tmp_path / "s.sqlite", "handbook")
-    reader = SqliteStore(tmp_path / "s.sqlite", "handbook", read_only=True)
-    assert reader.records.count_urls().known == 0
-    reader.close()
-    first.close()
+        kept.open("handbook")
+    assert kept.open("handbook", read_only=True).records.count_urls().known == 0
 
 
-def test_a_reader_before_the_first_crawl_reads_that_nothing_is_there(tmp_path: Path) -> None:
+def test_a_reader_before_the_first_crawl_reads_that_nothing_is_there(kept: Place) -> None:
     with pytest.raises(UserError, match="nothing was crawled yet"):
-        SqliteStore(tmp_path / "none", "s", read_only=True)
+        kept.open(read_only=True)
 
 
-def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "s.sqlite").write_bytes(b"certainly not a database" * 100)
-    with pytest.raises(StateError, match="file is not a database"):
-        SqliteStore(tmp_path / "s.sqlite", "s")
-
-
-def test_a_url_that_is_visited_twice_between_two_flushes_leaves_the_queue(state: SqliteStore) -> None:
+def test_a_url_that_is_visited_twice_between_two_flushes_leaves_the_queue(state: Store) -> None:
     state.begin_run(NOW, "")
     first, again = entry(1), entry(1)._replace(seq=7)
     state.records.discover_url(first, NOW)
@@ -203,7 +188,7 @@ def test_a_url_that_is_visited_twice_between_two_flushes_leaves_the_queue(state:
     assert state.queue.entries_of("h", 9) == []
 
 
-def test_display_urls_are_found_flushed_or_not(state: SqliteStore) -> None:
+def test_display_urls_are_found_flushed_or_not(state: Store) -> None:
     state.begin_run(NOW, "")
     assert state.records.with_display_url("http://d/") == []
     state.records.discover_url(entry(1)._replace(display_url="http://d/"), NOW)
@@ -220,7 +205,7 @@ def test_display_urls_are_found_flushed_or_not(state: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize("flushed", [False, True])
-def test_an_amended_record_keeps_its_place_in_the_queue(state: SqliteStore, flushed: bool) -> None:
+def test_an_amended_record_keeps_its_place_in_the_queue(state: Store, flushed: bool) -> None:
     state.begin_run(NOW, "")
     for number in (1, 2):
         state.records.discover_url(entry(number), NOW)
@@ -240,7 +225,7 @@ def test_an_amended_record_keeps_its_place_in_the_queue(state: SqliteStore, flus
     assert record.etag == "newest"
 
 
-def test_what_the_index_committed_counts_once(state: SqliteStore) -> None:
+def test_what_the_index_committed_counts_once(state: Store) -> None:
     state.begin_run(NOW, "scope")
     state.records.discover_url(entry(1), NOW)
     state.records.finish_url(entry(1), done(entry(1), submitted=True))
@@ -253,7 +238,7 @@ def test_what_the_index_committed_counts_once(state: SqliteStore) -> None:
     assert not known.indexed, "it has left since"
 
 
-def test_what_was_noted_of_a_url_does_not_come_back_when_it_is_forgotten(state: SqliteStore) -> None:
+def test_what_was_noted_of_a_url_does_not_come_back_when_it_is_forgotten(state: Store) -> None:
     state.begin_run(NOW, "scope")
     state.records.discover_url(entry(1), NOW)
     state.records.finish_url(entry(1), done(entry(1)))

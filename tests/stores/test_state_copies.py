@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from stores.conftest import Place
 
-from ultracrawl.stores import Copy, QueueEntry, SqliteStore
+from ultracrawl.stores import Copy, QueueEntry
 
 NOW = 1_700_000_000.0
 
 
-def test_copies_are_found_by_checksum_and_leave_with_their_url(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    store = SqliteStore(path, "s")
+def test_copies_are_found_by_checksum_and_leave_with_their_url(kept: Place) -> None:
+    store = kept.open()
     store.begin_run(NOW, "")
     for key in (1, 2, 3):
         store.records.discover_url(QueueEntry(key, f"http://h/{key}", "h", 0, key), NOW)
@@ -25,8 +24,7 @@ def test_copies_are_found_by_checksum_and_leave_with_their_url(tmp_path: Path) -
     assert (store.documents.copy_of(1), store.documents.copy_of(3)) == (None, Copy("a", False))
     store.flush()
     store.close()
-    store = SqliteStore(path, "s")
+    store = kept.open()
     assert (store.documents.copies("a"), store.documents.copies("b")) == ({3: False}, {2: True})
     store.drop_urls([2])
     assert store.documents.copy_of(2) is None
-    store.close()

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from stores.conftest import Place
 
-from ultracrawl.stores import QueueEntry, SqliteStore
+from ultracrawl.stores import QueueEntry, Store
 
 NOW = 1_700_000_000.0
 
 
-def opened(path: Path) -> SqliteStore:
-    state = SqliteStore(path, "s")
+def opened(place: Place) -> Store:
+    state = place.open()
     state.begin_run(NOW, "")
     return state
 
 
-def discover(state: SqliteStore, *keys: int, depth: int = 1) -> None:
+def discover(state: Store, *keys: int, depth: int = 1) -> None:
     for key in keys:
         state.records.discover_url(QueueEntry(key, f"http://h/{key}", "h", depth, key), NOW)
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "s.sqlite"
-
-
-def test_hops_are_read_back_before_and_after_the_flush_and_by_the_next_process__fast_176(file: Path) -> None:
-    state = opened(file)
+def test_hops_are_read_back_before_and_after_the_flush_and_by_the_next_process__fast_176(kept: Place) -> None:
+    state = opened(kept)
     discover(state, 1, 2, 3)
     state.queue.put_hops(1, 2)
     state.queue.put_hops(2, 1)
@@ -37,24 +31,20 @@ def test_hops_are_read_back_before_and_after_the_flush_and_by_the_next_process__
     state.queue.put_hops(1, 0)
     assert state.queue.hops_to([1, 2, 3]) == {2: 1}
     state.close()
-    again = opened(file)
-    assert again.queue.hops_to([1, 2, 3]) == {2: 1}
-    again.close()
+    assert opened(kept).queue.hops_to([1, 2, 3]) == {2: 1}
 
 
-def test_what_was_not_flushed_is_lost_together_with_the_url(file: Path) -> None:
-    state = opened(file)
+def test_what_was_not_flushed_is_lost_together_with_the_url(kept: Place) -> None:
+    state = opened(kept)
     discover(state, 1)
     state.queue.put_hops(1, 2)
-    reader = SqliteStore(file, "s", read_only=True)
+    reader = kept.open(read_only=True)
     assert (reader.records.get_record(1), reader.queue.hops_to([1])) == (None, {})
-    reader.close()
-    state.close()
 
 
 @pytest.mark.parametrize(("hops", "expected"), [(2, {2: 2, 3: 2}), (0, {})])
-def test_reset_holds_for_all_but_start_urls(file: Path, hops: int, expected: dict[int, int]) -> None:
-    state = opened(file)
+def test_reset_holds_for_all_but_start_urls(place: Place, hops: int, expected: dict[int, int]) -> None:
+    state = opened(place)
     discover(state, 1, depth=0)
     discover(state, 2, 3)
     state.queue.put_hops(3, 1)
@@ -64,4 +54,3 @@ def test_reset_holds_for_all_but_start_urls(file: Path, hops: int, expected: dic
     state.queue.put_hops(2, 0)
     state.drop_urls([3])
     assert state.queue.hops_to([1, 2, 3]) == {}
-    state.close()

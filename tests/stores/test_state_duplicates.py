@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
+from stores.conftest import Place
 
 from ultracrawl.model import Page, UrlRecord
 from ultracrawl.rules.duplicates import fingerprint
 from ultracrawl.rules.duplicates.fingerprint import Fingerprints, blocks, distance, signature
 from ultracrawl.rules.urls.canonical import url_key
-from ultracrawl.stores import QueueEntry, SqliteStore
+from ultracrawl.stores import QueueEntry, Store
 
 PRINT = b"0123456789abcdef"
+
+
+@pytest.fixture
+def state(place: Place) -> Store:
+    return place.open("a")
 
 
 def entry(url: str, seq: int) -> QueueEntry:
@@ -21,8 +26,7 @@ def entry(url: str, seq: int) -> QueueEntry:
 
 
 @pytest.mark.parametrize("flushed", [False, True], ids=["unflushed", "flushed"])
-def test_records_of_equal_content_are_found(tmp_path: Path, flushed: bool) -> None:
-    state = SqliteStore(tmp_path / "a.sqlite", "a")
+def test_records_of_equal_content_are_found(state: Store, flushed: bool) -> None:
     for number, url in enumerate(("http://x/a", "http://x/b", "http://x/c"), 1):
         found = entry(url, number)
         state.records.discover_url(found, 1.0)
@@ -35,17 +39,13 @@ def test_records_of_equal_content_are_found(tmp_path: Path, flushed: bool) -> No
     assert state.records.with_fingerprint(PRINT)[0].preference == 2
     state.records.amend_record(url_key("http://x/a"), UrlRecord("http://x/a", "a"))
     assert [one.url for one in state.records.with_fingerprint(PRINT)] == ["http://x/b"]
-    state.close()
 
 
 @pytest.mark.parametrize("flushed", [False, True], ids=["unflushed", "flushed"])
 @pytest.mark.parametrize(
     ("parts", "within", "found"), [(0, 3, True), (3, 3, True), (5, 4, False), (3, 2, False), (1, 0, False)]
 )
-def test_the_nearest_text_is_found(
-    tmp_path: Path, flushed: bool, parts: int, within: int, found: bool
-) -> None:
-    state = SqliteStore(tmp_path / "a.sqlite", "a")
+def test_the_nearest_text_is_found(state: Store, flushed: bool, parts: int, within: int, found: bool) -> None:
     dice = random.Random(parts)
     value = dice.getrandbits(64) | 1 << 63
     state.records.put_signature(PRINT, value)
@@ -56,27 +56,22 @@ def test_the_nearest_text_is_found(
         for part in dice.sample(range(16), parts):
             other ^= dice.randrange(1, 16) << 4 * part
         assert state.records.nearest_signature(other, within) == (PRINT if found else None)
-    state.close()
 
 
-def test_signatures_of_another_form_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    state = SqliteStore(tmp_path / "a.sqlite", "a")
+def test_signatures_of_another_form_are_not_compared(state: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as former:
         former.setattr(fingerprint, "FORM", fingerprint.FORM - 1)
         state.records.put_signature(PRINT, 5)
         state.flush()
         assert state.records.nearest_signature(5, 0) == PRINT
     assert state.records.nearest_signature(5, 4) is None
-    state.close()
 
 
-def test_texts_that_no_page_has_are_forgotten_by_the_next_run(tmp_path: Path) -> None:
-    state = SqliteStore(tmp_path / "a.sqlite", "a")
+def test_texts_that_no_page_has_are_forgotten_by_the_next_run(state: Store) -> None:
     state.records.put_signature(PRINT, 5)
     state.flush()
     state.begin_run(1.0, "scope")
     assert state.records.nearest_signature(5, 0) is None
-    state.close()
 
 
 def test_signature_is_close_for_close_texts_only() -> None:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
+from stores.conftest import Place
 
 from ultracrawl.rules.recrawl.feed_links import FeedLink
-from ultracrawl.stores import SqliteStore
+from ultracrawl.stores import Store
 
 NEWS = [FeedLink(11, 5.0, 4.0, 1, expired=True), FeedLink(12, 6.0, only=True)]
 
 
 @pytest.fixture
-def state() -> Iterator[SqliteStore]:
-    store = SqliteStore(":memory:", "s")
+def state(place: Place) -> Store:
+    store = place.open()
     store.begin_run(1.0, "")
-    yield store
-    store.close()
+    return store
 
 
 @pytest.mark.parametrize("flushed", [False, True])
-def test_a_list_comes_back_as_it_was_put(state: SqliteStore, flushed: bool) -> None:
+def test_a_list_comes_back_as_it_was_put(state: Store, flushed: bool) -> None:
     state.sites.put_feed_links(1, NEWS)
     state.sites.put_feed_links(2, [])
     if flushed:
@@ -33,7 +31,7 @@ def test_a_list_comes_back_as_it_was_put(state: SqliteStore, flushed: bool) -> N
     assert list(state.sites.all_feed_links()) == [(1, link) for link in NEWS]
 
 
-def test_a_list_replaces_the_one_before(state: SqliteStore) -> None:
+def test_a_list_replaces_the_one_before(state: Store) -> None:
     state.sites.put_feed_links(1, NEWS)
     state.sites.put_feed_links(2, NEWS[:1])
     state.flush()

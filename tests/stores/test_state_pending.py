@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from stores.conftest import Place
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.stores import QueueEntry, Retained, SqliteStore
+from ultracrawl.stores import QueueEntry, Retained, Store
 
 NOW = 1_700_000_000.0
 
@@ -22,22 +21,21 @@ def record(one: QueueEntry, **changes: object) -> UrlRecord:
     return replace(UrlRecord(one.url, "s", one.depth, first_seen=NOW), **changes)
 
 
-@pytest.fixture(params=["file", "memory"])
-def state(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteStore]:
-    store = SqliteStore(tmp_path / "s.sqlite" if request.param == "file" else ":memory:", "s")
+@pytest.fixture
+def state(place: Place) -> Store:
+    store = place.open()
     store.begin_run(NOW, "")
-    yield store
-    store.close()
+    return store
 
 
-def keep(state: SqliteStore, one: QueueEntry, document: bytes) -> None:
+def keep(state: Store, one: QueueEntry, document: bytes) -> None:
     state.records.discover_url(one, NOW)
     state.documents.retain_document(Retained.APPROVAL, one.key, document)
     done = record(one, outcome=UrlOutcome.PENDING, status_code=StatusCode.CRAWLED, pending=True)
     state.records.finish_url(one, done)
 
 
-def test_a_kept_document_comes_back_before_and_after_the_flush(state: SqliteStore) -> None:
+def test_a_kept_document_comes_back_before_and_after_the_flush(state: Store) -> None:
     keep(state, entry(1), b"one")
     assert state.documents.retained_document(Retained.APPROVAL, 1) == b"one"
     known = state.records.get_record(1)
@@ -50,7 +48,7 @@ def test_a_kept_document_comes_back_before_and_after_the_flush(state: SqliteStor
     assert (state.records.count_urls().pending, list(state.records.pending_records())) == (1, [known])
 
 
-def test_a_later_version_replaces_and_discarding_lets_go(state: SqliteStore) -> None:
+def test_a_later_version_replaces_and_discarding_lets_go(state: Store) -> None:
     keep(state, entry(1), b"one")
     state.flush()
     state.documents.retain_document(Retained.APPROVAL, 1, b"two")
@@ -65,7 +63,7 @@ def test_a_later_version_replaces_and_discarding_lets_go(state: SqliteStore) -> 
     assert not known.pending
 
 
-def test_keys_come_by_depth_and_url_and_dropped_urls_take_their_documents_along(state: SqliteStore) -> None:
+def test_keys_come_by_depth_and_url_and_dropped_urls_take_their_documents_along(state: Store) -> None:
     for number, depth in ((3, 0), (1, 1), (2, 1)):
         keep(state, entry(number, depth), b"x")
     state.flush()
@@ -74,24 +72,21 @@ def test_keys_come_by_depth_and_url_and_dropped_urls_take_their_documents_along(
     assert state.documents.retained_keys(Retained.APPROVAL) == [3, 2]
 
 
-def test_what_was_not_flushed_is_lost_together_with_its_record(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    first = SqliteStore(path, "s")
+def test_what_was_not_flushed_is_lost_together_with_its_record(kept: Place) -> None:
+    first = kept.open()
     first.begin_run(NOW, "")
     keep(first, entry(1), b"one")
     first.flush()
     first.documents.release_document(Retained.APPROVAL, 1)
     first.records.amend_record(1, record(entry(1), submitted=True))
-    reader = SqliteStore(path, "s", read_only=True)
+    reader = kept.open(read_only=True)
     assert reader.documents.retained_document(Retained.APPROVAL, 1) == b"one"
     (known,) = reader.records.all_records()
     assert (known.pending, known.submitted) == (True, False)
-    reader.close()
-    first.close()
 
 
 def test_removed_urls_leave_the_queue_and_no_new_run_takes_them_up__ultra_search_117(
-    state: SqliteStore,
+    state: Store,
 ) -> None:
     for number in (1, 2, 3):
         state.records.discover_url(entry(number), NOW)
@@ -105,7 +100,7 @@ def test_removed_urls_leave_the_queue_and_no_new_run_takes_them_up__ultra_search
     assert state.records.known_urls([1]) == {1: ("http://h/1", 0)}, "it stays known"
 
 
-def test_the_stored_documents_that_are_kept_are_those_of_some_use(state: SqliteStore) -> None:
+def test_the_stored_documents_that_are_kept_are_those_of_some_use(state: Store) -> None:
     """In the index, on the way there, waiting for an approval or for the place of another; the rest goes."""
     for number, changes in enumerate(
         [

@@ -6,12 +6,12 @@ import random
 from collections import defaultdict
 
 import pytest
+from stores.conftest import Place
 
 from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
-from ultracrawl.stores import QueueEntry, SqliteStore
-from ultracrawl.stores.sqlite.queue import MAX_ROW_IDS
-from ultracrawl.stores.sqlite.read_ahead import MAX_ROWS, MAX_SITE_ROWS, MIN_ROWS, PAUSE_SITES, ReadAhead
+from ultracrawl.stores import QueueEntry, Store
+from ultracrawl.stores.sqlite.read_ahead import MAX_SITE_ROWS
 
 
 def entry(site: str, number: int, seq: int) -> QueueEntry:
@@ -25,8 +25,8 @@ def record(one: QueueEntry, reason: str = "") -> UrlRecord:
     )
 
 
-def filled(sites: int, urls: int) -> SqliteStore:
-    state = SqliteStore(":memory:", "s")
+def filled(place: Place, sites: int, urls: int) -> Store:
+    state = place.open()
     state.begin_run(1.0, "")
     for number in range(urls):
         for site in range(sites):
@@ -36,8 +36,8 @@ def filled(sites: int, urls: int) -> SqliteStore:
 
 
 @pytest.mark.parametrize("read", [True, False], ids=["read_from_the_queue", "found_just_now"])
-def test_a_dropped_url_whose_place_is_given_away_harms_nobody(read: bool) -> None:
-    state = filled(1, 2)
+def test_a_dropped_url_whose_place_is_given_away_harms_nobody(place: Place, read: bool) -> None:
+    state = filled(place, 1, 2)
     first, last = (entry("s0000", number, number + 1) for number in (0, 1))
     if read:
         assert [one.key for one in state.queue.entries_of("s0000", 9)] == [first.key, last.key]
@@ -52,8 +52,8 @@ def test_a_dropped_url_whose_place_is_given_away_harms_nobody(read: bool) -> Non
     assert [one.key for one in state.queue.entries_of("s0000", 9)] == [first.key, successor.key]
 
 
-def test_a_queued_url_that_is_forgotten_leaves_the_queue_with_its_row() -> None:
-    state = filled(1, 1)
+def test_a_queued_url_that_is_forgotten_leaves_the_queue_with_its_row(place: Place) -> None:
+    state = filled(place, 1, 1)
     run, _ = state.begin_run(2.0, "")
     gone = entry("s0000", 0, 1)
     state.records.finish_url(
@@ -69,8 +69,8 @@ def test_a_queued_url_that_is_forgotten_leaves_the_queue_with_its_row() -> None:
     assert run.number == 1
 
 
-def test_a_url_that_is_found_twice_keeps_its_row() -> None:
-    state = filled(1, 1)
+def test_a_url_that_is_found_twice_keeps_its_row(place: Place) -> None:
+    state = filled(place, 1, 1)
     known, new = entry("s0000", 0, 5), entry("s0000", 1, 6)
     state.records.finish_url(entry("s0000", 0, 1), record(known, "kept"))
     state.flush()
@@ -80,23 +80,13 @@ def test_a_url_that_is_found_twice_keeps_its_row() -> None:
     assert {one.url: one.reason for one in state.records.all_records()} == {known.url: "kept", new.url: ""}
 
 
-def test_more_places_than_are_remembered() -> None:
-    state = filled(1, 3)
-    waiting = state.queue.entries_of("s0000", 9)
-    state.queue.row_ids.remember((number, 1) for number in range(MAX_ROW_IDS + 1))
-    state.queue.entries_of("s0000", 1)  # forgets the places of the others
-    for one in waiting:
-        state.records.finish_url(one, record(one, one.url))
-    state.flush()
-    assert all(one.reason == one.url for one in state.records.all_records())
-    assert state.records.count_urls().queued == 0
-
-
 @pytest.mark.parametrize("order", ["by name", "shuffled", "backwards"])
 @pytest.mark.parametrize(("sites", "urls"), [(700, 1), (150, 7), (40, MAX_SITE_ROWS + 1)])
-def test_every_entry_is_read_once_whatever_happens_meanwhile(order: str, sites: int, urls: int) -> None:
+def test_every_entry_is_read_once_whatever_happens_meanwhile(
+    place: Place, order: str, sites: int, urls: int
+) -> None:
     """While sites are emptied one by one, others get new entries, and lose old ones."""
-    state, chance = filled(sites, urls), random.Random(7)
+    state, chance = filled(place, sites, urls), random.Random(7)
     names = [f"s{site:04}" for site in range(sites)]
     if order != "by name":
         chance.shuffle(names)
@@ -118,17 +108,8 @@ def test_every_entry_is_read_once_whatever_happens_meanwhile(order: str, sites: 
             expected[other].remove(dropped)
 
 
-def test_small_sites_in_order_cost_few_queries() -> None:
-    state = filled(2000, 1)
-    asked: list[str] = []
-    state._db.set_trace_callback(asked.append)
-    for site in range(2000):
-        assert len(state.queue.entries_of(f"s{site:04}", 16, range(1, 2))) == 1
-    assert len(asked) < 30
-
-
-def test_levels_and_limits_hold_for_what_was_read_ahead() -> None:
-    state = SqliteStore(":memory:", "s")
+def test_levels_and_limits_hold_for_what_was_read_ahead(place: Place) -> None:
+    state = place.open()
     state.begin_run(1.0, "")
     for site in ("a", "b"):
         for number in range(6):
@@ -137,23 +118,3 @@ def test_levels_and_limits_hold_for_what_was_read_ahead() -> None:
     state.queue.entries_of("a", 2)
     assert [one.seq for one in state.queue.entries_of("b", 2, range(2, 3))] == [2, 4]
     assert [one.seq for one in state.queue.entries_of("b", 9)] == [1, 3, 5, 2, 4, 6]
-
-
-def test_after_reading_in_vain_it_rests() -> None:
-    ahead = ReadAhead()
-    rows = [(0, 0, "", f"s{number}") for number in range(MIN_ROWS)]
-    assert ahead.wanted(MAX_SITE_ROWS + 1) == 0, "a large site has a query of its own"
-    assert ahead.wanted(1) == MIN_ROWS
-    ahead.fill(rows, more=True, without=set())
-    assert [ahead.take_site(name) for name in ("other", f"s{MIN_ROWS - 1}")] == [None, None], (
-        "the last may be cut"
-    )
-    assert [ahead.wanted(1) for _ in range(PAUSE_SITES + 1)] == [*[0] * PAUSE_SITES, MIN_ROWS]
-    ahead.fill(rows, more=False, without={"s0"})
-    assert (ahead.take_site("s0"), ahead.take_site("s1")) == (None, [rows[1]])
-    sizes = []
-    for _ in range(5):
-        sizes.append(ahead.wanted(1))
-        ahead.fill(rows, more=False, without=set())
-        ahead.take_site("s1")
-    assert sizes[-1] == MAX_ROWS

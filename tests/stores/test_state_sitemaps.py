@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from stores.conftest import Place
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.stores import QueueEntry, SqliteStore, StoredSitemap
+from ultracrawl.stores import QueueEntry, Store, StoredSitemap
 
 NOW = 1_700_000_000.0
 
@@ -19,23 +18,21 @@ def entry(number: int) -> QueueEntry:
     return QueueEntry(number, f"http://h/{number}", "h", 0, 0)
 
 
-def finish(state: SqliteStore, number: int, run: int, outcome: UrlOutcome = UrlOutcome.NOT_INDEXED) -> None:
+def finish(state: Store, number: int, run: int, outcome: UrlOutcome = UrlOutcome.NOT_INDEXED) -> None:
     state.records.finish_url(entry(number), UrlRecord(f"http://h/{number}", "s", outcome=outcome))
     state.sites.put_sitemap(number, StoredSitemap(run))
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> Iterator[SqliteStore]:
-    store = SqliteStore(tmp_path / "s.sqlite", "s")
-    yield store
-    store.close()
+def state(place: Place) -> Store:
+    return place.open()
 
 
-def end(state: SqliteStore) -> None:
+def end(state: Store) -> None:
     state.end_run(replace(state.runs(1)[0], finished=NOW))
 
 
-def test_a_sitemap_comes_back_as_it_was_written(state: SqliteStore) -> None:
+def test_a_sitemap_comes_back_as_it_was_written(state: Store) -> None:
     state.begin_run(NOW, "scope")
     dates = array("q", [5, 0]).tobytes()
     state.sites.put_sitemap(1, StoredSitemap(1, is_index=True, dates=dates))
@@ -48,7 +45,7 @@ def test_a_sitemap_comes_back_as_it_was_written(state: SqliteStore) -> None:
     assert state.sites.get_sitemap(2) is None
 
 
-def test_sitemaps_are_not_queued_as_pages(state: SqliteStore) -> None:
+def test_sitemaps_are_not_queued_as_pages(state: Store) -> None:
     state.begin_run(NOW, "scope")
     state.records.discover_url(QueueEntry(2, "http://h/2", "h", 0, 2), NOW)
     finish(state, 1, run=1)
@@ -57,7 +54,7 @@ def test_sitemaps_are_not_queued_as_pages(state: SqliteStore) -> None:
     assert [one.key for one in state.queue.entries_of("h", 10)] == [2]
 
 
-def test_sitemaps_that_are_gone_or_were_not_asked_for_are_forgotten(state: SqliteStore) -> None:
+def test_sitemaps_that_are_gone_or_were_not_asked_for_are_forgotten(state: Store) -> None:
     state.begin_run(NOW, "scope")
     for number in (1, 2, 3):
         finish(state, number, run=1)
@@ -72,14 +69,15 @@ def test_sitemaps_that_are_gone_or_were_not_asked_for_are_forgotten(state: Sqlit
     assert [record.url for record in state.records.all_records()] == ["http://h/1"]
 
 
-def test_dropped_urls_are_no_sitemaps_any_more(state: SqliteStore) -> None:
+def test_dropped_urls_are_no_sitemaps_any_more(state: Store) -> None:
     state.begin_run(NOW, "scope")
     finish(state, 1, run=1)
     state.drop_urls([1])
     assert state.sites.sitemap_keys() == set()
 
 
-def test_the_latest_date_counts_until_the_next_run(state: SqliteStore, tmp_path: Path) -> None:
+def test_the_latest_date_counts_until_the_next_run(kept: Place) -> None:
+    state = kept.open()
     state.begin_run(NOW, "scope")
     assert not state.sites.dates_announced
     state.sites.announce_dates([(1, 10), (2, 10)])
@@ -88,7 +86,7 @@ def test_the_latest_date_counts_until_the_next_run(state: SqliteStore, tmp_path:
     assert state.sites.dates_announced
     state.flush()
     state.close()
-    resumed = SqliteStore(tmp_path / "s.sqlite", "s")
+    resumed = kept.open()
     assert resumed.begin_run(NOW, "scope")[1]
     assert resumed.sites.dates_announced, "what was said before the kill still holds"
     assert resumed.sites.announced_dates([1, 2, 3]) == {1: 10, 2: 11}
@@ -96,4 +94,3 @@ def test_the_latest_date_counts_until_the_next_run(state: SqliteStore, tmp_path:
     resumed.begin_run(NOW, "scope")
     assert not resumed.sites.dates_announced
     assert resumed.sites.announced_dates([1, 2, 3]) == {}
-    resumed.close()

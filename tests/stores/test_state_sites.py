@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from stores.conftest import Place
 
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import (
     QueueEntry,
     QueueStart,
-    SqliteStore,
     StoredSite,
 )
 
@@ -18,13 +17,13 @@ def entry(path: str, seq: int, level: int = 1, depth: int = 1) -> QueueEntry:
     return QueueEntry(url_key(url), url, "a.example.com", depth, seq, level=level)
 
 
-def test_a_site_is_remembered(tmp_path: Path) -> None:
+def test_a_site_is_remembered(kept: Place) -> None:
     row = StoredSite("a", 12.5, None, 3, "2 rules", "b")
-    state = SqliteStore(tmp_path / "s.sqlite", "s")
+    state = kept.open()
     state.sites.put_site(StoredSite("a"))
     state.sites.put_site(row)
     assert state.sites.get_site("a") == row
-    reader = SqliteStore(tmp_path / "s.sqlite", "s", read_only=True)
+    reader = kept.open(read_only=True)
     assert reader.sites.get_site("a") is None
     state.flush()
     assert reader.sites.get_site("a") == row
@@ -33,12 +32,10 @@ def test_a_site_is_remembered(tmp_path: Path) -> None:
     state.flush()
     assert {one.site for one in reader.sites.special_sites()} == {"a", "slow"}
     assert reader.sites.get_site("b") is None
-    reader.close()
-    state.close()
 
 
-def test_fast_17_sites_begin_afresh_in_the_next_run_and_not_in_a_resumed_one(tmp_path: Path) -> None:
-    state = SqliteStore(tmp_path / "s.sqlite", "s")
+def test_fast_17_sites_begin_afresh_in_the_next_run_and_not_in_a_resumed_one(place: Place) -> None:
+    state = place.open()
     run, _ = state.begin_run(100.0, "scope")
     state.sites.put_site(StoredSite("a", 160.0, given_up=run.number))
     state.flush()
@@ -52,11 +49,10 @@ def test_fast_17_sites_begin_afresh_in_the_next_run_and_not_in_a_resumed_one(tmp
     assert state.sites.renewed == ("a",)
     state.begin_run(40 * 86_400.0, "yet another")
     assert state.sites.get_site("a") is None, "long ago"
-    state.close()
 
 
-def test_fast_148_entries_come_back_by_level_then_depth_then_order(tmp_path: Path) -> None:
-    state = SqliteStore(tmp_path / "s.sqlite", "s")
+def test_fast_148_entries_come_back_by_level_then_depth_then_order(place: Place) -> None:
+    state = place.open()
     state.begin_run(1.0, "")
     for one in (
         entry("e", 1, 2),
@@ -78,4 +74,3 @@ def test_fast_148_entries_come_back_by_level_then_depth_then_order(tmp_path: Pat
     state.begin_run(2.0, "again", QueueStart(level_of=lambda url: 7 if url.endswith("b") else 3))
     assert [(one.url[-1], one.level) for one in state.queue.entries_of("a.example.com", 9)][-1] == ("b", 7)
     assert state.queue.number_by_level("a.example.com") == {3: 4, 7: 1}
-    state.close()
