@@ -1,6 +1,7 @@
 """Installs the wheel without extras as a user would: for the oldest Python that can run it, and for the newest.
 
 `python tests/install/environments.py` makes an environment for each in `var/plain`; again only what has changed.
+One more has the oldest Python and the oldest version of each package that `pyproject.toml` allows.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "var" / "plain"
 SINCE, UNTIL = 11, 14
 """The minor versions of Python 3 that are looked for."""
+
+LOWEST = FOLDER / "lowest"
+"""The environment with the oldest versions of packages."""
 
 _STAMP = ".installed"
 _ABOUT = "import sys, venv, ensurepip; print(sys.version_info.minor, sys.version)"
@@ -26,6 +31,13 @@ _ABOUT = "import sys, venv, ensurepip; print(sys.version_info.minor, sys.version
 def environments() -> list[Path]:
     """Return the environments that were made, the oldest Python first."""
     return sorted(path.parent for path in FOLDER.glob(f"python3.*/{_STAMP}"))
+
+
+def lower_bounds() -> list[str]:
+    """Return the oldest version that is allowed of each package, as constraints of pip."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    found = (re.match(r"([\w.-]+)>=([\w.]+)", one) for one in project["dependencies"])
+    return [f"{one[1]}=={one[2]}" for one in found if one]
 
 
 def interpreters() -> dict[int, tuple[str, str]]:
@@ -90,7 +102,10 @@ def _wheel(digest: str) -> Path:
     return wheel
 
 
-def _install(environment: Path, program: str, version: str, wheel: Path, built: str) -> None:
+def _install(
+    environment: Path, found: tuple[str, str], wheel: Path, built: str, constraints: tuple[str, ...] = ()
+) -> None:
+    program, version = found[0], found[1].replace("\n", " ")
     needed = f"{version} {_digest(ROOT / 'pyproject.toml')}"
     stamp = environment / _STAMP
     has = stamp.read_text().splitlines() if stamp.exists() else []
@@ -103,7 +118,9 @@ def _install(environment: Path, program: str, version: str, wheel: Path, built: 
     else:
         print(f"Installing ultracrawl without extras for Python {version.split(maxsplit=1)[0]}", flush=True)
         _run(program, "-m", "venv", "--clear", environment)
-        _pip(python, "install", "--no-compile", wheel)
+        listed = environment / "constraints.txt"
+        listed.write_text("\n".join(constraints))
+        _pip(python, "install", "--no-compile", "--constraint", listed, wheel)
     stamp.write_text(f"{needed}\n{built}\n")
 
 
@@ -122,8 +139,8 @@ def main() -> int:
         if int(re.sub(r".*\.", "", environment.name)) not in chosen:
             shutil.rmtree(environment)
     for minor in chosen:
-        program, version = found[minor]
-        _install(FOLDER / f"python3.{minor}", program, version.replace("\n", " "), wheel, built)
+        _install(FOLDER / f"python3.{minor}", found[minor], wheel, built)
+    _install(LOWEST, found[chosen[0]], wheel, built, tuple(lower_bounds()))
     if len(chosen) == 1:
         print(
             f"Python 3.{chosen[0]} is the only one here: what another Python makes of an index is not tried",

@@ -9,7 +9,7 @@ from pathlib import Path
 from support.project import Ended, Workspace
 from support.requirement import require
 
-from .environments import environments
+from .environments import LOWEST, environments
 
 MAKE = "make plain"
 
@@ -45,9 +45,11 @@ class Installed(Workspace):
         return ended
 
 
-def installed(number: int) -> Path:
-    """Return the environment of the oldest Python (0), or of the newest (-1)."""
+def installed(number: int | None) -> Path:
+    """Return the environment of the oldest Python (0), of the newest (-1), or with the oldest packages (None)."""
     made = environments()
     require(made, "an installation of the wheel", get=MAKE)
+    if number is None:
+        return LOWEST
     require(number == 0 or len(made) > 1, "a second Python (3.12 or newer) with an installation", get=MAKE)
     return made[number]

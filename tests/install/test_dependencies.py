@@ -9,12 +9,31 @@ import tomllib
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 from support.project import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+_FILE = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, BUILD = _FILE["project"], _FILE["build-system"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 FOR_USERS = sorted(EXTRAS.keys() - {"all", "bench", "dev", "fast"})
 """`fast` brings the compiled core, which has no release yet."""
+
+WITHOUT_KNOWN_HOLES = {
+    "certifi": ("2024.7.4", "CVE-2024-39689"),
+    "cryptography": ("46.0.5", "CVE-2026-26007"),
+    "dnspython": ("2.6.1", "CVE-2023-29483"),
+    "h11": ("0.16", "CVE-2025-43859"),
+    "jinja2": ("3.1.6", "CVE-2025-27516"),
+    "pillow": ("12.1.1", "CVE-2026-25990"),
+    "pymysql": ("1.1.1", "CVE-2024-36039"),
+    "scrapy": ("2.13.4", "CVE-2025-6176"),
+    "setuptools": ("78.1.1", "CVE-2025-47273"),
+    "starlette": ("0.49.1", "CVE-2025-62727"),
+    "twisted": ("24.7", "CVE-2024-41671"),
+}
+"""The first version of a package without holes that its advisories name, and the latest of these."""
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -53,6 +72,20 @@ def test_everything_imported_is_declared() -> None:
         if not declared & {normal(one) for one in brought_by.get(package, [package])}
     }
     assert undeclared == set()
+
+
+@pytest.mark.parametrize("name", WITHOUT_KNOWN_HOLES)
+def test_no_version_with_a_known_hole_is_allowed(name: str) -> None:
+    everything = [
+        *BUILD["requires"],
+        *PROJECT["dependencies"],
+        *(one for extra in EXTRAS.values() for one in extra),
+    ]
+    specifiers = [one.specifier for one in map(Requirement, everything) if normal(one.name) == name]
+    bounds = [Version(one.version) for specifier in specifiers for one in specifier if one.operator == ">="]
+    first, advisory = WITHOUT_KNOWN_HOLES[name]
+    assert bounds
+    assert min(bounds) >= Version(first), advisory
 
 
 def test_the_extra_all_has_every_extra_for_users() -> None:

@@ -37,8 +37,10 @@ def no_curl(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(folder)}
 
 
-@pytest.mark.parametrize("python", [0, -1], ids=["oldest", "newest"])
-def test_first_crawl_second_run_search_and_status(site: Site, url: str, tmp_path: Path, python: int) -> None:
+@pytest.mark.parametrize("python", [0, -1, None], ids=["oldest", "newest", "oldest-packages"])
+def test_first_crawl_second_run_search_and_status(
+    site: Site, url: str, tmp_path: Path, python: int | None
+) -> None:
     work = Installed(tmp_path, installed(python))
     first = work.done("crawl", "--url", f"{url}/", "--delay", "0")
     assert "Note:" not in first.out
