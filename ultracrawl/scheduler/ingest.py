@@ -133,7 +133,10 @@ class LinkIngest(Feature):
         if known := self._context.store.records.known_urls([key]):
             if self._shares_key(canonical, known[key][0]):
                 return False
-            return self._activator.queue_known_seed(canonical)
+            queued = self._activator.queue_known_seed(canonical)
+            if known[key][1]:  # a link, or another source, led here first
+                self._repeats.apply_shorter_routes([(key, 0)])
+            return queued
         rule = rules.boundary.rejects(canonical, seed=True)
         for on_judged in self._context.hooks[Feature.candidate_judged]:
             on_judged(Candidate(canonical, seed=True), rule or "")

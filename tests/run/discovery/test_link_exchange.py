@@ -65,6 +65,16 @@ def test_fast_5_a_link_counts_as_one_hop(pages: Site, url: str, workspace: Works
     assert (outer["outcomes"], outer["rejected_by"]["depth 0"]) == ({}, 6)
 
 
+def test_a_start_url_that_another_source_links_to_stays_one(
+    pages: Site, url: str, workspace: Workspace
+) -> None:
+    pages.page("/out/b", title="B", text="needle", links=["/out/next"])
+    pages.page("/out/next", title="Next", text="needle")
+    define(workspace, url, depth=1, start_urls=[f"{url}/out/b"])
+    workspace.crawl()
+    assert pages.count("/out/next") == 1
+
+
 def test_links_wait_until_the_receiver_runs_and_survive_a_crash(
     pages: Site, url: str, workspace: Workspace
 ) -> None:
