@@ -24,12 +24,17 @@ class Authority:
         self.file = self._write("ca.pem", self._own.sign(self._key, hashes.SHA256()).public_bytes(_PEM))
 
     def issue(
-        self, name: str, password: str = "", *, addresses: Sequence[str] = ("127.0.0.1", "127.0.0.2")
+        self,
+        name: str,
+        password: str = "",
+        *,
+        addresses: Sequence[str] = ("127.0.0.1", "127.0.0.2"),
+        hosts: Sequence[str] = ("localhost",),
     ) -> tuple[Path, Path]:
-        """Return certificate and key for a client, or for a server on localhost and some addresses."""
+        """Return certificate and key for a client, or for a server with some names and addresses."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-        names = [x509.DNSName("localhost")]
+        names: list[x509.GeneralName] = [*map(x509.DNSName, hosts)]
         names += [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
         built = self._builder(subject, key).add_extension(x509.SubjectAlternativeName(names), critical=False)
         certificate = built.sign(self._key, hashes.SHA256()).public_bytes(_PEM)

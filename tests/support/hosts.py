@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import ssl
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+from urllib.parse import urlsplit
 
+import pycurl
+
+from support import in_process
+from support.certificates import Authority
+from support.leaping_loop import LeapingLoop
 from support.network import NetworkSite, resolved
 from support.resource import Html, Reply
 from support.server import Request
+from support.site import Site
+from ultracrawl.handlers.curl.client import CurlClient
 
 PUBLIC = "93.184.215.14"
 """The address of a host that was given none."""
@@ -53,6 +67,38 @@ class Hosts(NetworkSite):
             stack.enter_context(resolved(self.names))
             for port in (80, 443):
                 stack.enter_context(self.serve("0.0.0.0", port))
+            yield
+
+    @contextmanager
+    def over_tls(self, folder: Path) -> Iterator[None]:
+        """Have the hosts answer over TLS at an address of this machine; the authority is `ca.pem` in the folder.
+
+        Nobody else is told of the names: all that a crawl connects to is this server.
+        """
+        with tempfile.TemporaryDirectory() as keys, ExitStack() as stack:
+            authority = Authority(Path(keys))
+            server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            server.load_cert_chain(*authority.issue("server", hosts=list(self.names)))
+            authority.file.rename(folder / "ca.pem")
+            ports = {
+                port: stack.enter_context(Site.serve(self, tls=tls))
+                for port, tls in ((443, server), (80, None))
+            }
+            places = [f":{port}:{urlsplit(address).netloc}" for port, address in ports.items()]
+
+            class Client(CurlClient):
+                def __init__(self, *parts: Any) -> None:
+                    super().__init__(*parts)
+                    self._options.append((pycurl.CONNECT_TO, places))
+
+                async def fetch(self, request: Any) -> Any:
+                    loop = asyncio.get_running_loop()
+                    assert isinstance(loop, LeapingLoop)
+                    with loop.true_time():
+                        return await super().fetch(request)
+
+            stack.enter_context(resolved(dict.fromkeys(self.names, "127.0.0.1")))
+            stack.enter_context(mock.patch.object(in_process, "NetworkClient", Client))
             yield
 
     def _of_host(self, request: Request) -> Reply:

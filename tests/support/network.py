@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import socket
+import ssl
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -108,7 +109,10 @@ class NetworkSite(Site):
     """A site that is served in the network of this process, without sockets."""
 
     @contextmanager
-    def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+    def serve(
+        self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+    ) -> Iterator[str]:
+        assert tls is None, "there is no TLS: it needs `Site`"
         with _network.serve(self._answer, host, port) as url:
             yield url
 

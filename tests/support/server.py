@@ -1,6 +1,7 @@
 """An HTTP/1.1 server on loopback for tests: one thread, one event loop, many kept-alive connections."""
 
 import asyncio
+import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -48,7 +49,14 @@ class Server:
     Afterwards the address refuses connections: no other server gets it (`free_port`).
     """
 
-    def __init__(self, answer: Callable[[Request], Reply], host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self,
+        answer: Callable[[Request], Reply],
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._tls = tls
         self.host = host
         self.port = port or free_port(host)
         self._answer = answer
@@ -61,7 +69,7 @@ class Server:
     @property
     def url(self) -> str:
         """The address without a slash at its end."""
-        return f"http://{self.host}:{self.port}"
+        return f"{'https' if self._tls else 'http'}://{self.host}:{self.port}"
 
     def start(self) -> None:
         """Return when the server accepts connections; raise OSError when the address cannot be had."""
@@ -83,7 +91,9 @@ class Server:
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
-        server = await self._loop.create_server(self._connection, self.host, self.port, backlog=512)
+        server = await self._loop.create_server(
+            self._connection, self.host, self.port, backlog=512, ssl=self._tls
+        )
         self._started.set_result(server.sockets[0].getsockname()[1])
         await self._stopping.wait()
         server.close()

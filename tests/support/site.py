@@ -1,5 +1,6 @@
 """A web site written as code, served on loopback, that records every request it got."""
 
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -257,12 +258,14 @@ class Site:
     # Serving -----------------------------------------------------------------------------------------------
 
     @contextmanager
-    def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+    def serve(
+        self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+    ) -> Iterator[str]:
         """Serve the site in a thread and give its address, without a slash at the end.
 
         Every address of 127.0.0.0/8 is a host of its own; the site can be served on several at once.
         """
-        server = Server(self._answer, host, port)
+        server = Server(self._answer, host, port, tls)
         server.start()
         try:
             yield server.url
