@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,7 +43,6 @@ class Play:
     proxy: Proxy
     ftp_server: ExitStack
     ahead: float = 0.0
-    codes: list[int] = field(default_factory=list)
 
     @property
     def port(self) -> str:
@@ -71,7 +70,6 @@ class Play:
                 "crawl", "--json", "-c", "collection.xml", **{AHEAD: str(self.ahead)}
             )
             assert ended.code in codes, ended.err
-            self.codes.append(ended.code)
 
     def requests(self, *hidden: str) -> list[Request]:
         """Return the requests in their order, without those for robots.txt."""
@@ -90,10 +88,6 @@ class Play:
     def gaps(self) -> list[float]:
         """Return the seconds between requests."""
         return [round(b.time - a.time, 1) for a, b in pairwise(self.requests())]
-
-    def outcome(self, path: str) -> str:
-        rows = self.workspace.command("urls", "--json", "-c", "collection.xml").lines
-        return next((row["outcome"] for row in rows if urlsplit(row["access_url"])[2] == path), "unknown")
 
     def found(self, *words: str) -> list[str]:
         """Return the paths of the documents that are found."""
@@ -172,30 +166,31 @@ def play(folder: Path, case: Case, *, with_it: bool, real: bool) -> object:
         return case.story(Play(workspace, site, url, served, proxy, ftp_server))
 
 
-def written(text: str) -> Iterator[tuple[tuple[str, ...], int, tuple[str, ...]]]:
-    """Yield the options of a file: where each is, its number, and its values."""
+Place = tuple[str, ...]
 
-    def below(
-        parent: ElementTree.Element, section: str, place: tuple[str, ...]
-    ) -> Iterator[tuple[tuple[str, ...], int, tuple[str, ...]]]:
-        for one in parent:
-            name = one.get("name", "")
-            at = (*place, one.tag, name)
-            if one.tag != "attrib":
-                inner = {"DomainSpecification": "", "Login": "Login"}.get(
-                    one.tag, OPTIONS.section(section, name)
-                )
-                assert inner is not None, at
-                yield from below(one, inner, at)
-            elif spec := OPTIONS.find(section, name):
-                yield at, spec.number, tuple(part.strip() for part in one.itertext() if part.strip())
 
-    return below(ElementTree.fromstring(text), "", ())
+def options_in(element: ElementTree.Element, section: str = "") -> Iterator[tuple[Place, int, Place]]:
+    """Yield the options below a collection or section: the place of each, its number, and its values."""
+    for one in element:
+        name = one.get("name", "")
+        if one.tag == "attrib":
+            spec = OPTIONS.find(section, name)
+            assert spec is not None, f"{section}/{name}"
+            yield (name,), spec.number, tuple(text.strip() for text in one.itertext() if text.strip())
+            continue
+        inner = OPTIONS.section(section, name if one.tag == "section" else one.tag)
+        assert inner is not None, f"{section}/{name}"
+        for place, number, values in options_in(one, inner):
+            yield (one.tag, name, *place), number, values
 
 
 def differing(one: str, other: str) -> set[int]:
     """Return the numbers of the options that are not the same in two files."""
-    return {number for _, number, _ in set(written(one)) ^ set(written(other))}
+    first, second = (
+        {(made.get("name"), *found) for made in ElementTree.fromstring(text) for found in options_in(made)}
+        for text in (one, other)
+    )
+    return {number for _, _, number, _ in first ^ second}
 
 
 def play_both(number: int, case: Case, folders: pytest.TempPathFactory, *, real: bool = False) -> object:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.fast import fast_xml
 from support.project import Workspace
 from support.site import Site
 
@@ -159,28 +158,6 @@ def test_lists_are_bounded(
     workspace.define(f"{url}/", relations=section, duplicates={"always_listed": always})
     workspace.crawl()
     assert {name: len(urls) for name, urls in relations_of(workspace, "/heron").items()} == expected
-
-
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        ({"pp/ds_meta_info": ("duplicates",), "pp/ds_max_ecl": 1}, {"Duplicates": 1}),
-        ({"pp/ds_meta_info": ("redirects",)}, {"Redirects": 2}),
-        ({"pp/ds_send_links": True}, {"Links": 5}),
-        ({"max_reflinks": 2}, {"Referrers": 1}),
-        ({}, {}),
-    ],
-    ids=["fast_112_113", "fast_112-redirects", "fast_115", "fast_51", "fast_51_112_113_115-off"],
-)
-def test_collections_tell(
-    herons: Site, url: str, workspace: Workspace, options: dict[str, Any], names: dict[str, int]
-) -> None:
-    common = {"start_uris": (f"{url}/",), "delay": 0.0, "use_sitemaps": False, "crawlmode/fwdredirects": True}
-    (workspace.directory / "collection.xml").write_text(fast_xml({**common, **options}))
-    assert workspace.command("crawl", "-c", "collection.xml").code == 0
-    path = "/" if "pp/ds_send_links" in options else "/heron"
-    found = relations_of(workspace, path, "-c", "collection.xml")
-    assert {name: len(urls) for name, urls in found.items()} == names
 
 
 def test_a_copy_that_takes_over_tells_of_the_others(herons: Site, url: str, workspace: Workspace) -> None:
