@@ -8,6 +8,7 @@ from starlette.responses import Response
 from ultracrawl.service.pages import cached_copy, login, preferences, provider_login, search_routes
 from ultracrawl.service.pages.admin import (
     approval_routes,
+    definition_routes,
     log_routes,
     order_routes,
     overview_routes,
@@ -28,6 +29,7 @@ _ADMINISTRATION = (
     url_page,
     approval_routes,
     schedule_routes,
+    definition_routes,
     log_routes,
 )
 

@@ -38,6 +38,8 @@ PATHS = (
     "/admin/schedules",
     "/admin/queries",
     "/admin/audit?language=de",
+    "/admin/definitions",
+    "/admin/sources/mistaken/definition",
     "/admin/sources/nothing",
 )
 MOST_BYTES = 80_000
@@ -142,6 +144,31 @@ def test_the_failing_source_is_found_and_a_crawl_is_paused(
     page.click(".orders button:has-text('Pause')")
     page.wait_for_url("**/admin/sources/running")
     assert ("pause", "running") in shown[0].supervisor.orders
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no JavaScript"])
+def test_a_folder_is_excluded_after_a_look_at_what_it_drops_and_the_change_undone(
+    visit: Callable[..., Watched], shown: tuple[Administration, str], scripts: bool
+) -> None:
+    file = shown[0].workspace.directory / "ultracrawl.yaml"
+    before = file.read_text()
+    window = visit(java_script_enabled=scripts)
+    page = window.open("/admin/sources/running")
+    page.click("a[href$='/definition']")
+    lines = page.input_value("textarea")
+    assert lines in before
+    page.fill("textarea", f"{lines}\n    exclude: [/3]")
+    page.click("form:has(textarea) button")
+    expect(page.locator(".difference .added")).to_contain_text("exclude: [/3]")
+    expect(page.locator(".documents .address")).to_contain_text("/3")
+    assert file.read_text() == before
+    assert not scripts or window.findings() == []
+    page.click("button[formaction]")
+    page.wait_for_url("**/sources/running/definition")
+    assert file.read_text() == before.replace(lines, f"{lines}\n    exclude: [/3]")
+    page.click("form[action$='/undo'] button")
+    page.wait_for_url("**/sources/running/definition")
+    assert file.read_text() == before
 
 
 def test_progress_is_followed_while_the_page_is_open(

@@ -12,12 +12,15 @@ from ultracrawl.service.metrics.run_plots import sparkline
 from ultracrawl.service.pages.rendering import render
 
 
-def render_admin(request: Request, template: str, *, section: str, **context: Any) -> Response:
+def render_admin(
+    request: Request, template: str, status: int = 200, *, section: str, **context: Any
+) -> Response:
     """Return a page; `section` is the part of the menu that it belongs to. Buttons follow the role of who asks."""
     requester: Requester = request.state.requester
     return render(
         request,
         template,
+        status,
         section=section,
         is_editor=requester.allows(Role.EDITOR),
         is_administrator=requester.allows(Role.ADMINISTRATOR),

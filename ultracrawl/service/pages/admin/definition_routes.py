@@ -1,0 +1,156 @@
+"""The pages of definitions: their latest versions, and what a changed one would do before it is saved."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, NamedTuple
+from urllib.parse import quote
+
+from anyio import to_thread
+from fastapi import APIRouter, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from ultracrawl.errors import UserError
+from ultracrawl.service.api import definitions
+from ultracrawl.service.api.access import Administrator, Form, State
+from ultracrawl.service.api.audit import Details
+from ultracrawl.service.api.problems import Conflict
+from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.editing.definition_files import FoundDefinition
+from ultracrawl.service.editing.versions import Version, Versions
+from ultracrawl.service.editing.what_if import WhatIf, draft_lines, what_if
+from ultracrawl.service.pages.admin.rendering import render_admin
+from ultracrawl.service.pages.page_route import ADMIN, PageRoute
+from ultracrawl.service.pages.rendering import page_url
+
+router = APIRouter(prefix=ADMIN, route_class=PageRoute)
+_PLACE = "/sources/{name}/definition"
+
+
+class _Answer(NamedTuple):
+    """What was found out about the lines of a form."""
+
+    lines: str
+    what_if: WhatIf | None = None
+    problem: str = ""
+    """Why they were refused as a whole."""
+    is_late: bool = False
+    """Whether somebody else has changed the definition meanwhile."""
+
+
+@router.get("/definitions")
+def definitions_page(request: Request, state: State, _requester: Administrator) -> Response:
+    """Return all sources with the latest version of the definition of each."""
+    latest = {name: Versions(state.project, name).all_versions()[:1] for name in state.project.known_sources}
+    rows = sorted(latest.items(), key=lambda row: (-row[1][0].time if row[1] else 0.0, row[0]))
+    return render_admin(request, "admin/definitions.html", section="definitions", rows=rows)
+
+
+@router.get(_PLACE)
+def definition_page(
+    request: Request,
+    state: State,
+    _requester: Administrator,
+    name: str,
+    version: Annotated[int | None, Query(ge=1)] = None,
+) -> Response:
+    """Return the lines of a definition to be changed, or those of a former version."""
+    found = definitions.found_definition(state, name)
+    lines = found.excerpt.shown if version is None else Versions(state.project, name).find(version).lines
+    return _page(request, state, name, found, _Answer(lines))
+
+
+@router.post(f"{_PLACE}/what-if")
+def ask_what_if(request: Request, state: State, _requester: Administrator, name: str, form: Form) -> Response:
+    """Return the page with what the lines of the form would do; nothing is saved."""
+    found, lines = definitions.found_definition(state, name), _lines(form)
+    return _page(request, state, name, found, _answered(state, name, found, lines))
+
+
+@router.post(_PLACE)
+async def save_lines(
+    request: Request, state: State, requester: Administrator, name: str, form: Form, details: Details
+) -> Response:
+    """Save the lines of the form; if they are refused or somebody was faster, the page returns with them."""
+    order = definitions.NewLines(lines=_lines(form), revision=form.get("revision", "")[:100])
+    try:
+        await definitions.saved_lines(state, name, order, requester.name, details)
+    except (Conflict, UserError) as error:
+        return await to_thread.run_sync(_refused, request, state, name, order, error)
+    return _back(request, name)
+
+
+@router.post(f"{_PLACE}/undo")
+async def undo(
+    request: Request, state: State, requester: Administrator, name: str, form: Form, details: Details
+) -> Response:
+    """Take back the latest change."""
+    order = definitions.Undo(revision=form.get("revision", "")[:100])
+    await definitions.undone(state, name, order, requester.name, details)
+    return _back(request, name)
+
+
+def _lines(form: dict[str, str]) -> str:
+    """Return the lines of a form. Raises `UserError` for too many."""
+    lines = form.get("lines", "").replace("\r\n", "\n")
+    if len(lines) > definitions.MOST_CHARACTERS:
+        raise UserError(f"a definition has at most {definitions.MOST_CHARACTERS:,} characters here")
+    return lines
+
+
+def _answered(state: ApiState, name: str, found: FoundDefinition, lines: str) -> _Answer:
+    try:
+        return _Answer(lines, what_if(state.project, name, found, lines))
+    except UserError as error:
+        return _Answer(lines, problem=str(error))
+
+
+def _refused(
+    request: Request, state: ApiState, name: str, order: definitions.NewLines, error: Exception
+) -> Response:
+    """Return the page with lines that were not saved, so that nothing is lost."""
+    found = definitions.found_definition(state, name)
+    answer = _answered(state, name, found, order.lines)
+    is_late = found.excerpt.revision != order.revision
+    if isinstance(error, Conflict):
+        answer = answer._replace(is_late=is_late, problem=answer.problem or ("" if is_late else str(error)))
+    elif answer.what_if is None or answer.what_if.can_be_saved:
+        answer = answer._replace(problem=str(error))
+    status = HTTPStatus.CONFLICT if isinstance(error, Conflict) else HTTPStatus.BAD_REQUEST
+    return _page(request, state, name, found, answer, status)
+
+
+def _page(
+    request: Request,
+    state: ApiState,
+    name: str,
+    found: FoundDefinition,
+    answer: _Answer,
+    status: int = HTTPStatus.OK,
+) -> Response:
+    versions = Versions(state.project, name).all_versions()
+    findings = answer.what_if.findings if answer.what_if is not None else ()
+    return render_admin(
+        request,
+        "admin/definition.html",
+        status,
+        section="definitions",
+        source=name,
+        found=found,
+        answer=answer,
+        rows=draft_lines(found, answer.lines, findings),
+        elsewhere=[one for one in findings if one.line == 0 or one.file != found.excerpt.definition.file],
+        versions=versions,
+        present=_present(versions, found),
+    )
+
+
+def _present(versions: list[Version], found: FoundDefinition) -> Version | None:
+    """Return the version that the file has now, if the service has saved it."""
+    latest = versions[0] if versions else None
+    return latest if latest is not None and latest.revision == found.excerpt.revision else None
+
+
+def _back(request: Request, name: str) -> Response:
+    place = f"{ADMIN}/sources/{quote(name, '')}/definition"
+    return RedirectResponse(page_url(request, place), HTTPStatus.SEE_OTHER)
