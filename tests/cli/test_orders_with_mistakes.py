@@ -152,6 +152,10 @@ def test_a_schedule_gets_orders_while_its_file_is_no_yaml(
     good = file.read_text()
     file.write_text("sources: {one: [\n")
     assert workspace.command("schedule", "disable", "hourly").code == 2
+    assert workspace.command("schedule", "launch", "hourly").code == 2
+    assert workspace.command("schedule", "launch", "nightly").out == "nightly: launch done\n"
+    until(lambda: site.count("/") == 1, started[0])
+    until(lambda: not list(workspace.directory.glob("var/state/one.sqlite.crawl")), started[0])
     assert workspace.command("schedule", "disable", "nightly").out == "nightly: disable done\n"
     assert "schedule disable" in recorded(workspace)
     file.write_text(good)

@@ -100,9 +100,9 @@ def show(name: str, project: Project, as_json: bool) -> None:
 @command.command("launch", short_help="Run a schedule now.")
 @click.argument("name")
 @jobs_option
-@project_option
+@config_option
 @json_option
-def launch(name: str, jobs: int | None, project: Project, as_json: bool) -> None:
+def launch(name: str, jobs: int | None, config: str | None, as_json: bool) -> None:
     """Run a schedule now.
 
     The process that runs the schedule gets the order; if there is none, this command crawls its sources.
@@ -111,8 +111,10 @@ def launch(name: str, jobs: int | None, project: Project, as_json: bool) -> None
     Example:
       ultracrawl schedule launch nightly
     """  # noqa: D301 - as above
-    if runner_of(project, name) is not None:
-        _order(project, name, ScheduleCommand.LAUNCH, as_json)
+    steered = _project_to_steer(config, name)
+    if runner_of(steered, name) is not None:
+        _order(steered, name, ScheduleCommand.LAUNCH, as_json)
+    project = open_project(config)
     _state(project, name)
 
     def print_run(report: RunReport) -> None:
