@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from ultracrawl.agents.mail.folder_names import encode_folder
 from ultracrawl.agents.mail.responses import FetchedMail, parse_fetched, parse_uids, to_uid_set
 from ultracrawl.agents.mail.section import MailSection
+from ultracrawl.agents.server_addresses import allowed_addresses
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.settings.trust import tls_context
 from ultracrawl.sources.secrets import SecretReader
 
@@ -28,10 +28,6 @@ _PORTS = {"imap": 143, "imaps": 993}
 _ATOM = re.compile(r"[A-Za-z0-9.@_+=-]+")
 _TRANSIENT = re.compile(r"\[(UNAVAILABLE|INUSE|LIMIT|SERVERBUG|OVERQUOTA)\]", re.IGNORECASE)
 """Response codes of failures that heal by themselves (RFC 5530)."""
-
-
-class AddressNotAllowedError(UserError):
-    """The server has no address that the source may connect to."""
 
 
 class FolderMissingError(UserError):
@@ -84,9 +80,6 @@ class MailConnection:
         parts = urlsplit(options.server)
         self._host, self._port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
         self._implicit_tls = parts.scheme == "imaps"
-        self._policy = AddressPolicy.for_source(
-            [self._host, *_localhost(self._host)], map(str, options.networks)
-        )
         self._imap: _GuardedImap | None = None
         self._folder = ""
         self._state = FolderState(0, 0, 0, 0)
@@ -174,20 +167,13 @@ class MailConnection:
     def _open_socket(self, host: str, port: int) -> socket.socket:
         """Connect to the first address of the server that is allowed and answers."""
         failure: OSError | None = None
-        refusal = ""
-        for address in _addresses(host, port):
-            decision = self._policy.check(address, host)
-            if not decision.accept:
-                refusal = refusal or decision.reason
-                continue
+        for address in allowed_addresses(host, port, self._timeout):
             try:
                 opened = socket.create_connection((address, port), self._timeout)
                 return self._tls.wrap_socket(opened, server_hostname=host) if self._implicit_tls else opened
             except OSError as error:
                 failure = error
-        if failure is not None:
-            raise failure
-        raise AddressNotAllowedError(f"server: {refusal}; write its network in `networks`")
+        raise failure or WorkError(f"{self._name} has no address")
 
     @property
     def _tls(self) -> ssl.SSLContext:
@@ -243,8 +229,6 @@ class MailConnection:
         except TimeoutError:
             self._give_up()
             raise WorkError(f"{self._name} did not answer in {self._timeout:g} seconds") from None
-        except socket.gaierror:
-            raise WorkError(f"{self._host}: there is no such host") from None
         except OSError as error:
             self._give_up()
             raise WorkError(f"{self._name}: {error.strerror or error}") from None
@@ -266,15 +250,6 @@ class MailConnection:
     def _hidden(self, text: str) -> str:
         line = " ".join(text.split())[:300]
         return line.replace(self._secret, "***") if self._secret else line
-
-
-def _localhost(host: str) -> tuple[str, ...]:
-    return ("127.0.0.1", "::1") if host == "localhost" else ()
-
-
-def _addresses(host: str, port: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 def _is_loopback(imap: _GuardedImap) -> bool:

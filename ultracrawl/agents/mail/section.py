@@ -14,7 +14,6 @@ from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.sources.mistakes import format_names, format_value, mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.request import PlacedPath
-from ultracrawl.sources.sections.scope.boundary import Networks
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
 
@@ -77,7 +76,7 @@ class MailSection(Section):
 
     FETCH_OPTIONS: ClassVar = frozenset(
         {
-            *("server", "user", "password", "token", "starttls", "ca", "networks"),
+            *("server", "user", "password", "token", "starttls", "ca"),
             *("folders", "addresses", "archive", "expunged"),
         }
     )
@@ -94,8 +93,6 @@ class MailSection(Section):
     """Encrypt connections to loopback addresses by STARTTLS too. To all others it is always required."""
     ca: PlacedPath | None = Field(default=None, examples=["tls/ca.pem"])
     """Certificates (PEM) of authorities to trust instead of those of the system."""
-    networks: Networks = Field(default=(), examples=[["10.1.0.0/16"]])
-    """Private networks in which the server may be, if `server` has a host name. A literal address is allowed."""
     folders: Annotated[tuple[FolderName, ...], one_or_list(FolderName), Field(min_length=1)] = Field(
         default=("INBOX",), examples=[["INBOX", "Lists/dev"]]
     )

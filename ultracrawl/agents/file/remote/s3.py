@@ -20,8 +20,9 @@ from botocore.exceptions import (
 )
 from botocore.session import get_session
 
-from ultracrawl.agents.file.remote.connecting import Reconnecting, allowed_addresses
+from ultracrawl.agents.file.remote.connecting import Reconnecting
 from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder
+from ultracrawl.agents.server_addresses import allowed_addresses
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.settings.trust import trusted_roots
 

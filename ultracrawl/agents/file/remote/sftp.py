@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 
 import asyncssh
 
-from ultracrawl.agents.file.remote.connecting import Reconnecting, allowed_addresses
+from ultracrawl.agents.file.remote.connecting import Reconnecting
 from ultracrawl.agents.file.remote.loop_thread import LoopThread
 from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder, version_by_time
+from ultracrawl.agents.server_addresses import allowed_addresses
 from ultracrawl.errors import UserError, WorkError
 
 R = TypeVar("R")

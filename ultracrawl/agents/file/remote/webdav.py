@@ -14,8 +14,9 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 
 import pycurl
 
-from ultracrawl.agents.file.remote.connecting import Reconnecting, allowed_addresses
+from ultracrawl.agents.file.remote.connecting import Reconnecting
 from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder, version_by_time
+from ultracrawl.agents.server_addresses import allowed_addresses
 from ultracrawl.content.xml import XmlRefusedError, read_xml
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.settings.trust import trusted_roots

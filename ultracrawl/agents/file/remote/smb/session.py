@@ -16,8 +16,8 @@ from smbprotocol.header import NtStatus
 from smbprotocol.session import Session
 from smbprotocol.tree import TreeConnect
 
-from ultracrawl.agents.file.remote.connecting import allowed_addresses
 from ultracrawl.agents.file.remote.port import RemoteAccess
+from ultracrawl.agents.server_addresses import allowed_addresses
 from ultracrawl.errors import UserError, WorkError
 
 PORT = 445
