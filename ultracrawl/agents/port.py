@@ -284,6 +284,10 @@ class ListedKind(SourceKind, Generic[S]):
         """Return the fetcher of a source, not connected yet. Raises `UserError`, such as `MissingExtraError`."""
         raise NotImplementedError
 
+    def kept_message(self, setup: KindSetup[S], access_url: str) -> bytes | None:
+        """Return a message (RFC 5322) as the kind keeps it for readers; None if it keeps none."""
+        return None
+
 
 def attribute_texts(*values: object) -> tuple[str, ...]:
     """Return attribute values as texts: dates and times in ISO 8601, numbers as `str` writes them, mappings as JSON.

@@ -32,5 +32,13 @@ class MailKind(ListedKind[MailSection]):
 
         return MailFetcher(setup)
 
+    def kept_message(self, setup: KindSetup[MailSection], access_url: str) -> bytes | None:
+        """Return the copy of a mail in the archive."""
+        from ultracrawl.agents.mail.archive import archive_of  # noqa: PLC0415 - the same
+        from ultracrawl.agents.mail.mail_urls import place_of  # noqa: PLC0415 - the same
+
+        place = place_of(access_url)
+        return None if place is None else archive_of(setup).read(place.name)
+
 
 KIND = MailKind()

@@ -1,7 +1,8 @@
-"""The page of a cached copy: what a document said when it was fetched.
+"""The pages of copies: what a document said when it was fetched, and mails, which have no other page.
 
-A copy is shown to whoever may see the document, if the source stores responses and the publisher does not forbid it.
-Its page is sandboxed, so that nothing in it could use the cookies of the service even if it ran.
+A copy is shown to whoever may see the document; that of a page, if the source stores responses and the publisher does
+not forbid it, that of a mail from its archive. Both are sandboxed, so that nothing in them could use the cookies of the
+service even if it ran.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ultracrawl.service.pages.page_route import PageRoute
 from ultracrawl.service.pages.rendering import render
 from ultracrawl.service.pages.result_view import path_of, safe_link
 from ultracrawl.service.pages.search_routes import Searches
-from ultracrawl.service.pages.stored_copies import find_copy
+from ultracrawl.service.pages.stored_copies import find_copy, find_mail
 from ultracrawl.service.searching.orders import DocumentOrder
 
 router = APIRouter(route_class=PageRoute)
@@ -27,6 +28,7 @@ POLICY = (
     "frame-ancestors 'none'; sandbox"
 )
 """The Content-Security-Policy of copies: no scripts and no forms, in an origin of its own."""
+_NO_MAIL = "there is no copy of this mail"
 _NO_COPY = "there is no cached copy of this page, or its publisher does not allow one"
 
 
@@ -54,4 +56,27 @@ async def cached_copy(
         copy=copy,
         title=hit["title"] or copy.title or path_of(url),
         link=safe_link(url),
+    )
+
+
+@router.get("/mail")
+async def mail(
+    request: Request, state: State, _requester: Visitor, searches: Searches, source: str, url: str
+) -> Response:
+    """Return a mail that has no other page. 404 also if the requester may not see it."""
+    project = state.project
+    try:
+        hit = await searches.answer(DocumentOrder(source, url))
+    except UserError:
+        raise NotFoundError(_NO_MAIL) from None
+    shown = await to_thread.run_sync(find_mail, project, project.known_sources[source], url)
+    if shown is None:
+        raise NotFoundError(_NO_MAIL)
+    return render(
+        request,
+        "mail.html",
+        policy=POLICY,
+        headers={"X-Robots-Tag": "noindex, noarchive"},
+        mail=shown,
+        title=hit["title"] or shown.subject or path_of(url),
     )

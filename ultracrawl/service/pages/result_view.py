@@ -28,6 +28,8 @@ LINKED_SCHEMES = frozenset(
     {"http", "https", "ftp", "ftps", "sftp", "file", "smb", "mailto", "news", "notes", "tel"}
 )
 """Schemes of URLs that browsers, or programs that they start, can open."""
+MAIL_SCHEME = "mail"
+"""The scheme of mails without another URL."""
 _WORD = re.compile(r"\w+")
 _MARKED = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
 _MARK = re.compile(r"(</?mark>)")
@@ -78,6 +80,8 @@ class HitView:
     changed: datetime | None
     more: SearchAddress
     has_copy: bool
+    is_mail: bool
+    """Whether it is a mail without a URL of its own, which a page of the service shows."""
     document: str
     """The URL of the document, as the index has it."""
     also_at: tuple[tuple[str, str], ...]
@@ -87,7 +91,7 @@ class HitView:
     """
 
     def copy_query(self, language: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return the query of the page with its cached copy."""
+        """Return the query of the page with its cached copy, or of that with the mail."""
         return [("source", self.source), ("url", self.document), *language]
 
 
@@ -209,6 +213,7 @@ def _hit(address: SearchAddress, hit: Mapping[str, Any], copies: Collection[tupl
         changed=_date(attributes.get("LastModifiedDate", ())),
         more=address.with_like(hit["url"]),
         has_copy=(hit["source"], hit["url"]) in copies,
+        is_mail=urlsplit(hit["url"]).scheme == MAIL_SCHEME,
         document=hit["url"],
         also_at=tuple((safe_link(url), url) for url in hit["also_at"]),
     )

@@ -1,4 +1,4 @@
-"""Copies of documents from their stored responses, without anything that could act.
+"""Copies of documents from their stored responses, and of mails from their archive, without anything that could act.
 
 The sanitised text has no scripts, styles, forms, images or frames. A page whose publisher forbids copies has none.
 """
@@ -8,24 +8,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from email.message import EmailMessage
+from email.utils import parsedate_to_datetime
 from functools import partial
+from itertools import islice
 from urllib.parse import urljoin
 
 import nh3
 from markupsafe import Markup, escape
 
+from ultracrawl.agents.port import ListedKind
 from ultracrawl.content.charset.decoding import decode
+from ultracrawl.content.messages import beginning_of, header_of, parts_of, read_message
 from ultracrawl.content.mime import effective_type
 from ultracrawl.content.reader import MARKUP_TYPES, PageHeaders, PageReader
 from ultracrawl.errors import WorkError
+from ultracrawl.index.hits.highlighting import collapse_controls
 from ultracrawl.model import Page
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.listing.setup import setup_of
 from ultracrawl.service.pages.result_view import LINKED_SCHEMES, safe_link
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.kinds import load_kind
 from ultracrawl.stores.project_stores import open_documents, state_to_read, stored_documents_exist
 
+_MAX_MAIL = 20 << 20
+"""Bytes of a mail that are read."""
+_MAX_PARTS = 500
+"""Parts of a mail that are looked at."""
+_LATEST = 1 << 33
+"""Seconds since 1970 after which a date is a mistake; the year 2242."""
 MAX_CHARACTERS = 1_000_000
 """Characters of a document that are shown."""
 _FORBIDDEN = frozenset({"noarchive", "nocache"})
@@ -56,6 +70,67 @@ class CachedCopy:
     """Seconds since 1970."""
     body: Markup
     is_truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMail:
+    """A mail from the archive of its source."""
+
+    subject: str
+    sender: str
+    to: str
+    cc: str
+    date: float | None
+    """Seconds since 1970; None if it says none."""
+    bodies: tuple[Markup, ...]
+    attachments: tuple[str, ...]
+    is_truncated: bool
+
+
+def find_mail(project: Project, source: DataSource, url: str) -> ShownMail | None:
+    """Return a mail by its access URL; None if its source keeps no copy of it."""
+    kind = load_kind(source.type)
+    setup = setup_of(project, source)
+    body = kind.kept_message(setup, url) if isinstance(kind, ListedKind) else None
+    return None if body is None else shown_mail(body)
+
+
+def shown_mail(body: bytes) -> ShownMail:
+    """Return what a page shows of a mail: of alternatives the plain text, attachments by their names."""
+    beginning = beginning_of(body, _MAX_MAIL)
+    message = read_message(beginning)
+    bodies, attachments, left = list[Markup](), list[str](), MAX_CHARACTERS
+    parts = list(islice(parts_of(message), _MAX_PARTS + 1))
+    for part in parts[:_MAX_PARTS]:
+        if part.is_attachment:
+            attachments.append(part.name or part.content_type)
+        elif not part.repeats and left > 0:
+            text = part.text[: left + 1]
+            left -= len(text)
+            shown = text[:MAX_CHARACTERS]
+            bodies.append(sanitised(shown, "") if part.is_html else Markup("<pre>{}</pre>").format(shown))
+    return ShownMail(
+        _header(message, "Subject"),
+        _header(message, "From"),
+        _header(message, "To"),
+        _header(message, "Cc"),
+        _time_of(header_of(message, "Date")),
+        tuple(bodies),
+        tuple(attachments),
+        is_truncated=left < 0 or len(body) > len(beginning) or len(parts) > _MAX_PARTS,
+    )
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    return collapse_controls(header_of(message, name)).strip()
+
+
+def _time_of(date: str) -> float | None:
+    try:
+        found = parsedate_to_datetime(date).timestamp()
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None
+    return found if 0 <= found < _LATEST else None
 
 
 def find_copy(project: Project, source: DataSource, url: str) -> CachedCopy | None:
