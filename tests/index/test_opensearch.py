@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,13 +20,14 @@ from support.opensearch import own_index, send
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-from ultracrawl.errors import IndexLockedError, IndexStoreError, UserError
+from ultracrawl.errors import IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexEngine, NewAnchors, SearchQuery
 from ultracrawl.index.engine import Json
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.opensearch import OpenSearchIndex
 from ultracrawl.index.opensearch import opensearch_index as engine_module
 from ultracrawl.index.opensearch.aliases import Alias
+from ultracrawl.index.opensearch.filling import Filling
 from ultracrawl.index.opensearch.server import Servers, StatusError
 from ultracrawl.index.project_index import index_config
 from ultracrawl.model import DefinitionError
@@ -34,6 +36,8 @@ from ultracrawl.sources import Project, load_project, require
 
 pytestmark = pytest.mark.servers
 
+EARLIER, LATER = (1 << 32) + 5, 2 << 32
+"""Versions of changes."""
 Options = dict[str, Json]
 Open = Callable[..., OpenSearchIndex]
 
@@ -135,26 +139,53 @@ def behind(options: Options) -> list[str]:
     return [one["index"] for one in found]
 
 
-def test_a_rebuild_loses_nothing_and_writers_wait_for_it(
-    opened: Open, options: Options, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("versions", [(0, 0, 0), (EARLIER, LATER, LATER + 1)], ids=["", "versions"])
+def test_who_writes_while_an_index_is_rebuilt_does_not_wait_and_loses_nothing(
+    opened: Open, options: Options, monkeypatch: pytest.MonkeyPatch, versions: tuple[int, int, int]
 ) -> None:
-    index, other = opened(), opened(lock_seconds=0.0)
+    index, other = opened(), opened()
+    index.apply_version(LIBRARY, versions[0])
+    copy, catch_up = Filling.copy, Filling.catch_up
+    new = [document("/late", "late"), document("/crane", "a bird now", "Changed"), Deletion("s", "/egret")]
+
+    def copied(self: Filling) -> None:
+        other.apply_version([document("/early", "early")], versions[1])
+        copy(self)
+        assert other.apply_version(new, versions[2]) == 2
+        assert titles(other, "egret") == ["Herons"]
+
+    waiting: list[threading.Thread] = []
+
+    def caught_up(self: Filling) -> int:
+        last = opened()
+        waiting.append(
+            threading.Thread(target=last.apply_version, args=[[Deletion("t", "/other")], LATER + 2])
+        )
+        waiting[0].start()
+        return catch_up(self)
+
+    monkeypatch.setattr(Filling, "copy", copied)
+    monkeypatch.setattr(Filling, "catch_up", caught_up)
+    assert index.rebuild() == len(LIBRARY) + 1
+    waiting[0].join(60)
+    expected = {(one.source, one.url) for one in LIBRARY} - {("s", "/egret"), ("t", "/other")}
+    assert set(index.urls()) == expected | {("s", "/late"), ("s", "/early")}
+    assert titles(other, "bird") == ["Changed"]
+    assert (len(behind(options)), index.check()) == (1, [])
+    assert other.apply([document("/more", "more")]) == 1
+
+
+def test_a_rebuild_that_was_killed_at_its_end_is_begun_anew(opened: Open, options: Options) -> None:
+    index = opened()
     index.apply(LIBRARY)
-    expected = index.urls()
-    copy = OpenSearchIndex._copy
-    seen: list[object] = []
-
-    def while_copying(self: OpenSearchIndex, *words: Any) -> int:
-        with pytest.raises(IndexLockedError):
-            other.apply([document("/late", "late")])
-        seen.append(titles(other, "egret"))
-        return copy(self, *words)
-
-    monkeypatch.setattr(OpenSearchIndex, "_copy", while_copying)
+    (name,) = behind(options)
+    assert send("PUT", f"{options['url']}/{name}/_block/write") is not None
+    index._servers._sleep, index._servers._clock = lambda _: None, iter(range(0, 10**6, 20)).__next__
+    with pytest.raises(IndexStoreError) as raised:
+        index.apply([document("/more", "more")])
+    assert "index rebuild" in str(raised.value)
     assert index.rebuild() == len(LIBRARY)
-    assert seen == [["Egrets", "Herons"]]
-    assert (index.urls(), len(behind(options)), index.check()) == (expected, 1, [])
-    assert other.apply([document("/late", "late")]) == 1
+    assert index.apply([document("/more", "more")]) == 1
 
 
 def test_a_rebuild_that_fails_leaves_the_index_as_it_was(
@@ -168,7 +199,7 @@ def test_a_rebuild_that_fails_leaves_the_index_as_it_was(
         raise IndexStoreError("no")
 
     with monkeypatch.context() as patched:
-        patched.setattr(OpenSearchIndex, "_copy", fail)
+        patched.setattr(Filling, "catch_up", fail)
         with pytest.raises(IndexStoreError):
             index.rebuild()
     assert behind(options) == before
@@ -212,7 +243,7 @@ def test_what_one_document_has_wrong_holds_up_no_other(
 
 
 def test_a_full_disk_keeps_the_batch_and_goes_by(opened: Open, options: Options) -> None:
-    index = opened(lock_seconds=0.0)
+    index = opened()
     index.apply(LIBRARY)
     pauses: list[float] = []
     index._servers._sleep = pauses.append
@@ -228,9 +259,6 @@ def test_a_full_disk_keeps_the_batch_and_goes_by(opened: Open, options: Options)
     index.apply([Deletion("s", "/heron"), NewAnchors("s", "/egret", ("white bird",))])
     assert ("s", "/heron") not in index.urls()
     assert titles(index, "bird") == ["Egrets"]
-
-
-EARLIER, LATER = (1 << 32) + 5, 2 << 32
 
 
 def test_what_comes_late_changes_nothing(opened: Open) -> None:

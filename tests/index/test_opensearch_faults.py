@@ -12,9 +12,14 @@ import pytest
 from support.bulk_proxy import BulkProxy, Fault, bulk_proxy, cut_answer, keep_late, refuse, refuse_a_part
 from support.opensearch import OwnNodes, own_index, send
 from support.project import LOOPBACK, Workspace
+from support.resource import Reply
+from support.server import Request
 from support.site import Site
 
-from ultracrawl.index.engine import Json
+from ultracrawl.index.engine import IndexDocument, Json
+from ultracrawl.index.project_index import open_index
+from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 
 pytestmark = pytest.mark.servers
 
@@ -195,3 +200,42 @@ def test_one_of_three_servers_is_shut_down_while_a_crawl_writes(
         for _ in range(4):  # each of them is asked
             assert workspace.search("egret") == ["/new"]
         assert workspace.indexed() == sorted([*ALL, "/new"])
+
+
+def test_an_index_that_is_rebuilt_while_a_crawl_writes_is_equal_to_that_of_another_engine(
+    url: str, site: Site, options: dict[str, Json], tmp_path: Path
+) -> None:
+    paths = {name: tmp_path / name for name in ("opensearch", "whoosh")}
+    for path in paths.values():
+        path.mkdir()
+    source = {"start_urls": [url], "boundary": LOOPBACK, "politeness": {"delay": 0}}
+    ours, other = (Workspace(path) for path in paths.values())
+    ours.write({"index": {"engine": "opensearch", "every": 0.2, **options}, "sources": {"birds": source}})
+    other.write({"sources": {"birds": source}})
+    for workspace in (ours, other):
+        workspace.crawl()
+    for number in range(0, PAGES, 10):
+        site.page(f"/{number}", title=f"Changed {number}", text=f"{number} egrets", links=[f"/more/{number}"])
+        site.page(f"/more/{number}", title=f"More {number}", text=f"{number} white egrets")
+        site.remove(f"/{number + 1}")
+    rebuilt: list[int] = []
+
+    def rebuild(request: Request) -> Reply:
+        if not rebuilt:
+            rebuilt.append(ours.command("index", "rebuild").code)
+        return Reply(200, (("Content-Type", "text/plain"),), b"the page that rebuilds")
+
+    site.dynamic("/5", rebuild)
+    crawled = ours.crawl("--force", timeout=120)
+    assert (rebuilt, crawled.run["problems"]) == ([0], [])
+    other.crawl("--force")
+    assert ours.command("index", "check").code == 0
+    assert documents_of(ours) == documents_of(other)
+
+
+def documents_of(workspace: Workspace) -> dict[str, IndexDocument]:
+    index = open_index(require(read_definitions(workspace.directory / "ultracrawl.yaml")))
+    try:
+        return {one.url: one for one in index.documents()}
+    finally:
+        index.close()

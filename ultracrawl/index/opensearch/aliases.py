@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
-from ultracrawl.errors import IndexLockedError, IndexStoreError, UserError
+from ultracrawl.errors import IndexStoreError, UserError
 from ultracrawl.index.engine import Json
 from ultracrawl.index.opensearch.fields import MARK, attributes_of, mapping, settings
 from ultracrawl.index.opensearch.server import Servers, StatusError
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.rules.attributes.schema import SearchAttribute
-
-_LOCK_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +43,8 @@ class Alias:
             raise UserError(f"{self._servers.where} is not one that ultracrawl made; choose another `name`")
         return CurrentIndex(name, int(meta["schema"]), attributes_of(meta["attributes"]))
 
-    def await_rebuild(self, index: CurrentIndex, seconds: float) -> None:
-        """Wait until nobody rebuilds the index. Raises `IndexLockedError`."""
-        deadline = time.monotonic() + seconds
-        while "write" in self.blocks(index):
-            if time.monotonic() > deadline:
-                raise IndexLockedError(
-                    f"{self._servers.where} is being rebuilt; if that was interrupted: `ultracrawl index rebuild`"
-                )
-            time.sleep(_LOCK_POLL_SECONDS)
-
     def blocks(self, index: CurrentIndex) -> list[str]:
-        """Return the blocks of an index: `write` while it is rebuilt, `read_only_allow_delete` on a full disk."""
+        """Return the blocks of an index: `write` before it is replaced, `read_only_allow_delete` on a full disk."""
         found = self._servers.find("GET", f"/{index.name}/_settings/index.blocks.*", flat_settings="true")
         blocks = found[index.name]["settings"] if found else {}
         return [name.removeprefix("index.blocks.") for name, value in blocks.items() if value == "true"]
@@ -118,9 +105,9 @@ class Alias:
 
     @contextmanager
     def blocked(self, index: CurrentIndex) -> Iterator[None]:
-        """Let nobody write to an index."""
+        """Let nobody write to an index; what was being written is in it."""
         path = f"/{index.name}/_settings"
-        self._servers.ask("PUT", path, {"index.blocks.write": True})
+        self._servers.ask("PUT", f"/{index.name}/_block/write")
         try:
             yield
         except BaseException:

@@ -20,22 +20,14 @@ from ultracrawl.index.engine import (
     SearchResult,
 )
 from ultracrawl.index.opensearch.aliases import Alias, CurrentIndex
-from ultracrawl.index.opensearch.fields import (
-    Row,
-    bulk_lines,
-    key_of,
-    new_document,
-    stored_document,
-)
+from ultracrawl.index.opensearch.fields import bulk_lines, key_of, new_document, stored_document
+from ultracrawl.index.opensearch.filling import AT_ONCE, Filling, readable
 from ultracrawl.index.opensearch.server import Servers
 from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)
 
-LOCK_SECONDS = 60.0
-"""Seconds that a writer waits for an index that is being rebuilt."""
-_COPIED_AT_ONCE = 200
 _MOST_SOURCES = 10_000
 _MARKED: list[Json] = ["identity"]
 _STORED: list[Json] = ["stored"]
@@ -45,7 +37,7 @@ class OpenSearchIndex:
     """An index on servers, reached by an alias; several processes may have it open and write at the same time.
 
     `apply` sends a batch in requests of bounded size: after a crash a part of it may be visible, and the batch is sent
-    again. While an index is rebuilt, its writers wait.
+    again. An index that is rebuilt is written to until another one replaces it.
     """
 
     def __init__(
@@ -53,12 +45,10 @@ class OpenSearchIndex:
         path: Path,
         attributes: Mapping[str, SearchAttribute],
         options: Mapping[str, Json] | None = None,
-        lock_seconds: float = LOCK_SECONDS,
     ) -> None:
         self._servers = Servers(options or {})
         self._alias = Alias(self._servers, options or {})
         self._attributes = dict(attributes)
-        self._lock_seconds = lock_seconds
         self._languages: frozenset[str] | None = None
         """The languages of documents, as the last search found them."""
 
@@ -72,7 +62,7 @@ class OpenSearchIndex:
         if not last:
             return 0
         index = self._writable()
-        made = self._with_anchors(index, last)
+        made = self._with_anchors(last)
         known = {name: one for name, one in self._attributes.items() if name in index.attributes}
         rows = (
             (key, new_document(one, known) if isinstance(one, IndexDocument) else None, version)
@@ -122,7 +112,7 @@ class OpenSearchIndex:
         """See `IndexEngine.documents`; the whole text of every document is stored."""
         index = self._alias.current()
         for hit in self._servers.scan(index.name, {"match_all": {}}, _STORED) if index else ():
-            if (document := _readable(hit["_source"])) is not None:
+            if (document := readable(hit["_source"])) is not None:
                 yield document
 
     def maintain(self) -> None:
@@ -160,7 +150,7 @@ class OpenSearchIndex:
             problems.append(f"{self._servers.where} has lost shards")
         problems += [f"{self._servers.where} is blocked: {block}" for block in self._alias.blocks(index)]
         hits = self._servers.scan(index.name, {"match_all": {}}, _STORED)
-        unreadable = sum(_readable(hit["_source"]) is None for hit in hits)
+        unreadable = sum(readable(hit["_source"]) is None for hit in hits)
         return [*problems, *([f"{unreadable} documents cannot be read"] if unreadable else [])]
 
     def rebuild(self) -> int:
@@ -193,7 +183,6 @@ class OpenSearchIndex:
         index = self._alias.current()
         if index is None:
             index = self._alias.create_first(self._attributes)
-        self._alias.await_rebuild(index, self._lock_seconds)
         missing = [name for name, one in self._attributes.items() if index.attributes.get(name) != one]
         if index.schema != SCHEMA_VERSION:
             logger.warning(UPGRADE_NOTICE, self._servers.where)
@@ -205,42 +194,33 @@ class OpenSearchIndex:
         return made
 
     def _replace(self, index: CurrentIndex) -> int:
-        """Fill a new index from what the old one stores, and let it take its place; return its number of documents."""
+        """Fill a new index from what the old one stores, and let it take its place; return its number of documents.
+
+        Others may write meanwhile: they wait only while their last changes are copied.
+        """
         attributes = {**index.attributes, **self._attributes}
-        with self._alias.blocked(index):
-            made = self._alias.create(attributes)
-            try:
-                number = self._copy(index, made, attributes)
+        made = self._alias.create(attributes)
+        filling = Filling(self._servers, index.name, made, attributes)
+        try:
+            filling.copy()
+            with self._alias.blocked(index):
+                number = filling.catch_up()
                 if not number and self.count():
                     raise IndexDamagedError(f"{self._servers.where} has no document that can be read")
                 self._alias.turn(made, index)
-            except BaseException:
-                with suppress(IndexStoreError):
-                    self._servers.find("DELETE", f"/{made}")
-                raise
+        except BaseException:
+            with suppress(IndexStoreError):
+                self._servers.find("DELETE", f"/{made}")
+            raise
         return number
 
-    def _copy(self, index: CurrentIndex, made: str, attributes: Mapping[str, SearchAttribute]) -> int:
-        self._alias.refresh(index.name)
-        number, rows = 0, list[Row]()
-        for hit in self._servers.scan(index.name, {"match_all": {}}, _STORED):
-            if (document := _readable(hit["_source"])) is not None:
-                rows.append((hit["_id"], new_document(document, attributes), int(hit["_version"])))
-                number += 1
-            if len(rows) >= _COPIED_AT_ONCE:
-                self._servers.write(bulk_lines(made, rows))
-                rows.clear()
-        self._servers.write(bulk_lines(made, rows))
-        self._alias.refresh(made)
-        return number
-
-    def _with_anchors(self, index: CurrentIndex, changes: Mapping[str, Change]) -> dict[str, Change]:
+    def _with_anchors(self, changes: Mapping[str, Change]) -> dict[str, Change]:
         """Return the changes with documents in place of new anchor texts; without those that change nothing."""
         keys: list[Json] = [key for key, change in changes.items() if isinstance(change, NewAnchors)]
         found: dict[str, IndexDocument] = {}
-        for start in range(0, len(keys), _COPIED_AT_ONCE):
-            body: Json = {"ids": keys[start : start + _COPIED_AT_ONCE]}
-            answer = self._servers.ask("POST", f"/{index.name}/_mget", body, _source="stored")
+        for start in range(0, len(keys), AT_ONCE):
+            body: Json = {"ids": keys[start : start + AT_ONCE]}
+            answer = self._servers.ask("POST", f"/{self._servers.name}/_mget", body, _source="stored")
             found |= {
                 one["_id"]: stored_document(one["_source"]) for one in answer["docs"] if one.get("found")
             }
@@ -270,10 +250,3 @@ def _nothing(body: Mapping[str, Json]) -> Mapping[str, Any]:
         empty = [{"doc_count": 0}] * len(listed) if isinstance(listed, list) else []
         aggregations[name] = {"buckets": empty}
     return {"hits": {"total": {"value": 0}, "hits": []}, "aggregations": aggregations}
-
-
-def _readable(source: Mapping[str, Json]) -> IndexDocument | None:
-    """Return a stored document; None for one that is damaged."""
-    with suppress(ValueError, KeyError, TypeError):
-        return stored_document(source)
-    return None

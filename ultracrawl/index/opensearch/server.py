@@ -33,6 +33,8 @@ _NEWER = 409
 """The status code of a change whose document has a higher version."""
 _BLOCK = "cluster_block_exception"
 """The type of the error of an index that takes no changes, as on a full disk, or of servers without a manager."""
+_REPLACED = "FORBIDDEN/8/"
+"""The block of an index that another one is about to replace."""
 _UNSENT = "N/A"
 """What the client has as the status of a request that no server answered."""
 _PAGE = 500
@@ -138,7 +140,7 @@ class Servers:
         if "_client" in vars(self):
             self._client.close()
 
-    def scan(self, index: str, query: Json, sources: list[Json]) -> Iterator[Answer]:
+    def scan(self, index: str, query: Json, sources: list[Json] | bool) -> Iterator[Answer]:
         """Yield all hits of a query, in no particular order, with these parts of their documents."""
         body: Json = {"query": query, "_source": sources, "sort": ["_doc"], "size": _PAGE, "version": True}
         page = self.ask("POST", f"/{index}/_search", body, scroll="5m")
@@ -168,7 +170,9 @@ class Servers:
             pieces = refused + pieces[taken:]
             if refused:
                 if self._clock() + pause > deadline:
-                    raise IndexStoreError(f"{self.where} does not take documents: {reason}")
+                    is_replaced = _REPLACED in reason  # sentence: the code of a block of the server
+                    advice = "; if that was interrupted: `ultracrawl index rebuild`" if is_replaced else ""
+                    raise IndexStoreError(f"{self.where} does not take documents: {reason}{advice}")
                 self._sleep(pause)
                 pause *= 2
 
@@ -189,11 +193,11 @@ class Servers:
             (result,) = item.values()
             if result["status"] == _NEWER:
                 continue  # a change of a higher version was earlier: this one is done
-            if _kind(result) == _BLOCK:
+            if _kind(result) == _BLOCK and _REPLACED not in str(result):
                 raise IndexStoreError(
                     f"{self.where} takes no changes: {_reason(result)}{self._fullest_disk()}"
                 )
-            if result["status"] in _BUSY:
+            if result["status"] in _BUSY or _REPLACED in str(result):
                 refused.append(piece)
                 reason = _reason(result)
             elif "error" in result:

@@ -1,0 +1,88 @@
+"""Fills a new index from what an old one stores, while others write to the old one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from ultracrawl.index.engine import IndexDocument, Json
+from ultracrawl.index.opensearch.fields import Row, bulk_lines, new_document, stored_document
+from ultracrawl.index.opensearch.server import Servers
+from ultracrawl.rules.attributes.schema import SearchAttribute
+
+AT_ONCE = 200
+"""Documents that are copied, or compared, at once."""
+
+
+class Filling:
+    """The way of documents, with their versions, from an old index into a new one."""
+
+    def __init__(
+        self, servers: Servers, old: str, new: str, attributes: Mapping[str, SearchAttribute]
+    ) -> None:
+        self._servers = servers
+        self._old = old
+        self._new = new
+        self._attributes = attributes
+        self._from = 0
+        """The number of the first change that is not copied, in the shard that has least."""
+
+    def copy(self) -> None:
+        """Copy all documents; what is written to the old index meanwhile may be missing."""
+        shards = self._servers.ask("GET", f"/{self._old}/_stats", level="shards")["indices"][self._old][
+            "shards"
+        ]
+        self._from = min(1 + copy["seq_no"]["max_seq_no"] for copies in shards.values() for copy in copies)
+        self._copy({"match_all": {}})
+
+    def catch_up(self) -> int:
+        """Copy what was changed, and remove what was deleted, since `copy`; returns how many documents there are.
+
+        Nobody may write to the old index.
+        """
+        self._copy({"range": {"_seq_no": {"gte": self._from}}})
+        if self._count(self._old) != self._count(self._new):
+            self._remove_deleted()
+        return self._count(self._new)
+
+    def _copy(self, query: Json) -> None:
+        self._servers.ask("POST", f"/{self._old}/_refresh")
+        rows: list[Row] = []
+        for hit in self._servers.scan(self._old, query, ["stored"]):
+            if (document := readable(hit["_source"])) is not None:
+                rows.append((hit["_id"], new_document(document, self._attributes), int(hit["_version"])))
+            if len(rows) >= AT_ONCE:
+                self._write(rows)
+                rows.clear()
+        self._write(rows)
+        self._servers.ask("POST", f"/{self._new}/_refresh")
+
+    def _remove_deleted(self) -> None:
+        """Delete the documents that only the new index has."""
+        keys: list[Json] = []
+        for hit in self._servers.scan(self._new, {"match_all": {}}, False):
+            keys.append(hit["_id"])
+            if len(keys) >= AT_ONCE:
+                self._remove_missing(keys)
+                keys.clear()
+        self._remove_missing(keys)
+        self._servers.ask("POST", f"/{self._new}/_refresh")
+
+    def _remove_missing(self, keys: list[Json]) -> None:
+        if keys:
+            body: Json = {"ids": keys}
+            found = self._servers.ask("POST", f"/{self._old}/_mget", body, _source="false")["docs"]
+            self._write([(one["_id"], None, 0) for one in found if not one["found"]])
+
+    def _write(self, rows: Iterable[Row]) -> None:
+        self._servers.write(bulk_lines(self._new, rows))
+
+    def _count(self, index: str) -> int:
+        return int(self._servers.ask("POST", f"/{index}/_count")["count"])
+
+
+def readable(source: Mapping[str, Json]) -> IndexDocument | None:
+    """Return a stored document; None for one that is damaged."""
+    with suppress(ValueError, KeyError, TypeError):
+        return stored_document(source)
+    return None
