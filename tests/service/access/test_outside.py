@@ -128,6 +128,15 @@ def test_changes_need_a_csrf_token_and_are_recorded(service: Service) -> None:
     ]
 
 
+def test_the_first_request_from_an_address_is_recorded_as_a_log_in(service: Service) -> None:
+    define(service)
+    for address in (PROXY, PROXY, STRANGER):
+        Browser(service, address).get("/", headers=sent())
+    assert [(row["who"], row["from"], row["action"]) for row in service.audit] == [
+        ("proxy:ida", PROXY, "log-in")
+    ]
+
+
 def test_a_name_is_no_group(service: Service) -> None:
     define(service)
     assert found(Browser(service, PROXY), sent(name="staff")) == 2

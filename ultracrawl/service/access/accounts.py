@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from hashlib import sha256
 
-from ultracrawl.service.access.failed_logins import FailedLogins
+from ultracrawl.service.access.failed_logins import FailedLogins, RecentCounts
 from ultracrawl.service.access.logins import LoginChecker
 from ultracrawl.service.access.oidc.attempts import Attempts
 from ultracrawl.service.access.oidc.provider import OidcProvider
@@ -17,6 +17,9 @@ from ultracrawl.service.access.sessions import Session, SessionStore
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.access.users import UserStore
 from ultracrawl.sources import Project
+
+DAY = 86_400.0
+"""Seconds for which a user whom a proxy names counts as logged in."""
 
 
 class Accounts:
@@ -32,6 +35,7 @@ class Accounts:
         self.logins = LoginChecker(self.users, self.failed_logins, self.sessions.secret)
         self.attempts = Attempts(self.sessions.secret)
         self._provider: OidcProvider | None = None
+        self._proxied = RecentCounts(DAY, 1, time.monotonic)
 
     def waits_for_provider(self, identifier: str) -> bool:
         """Return whether a session shows nothing until its provider has said anew who the user is."""
@@ -48,14 +52,22 @@ class Accounts:
             self._provider = known = OidcProvider(options, project.key_file)
         return known
 
-    def _provided(self, session: Session) -> tuple[Requester, Session] | None:
-        """Return whose session it is, by the definitions of now; None once the provider has to be asked again."""
+    def _provided(self, session: Session) -> Requester | None:
+        """Return the user of a provider, by the definitions of now; None once the provider has to be asked again."""
         section = self._project_now().sign_in
         is_old = session.began + (section.oidc.expiry or 0.0) <= time.time()
         if is_old or session.issuer != section.oidc.issuer:
             return None
         user = outside_user(session.user.removeprefix(f"{OIDC}:"), session.groups)
-        return (user.requester(RequesterKind.USER, OIDC, section), session) if user is not None else None
+        return user.requester(RequesterKind.USER, OIDC, section) if user is not None else None
+
+    def is_new(self, requester: Requester, address: str) -> bool:
+        """Return whether a user whom a proxy names was not seen at an address within a day; notes it."""
+        key = f"{requester.name} {address}"
+        if self._proxied.count_of(key):
+            return False
+        self._proxied.add(key)
+        return True
 
     def csrf_token_of(self, requester: Requester) -> str:
         """Return what the forms of a user without a session have to send; the secret of the sessions signs it."""
@@ -66,12 +78,16 @@ class Accounts:
         session = self.sessions.find(identifier)
         if session is None:
             return None
+        requester = self.requester_of(session)
+        if requester is None and not session.issuer:
+            self.sessions.end_session(identifier)
+        return (requester, session) if requester is not None else None
+
+    def requester_of(self, session: Session) -> Requester | None:
+        """Return who sends requests in a session; None if nobody may any more. Raises `WorkError`."""
         if session.issuer:
             return self._provided(session)
         if not session.number:
-            return Requester(f"user:{session.user}", RequesterKind.USER, Role.ADMINISTRATOR, None), session
+            return Requester(f"user:{session.user}", RequesterKind.USER, Role.ADMINISTRATOR, None)
         user = self.users.find_user(session.user)
-        if user is None or user.number != session.number:
-            self.sessions.end_session(identifier)
-            return None
-        return user.requester, session
+        return user.requester if user is not None and user.number == session.number else None

@@ -134,6 +134,12 @@ class SessionStore:
                 }
                 self._save()
 
+    def open_sessions(self) -> list[Session]:
+        """Return all sessions that have not ended, each once."""
+        with self._lock:
+            now = self._clock()
+            return [one for one in self._sessions.values() if one.ends is None and not one.is_over(now)]
+
     def make_key(self, user: str) -> str:
         """Return a key that begins one session within `KEY_LIFE`, as `user` who started the service."""
         key = secrets.token_urlsafe(32)

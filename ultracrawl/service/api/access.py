@@ -159,6 +159,9 @@ def signed_in_user(request: Request, state: ApiState) -> Requester | None:
         if (named := proxied_user(getattr(request.state, PEER, ""), headers, section.proxy)) is not None:
             requester = named.requester(RequesterKind.PROXIED, "proxy", section)
             request.state.csrf_token = state.accounts.csrf_token_of(requester)
+            address = address_of(request.scope)
+            if state.accounts.is_new(requester, address):
+                record_action(state.project, Actor(requester.name, address), "log-in")
             return requester
     identifier = state.cookies.value_of(request, CookieKind.SESSION)
     found = state.accounts.session_of(identifier) if identifier else None

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from ultracrawl.service.pages import cached_copy, login, preferences, provider_login, search_routes
 from ultracrawl.service.pages.admin import (
+    access_page,
     approval_routes,
     definition_routes,
     log_routes,
@@ -31,6 +32,7 @@ _ADMINISTRATION = (
     schedule_routes,
     definition_routes,
     log_routes,
+    access_page,
 )
 
 

@@ -15,8 +15,10 @@ from support.project import Workspace
 from support.site import Site
 
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
+from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api import access
 from ultracrawl.service.orders import SourcePhase, SourceState
+from ultracrawl.stores.audit_log import Actor, record_action
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.project_stores import state_file
 
@@ -40,6 +42,8 @@ PATHS = (
     "/admin/audit?language=de",
     "/admin/definitions",
     "/admin/sources/mistaken/definition",
+    "/admin/access",
+    "/admin/access?language=de",
     "/admin/sources/nothing",
 )
 MOST_BYTES = 80_000
@@ -63,6 +67,11 @@ def everything(workspace: Workspace, url: str) -> Administration:
     file = state_file(administration.project, "failed")
     assert file is not None
     note_failure(file, FailureNote(time.time() + 9, "log-in failed: 401 <b>"))
+    tokens = TokenStore.of_project(administration.project)
+    tokens.create_token("portal", Role.READER, ("staff",))
+    tokens.create_token("over", None, (), time.time() - 9, ["https://docs.example.com"])
+    administration.users.add_user("ben", Role.READER, "correct horse battery", ("staff", "x" * 90))
+    record_action(administration.project, Actor("oidc:ida", "192.0.2.7"), "log-in")
     administration.supervisor.known |= {name: SourceState(name) for name in NAMES}
     administration.supervisor.known |= {
         "running": SourceState("running", SourcePhase.RUNNING, "2", {"fetched": 5, "queued": 758}, begun=1.0),
