@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from lxml.html import HtmlElement, document_fromstring
+from service.pages.test_in_browser import DESKTOP, PHONE
 from service.pages.test_page_attacks import assert_harmless
+from support.chromium import chromium
 from support.imap import PASSWORD, ImapServer, imap_server, mail
 from support.in_process import InProcessWorkspace
-from support.pages import Pages
+from support.pages import Pages, Watched, served
 
 from ultracrawl.service.pages.stored_copies import shown_mail
 
@@ -143,3 +145,23 @@ def test_a_mail_that_is_too_large_says_so() -> None:
     assert long.is_truncated
     assert len("".join(long.bodies)) < 1_100_000
     assert not shown_mail(b"Subject: x\n\nword").is_truncated
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_in_a_mail(
+    crawled: Callable[..., Pages], size: dict[str, int], colours: str
+) -> None:
+    pages = crawled(WITH_PARTS)
+    link = hit_link(pages, "text")
+    with chromium() as browser, served(pages.app) as address:
+        # The policy of the page keeps out the script that looks at it.
+        context = browser.new_context(viewport=size, color_scheme=colours, bypass_csp=True)
+        context.set_extra_http_headers({"Authorization": f"Bearer {pages.secret}"})
+        window = Watched(context, address)
+        page = window.open(link)
+        assert window.findings() == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert window.foreign == []
+        context.close()
