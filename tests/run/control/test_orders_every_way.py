@@ -249,6 +249,10 @@ def test_a_crawl_obeys_orders_while_its_definition_is_broken(steered: Steered, s
     assert sum(path.startswith("/one/") for path in site.paths()) == before
     assert steered.order("resume") == "running"
     until(lambda: sum(path.startswith("/one/") for path in site.paths()) > before)
+    if steered.way.config == ROBOT_CONF:  # the verbs of robots are the same orders
+        for verb, state in (("pause", "Paused"), ("resume", "Running")):
+            ended = steered.workspace.command("robot", verb, *ROBOT_CONF)
+            assert (ended.code, ended.out) == (0, f"robot: {state}\n")
     assert steered.order("stop") == "idle"
     assert steered.status()["state"] == "unfinished"
     if steered.way.resumes:
