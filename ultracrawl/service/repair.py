@@ -1,18 +1,32 @@
-"""Rebuilds an index, and makes missing documents again from stored answers or by fetching them."""
+"""Rebuilds an index, and makes the state, the stored answers and the index of a source agree with each other."""
 
 from __future__ import annotations
 
-from contextlib import closing
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
 
 from ultracrawl.index.project_index import index_config, open_index, readable_indexes
 from ultracrawl.index.repair import repair_index
+from ultracrawl.index.writing.destination_queues import queue_folders
+from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.model import UrlRecord
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.indexing.reconciliation import forget_documents, lost_records
+from ultracrawl.run.indexing.unknown_documents import mark_unknown_documents
+from ultracrawl.run.source_data.places import require_idle
+from ultracrawl.run.writing.source_writer import idle_writer
 from ultracrawl.service.reindex import reindex_sources
-from ultracrawl.sources import Project
+from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
-from ultracrawl.stores.project_stores import open_state, state_to_read, stored_documents_exist
+from ultracrawl.stores.documents.response_bodies import DocumentStore
+from ultracrawl.stores.project_stores import (
+    open_documents,
+    open_state,
+    state_to_read,
+    stored_documents_exist,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +53,18 @@ def rebuild(project: Project, name: str) -> Repair:
     """
     with closing(open_index(project, name)) as index:
         repair_index(index, index_config(project, name).path)
-    missing = _missing(project, name)
+    return _make_missing_again(project, name, project.sources.values())
+
+
+def _make_missing_again(project: Project, name: str, among: Iterable[DataSource]) -> Repair:
+    """Make documents of some sources that an index lacks from stored answers, or have them fetched."""
+    missing = _missing(project, name, among)
     stored = [source for source in missing if stored_documents_exist(project, project.sources[source])]
     left = missing
     if stored:
         sources = [project.sources[source] for source in stored]
         reindex_sources(project, sources, settings={"LOG_LEVEL": "ERROR"})
-        left = _missing(project, name)
+        left = _missing(project, name, among)
     for source in left:  # otherwise the next crawl would send conditional requests
         with closing(open_state(project, source)) as state:
             forget_documents(state, _lost(project, name, source, state))
@@ -53,10 +72,11 @@ def rebuild(project: Project, name: str) -> Repair:
     return Repair(unreadable, unreadable - fetched)
 
 
-def _missing(project: Project, name: str) -> dict[str, int]:
+def _missing(project: Project, name: str, among: Iterable[DataSource]) -> dict[str, int]:
     """Return the number of documents missing in an index by source, for sources that miss any."""
     numbers = {}
-    for source, definition in project.sources.items():
+    for definition in among:
+        source = definition.name
         if name in readable_indexes(project, definition):
             with state_to_read(project, source) as state:
                 numbers[source] = len(_lost(project, name, source, state)) if state else 0
@@ -66,3 +86,110 @@ def _missing(project: Project, name: str) -> dict[str, int]:
 def _lost(project: Project, name: str, source: str, state: Store) -> list[UrlRecord]:
     with closing(open_index(project, name)) as index:
         return lost_records(state, index, source)
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """What the state of a source, its primary index and its stored answers do not agree about.
+
+    All are URLs as they are shown, but for `stored`.
+    """
+
+    source: str
+    not_indexed: tuple[str, ...] = ()
+    """Documents that the state has and the index lacks; none while some wait for the index."""
+    unknown: tuple[str, ...] = ()
+    """Documents that the index has and the state does not."""
+    not_stored: tuple[str, ...] = ()
+    """Documents of the state without their stored answer, if the source keeps those of all documents."""
+    stored: int = 0
+    """Stored answers of URLs that the state does not know."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether all agree."""
+        return not (self.not_indexed or self.unknown or self.not_stored or self.stored)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON object of `ultracrawl admin consistency --json`."""
+        return {**asdict(self), "sound": self.sound}
+
+
+def check_consistency(project: Project, source: DataSource) -> Consistency:
+    """Compare what is known of a source with its index and its stored answers, in both directions.
+
+    Nothing is changed. Destinations other than indexes cannot be asked, and are left out. Raises `IndexStoreError` or
+    `StateError` if something cannot be read.
+    """
+    with state_to_read(project, source.name) as state:
+        return _compare(project, source, state) if state is not None else Consistency(source.name)
+
+
+def mend_consistency(project: Project, source: DataSource) -> Consistency:
+    """Mend what `check_consistency` finds, and return what that was.
+
+    Documents that the index lacks are made again from stored answers, or fetched by the next crawl, as are those
+    without a stored answer. Documents that the state does not know leave with the next complete crawl if that does not
+    find them, as far as the deletion guard allows; stored answers of unknown URLs are removed at once. Raises
+    `UserError` while the source is being crawled.
+    """
+    require_idle(project, source.name)
+    found = check_consistency(project, source)
+    if found.not_indexed:
+        _make_missing_again(project, readable_indexes(project, source)[0], [source])
+    if found.unknown or found.not_stored:
+        with closing(open_state(project, source.name)) as state:
+            without = set(found.not_stored)
+            forget_documents(state, [one for one in _documents_of(state) if one.shown_url in without])
+            with idle_writer(project, source, state, pauses=False) as (writer, _):
+                mark_unknown_documents(state, writer, found.unknown, time.time())
+    if found.stored:
+        with closing(open_state(project, source.name)) as state, _answers(project, source) as answers:
+            if answers is not None:
+                answers.discard(_unknown_answers(state, answers))
+    return found
+
+
+def _compare(project: Project, source: DataSource, state: Store) -> Consistency:
+    documents = _documents_of(state)
+    indexes = readable_indexes(project, source)
+    lost: list[str] = []
+    unknown: set[str] = set()
+    if indexes:
+        with closing(open_index(project, indexes[0])) as index:
+            held = {url for _, url in index.urls(source.name)}
+            unknown = held - {record.shown_url for record in documents}
+            if not _waits(project, source, indexes[0]):
+                lost = sorted(record.shown_url for record in lost_records(state, index, source.name))
+    with _answers(project, source) as answers:
+        keys = set(answers.stored_keys()) if answers is not None else set()
+        kept = answers is not None and not (source.storage.remove_sent or source.storage.size)
+        bare = [one.shown_url for one in documents if one.indexed and kept and url_key(one.url) not in keys]
+        number = len(_unknown_answers(state, answers)) if answers is not None else 0
+    return Consistency(source.name, tuple(lost), tuple(sorted(unknown)), tuple(sorted(bare)), number)
+
+
+def _documents_of(state: Store) -> list[UrlRecord]:
+    return [record for record in state.records.all_records() if record.searchable]
+
+
+def _unknown_answers(state: Store, answers: DocumentStore) -> list[int]:
+    keys = answers.stored_keys()
+    known = state.records.known_urls(keys)
+    return [key for key in keys if key not in known]
+
+
+def _waits(project: Project, source: DataSource, index: str) -> bool:
+    """Return whether documents wait for an index, which may be paused."""
+    folder = queue_folders(cache_folder(project, source.name)).get(index)
+    return folder is not None and any(path.suffix in (".open", ".sealed") for path in folder.iterdir())
+
+
+@contextmanager
+def _answers(project: Project, source: DataSource) -> Iterator[DocumentStore | None]:
+    """Open the stored answers of a source; None if it stores none."""
+    if not stored_documents_exist(project, source):
+        yield None
+        return
+    with closing(open_documents(project, source)) as answers:
+        yield answers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,7 +14,7 @@ from ultracrawl.cli.look import explain, status
 from ultracrawl.cli.look import lint as lint_verb
 from ultracrawl.cli.manage import secret
 from ultracrawl.cli.manage.remove import print_removed
-from ultracrawl.cli.options import confirm, json_option, print_json
+from ultracrawl.cli.options import confirm, json_option, print_all, print_json
 from ultracrawl.dialects.fast_xml.collection import merge_layers
 from ultracrawl.dialects.fast_xml.forms.masks import unmasked
 from ultracrawl.dialects.fast_xml.reader import KEY_FILE
@@ -24,12 +25,14 @@ from ultracrawl.dialects.fast_xml.verbs.collection_file import (
     file_of,
     find,
     parts_of,
+    project_with_parts,
     running_parts,
     stored_parts,
 )
 from ultracrawl.dialects.fast_xml.writing import collections_xml
 from ultracrawl.run.source_data.places import require_idle
 from ultracrawl.run.source_data.removing import remove_source
+from ultracrawl.service.repair import Consistency, check_consistency, mend_consistency
 
 _CONFIG = click.option(
     "-c", "--config", metavar="FILE", help="The XML file of the collections. Default: $ULTRACRAWL_CONFIG."
@@ -214,6 +217,43 @@ def reprocess(
     context.invoke(
         reindex.command, sources=stored_parts(name, config), sites=sites, config=config, as_json=as_json
     )
+
+
+@command.command("consistency", short_help="Compare what is known of a collection with index and store.")
+@_NAME
+@click.option("--repair", is_flag=True, help="Mend what does not agree.")
+@_CONFIG
+@json_option
+def consistency(name: str, repair: bool, config: str | None, as_json: bool) -> None:
+    """Compare what is known of NAME, its sub-collections included, with the index and the stored items.
+
+    Each that has an item that another lacks is named, in both directions; exit code 1 if there are any. --repair
+    makes missing documents again from stored items, or has the next cycle fetch them. Documents that nothing is known
+    of leave with the next cycle if it does not find them; stored items of unknown URIs are removed.
+
+    \b
+    Examples:
+      ultracrawl admin consistency handbook -c collections.xml
+      ultracrawl admin consistency handbook --repair
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project, sources = project_with_parts(name, config)
+    compare = mend_consistency if repair else check_consistency
+    found = [compare(project, source) for source in sources]
+    print_all("collections", found, partial(_print_consistency, repaired=repair), as_json=as_json)
+    raise SystemExit(0 if repair or all(one.sound for one in found) else 1)
+
+
+def _print_consistency(found: Consistency, *, repaired: bool) -> None:
+    """Print what does not agree, a line each; sound if nothing."""
+    for url in found.not_indexed:
+        click.echo(f"{found.source}: {url}: not in the index")
+    for url in found.unknown:
+        click.echo(f"{found.source}: {url}: in the index, and not known")
+    for url in found.not_stored:
+        click.echo(f"{found.source}: {url}: not stored")
+    if found.stored:
+        click.echo(f"{found.source}: {found.stored:,} stored items of unknown URIs")
+    click.echo(f"{found.source}: {'sound' if found.sound else 'mended' if repaired else 'not sound'}")
 
 
 @command.command("verify", short_help="Check a file with collections.")
