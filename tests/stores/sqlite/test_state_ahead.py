@@ -152,22 +152,74 @@ def test_records_of_a_batch_come_together() -> None:
     assert len(asked) == 3
 
 
-def test_a_large_table_is_asked_for_each_value(monkeypatch: pytest.MonkeyPatch) -> None:
+class Look:
+    """Looks for keys and fingerprints that are not in a store, and counts what that asks."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self._asked: list[str] = []
+        store._db.set_trace_callback(self._asked.append)
+
+    def __call__(self, number: int) -> int:
+        before = len(self._asked)
+        for turn in range(number):
+            assert self._store.records.known_urls([1 << 60 | turn << 33]) == {}
+            assert self._store.records.with_fingerprint((turn + 1000).to_bytes(4, "big") * 4) == []
+        return len(self._asked) - before
+
+
+def known_store(number: int) -> SqliteStore:
     store = SqliteStore(":memory:", "s")
     store.begin_run(1.0, "")
-    for key in KEYS:
-        store.records.discover_url(entry(key, key), 1.0)
+    for key in range(1, number + 1):
+        one = entry(key << 34, key)
+        store.records.discover_url(one, 1.0)
+        fingerprint = key.to_bytes(4, "big") * 4
+        store.records.finish_url(one, UrlRecord(one.url, "s", fingerprint=fingerprint, last_fetched=1.0))
     store.flush()
-    asked: list[str] = []
-    store._db.set_trace_callback(asked.append)
-    assert store.records.known_urls([77]) == {}
-    before = len(asked)
-    assert store.records.known_urls([78]) == {}
-    assert len(asked) == before, "few values are all known"
-    monkeypatch.setattr(read_ahead, "MAX_POSSIBLE_VALUES", len(KEYS))
-    store.records.discover_url(entry(99, 99), 1.0)
-    assert store.records.known_urls([78]) == {}
-    assert len(asked) == before + 1
+    return store
+
+
+def test_what_is_not_in_the_table_costs_no_query_at_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = known_store(80)
+    look = Look(store)
+    assert look(1) == 2 * 3, "each column is loaded"
+    assert look(100) == 0
+    monkeypatch.setattr(read_ahead, "MAX_LOADED_AT_ONCE", 20)
+    monkeypatch.setattr(read_ahead, "VALUES_PER_LOOK_UP", 8)
+    store = known_store(80)
+    look = Look(store)
+    assert look(10) == 2 * (1 + 10), "as long as that costs less than what is loaded"
+    assert look(1) == 2 * 2
+    assert look(100) == 0
+    assert store.records.known_urls([7 << 34]).keys() == {7 << 34}
+    assert len(store.records.with_fingerprint((7).to_bytes(4, "big") * 4)) == 1
+
+
+def test_new_values_are_found_however_many_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_ahead, "MAX_LOADED_AT_ONCE", 10)
+    monkeypatch.setattr(read_ahead, "VALUES_PER_LOOK_UP", 100)
+    store = known_store(5)
+    for key in range(100, 200):
+        one = entry(key << 34, key)
+        store.records.discover_url(one, 1.0)
+        if key % 3:
+            fingerprint = key.to_bytes(4, "big") * 4
+            store.records.finish_url(one, UrlRecord(one.url, "s", fingerprint=fingerprint))
+        if key % 7 == 0:
+            store.flush()
+        for known in (5, 100, key - key % 7, key):
+            if known <= 5 or known >= 100:
+                assert store.records.known_urls([known << 34]).keys() == {known << 34}
+        assert bool(store.records.with_fingerprint(key.to_bytes(4, "big") * 4)) is (key % 3 != 0)
+
+
+def test_a_table_that_is_too_large_is_asked_for_each_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_ahead, "MAX_LOADED_AT_ONCE", 10)
+    monkeypatch.setattr(read_ahead, "MAX_POSSIBLE_VALUES", 20)
+    look = Look(known_store(30))
+    look(2)
+    assert look(50) == 2 * 50
 
 
 def test_a_store_for_reading_keeps_nothing(tmp_path: Any) -> None:

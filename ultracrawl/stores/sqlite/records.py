@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from ultracrawl.model import UrlOutcome, UrlRecord
@@ -13,9 +13,10 @@ from ultracrawl.rules.duplicates.fingerprint import blocks, distance
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.records import StateCounts
+from ultracrawl.stores.sqlite import read_ahead
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 from ultracrawl.stores.sqlite.queue import SqliteQueue
-from ultracrawl.stores.sqlite.read_ahead import MAX_POSSIBLE_VALUES, PossibleValues
+from ultracrawl.stores.sqlite.read_ahead import Parts, PossibleValues
 from ultracrawl.stores.sqlite.record_row import READ, REPLACE, UPSERT, outcome_of, record_of, row_of
 from ultracrawl.stores.sqlite.visits import SqliteVisits
 
@@ -33,8 +34,8 @@ _SELECT_BY_KEY = f"SELECT key, {READ} FROM url WHERE key=?"  # noqa: S608 - cons
 _SELECT_BY_KEYS = f"SELECT key, {READ} FROM url WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
 _SELECT_BY_FINGERPRINT = f"SELECT key, {READ} FROM url WHERE fingerprint=? AND fingerprint<>x''"  # noqa: S608 - the same
 _SELECT_BY_IDS = f"SELECT key, {READ} FROM url WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
-_SELECT_KEYS = "SELECT key FROM url"
-_SELECT_FINGERPRINTS = "SELECT fingerprint FROM url WHERE fingerprint<>x''"
+_SELECT_KEYS = "SELECT key FROM url ORDER BY key"
+_SELECT_FINGERPRINTS = "SELECT fingerprint FROM url WHERE fingerprint<>x'' ORDER BY fingerprint"
 _SIGN_BIT = 1 << 63
 READ_AHEAD_RECORDS = 256
 """Records read by one query: that of an entry and those of the following entries; more than finish per flush."""
@@ -97,7 +98,9 @@ class SqliteContents(SqliteScans):
         self._fingerprints: dict[bytes, set[int]] = {}
         """Keys by fingerprint, unflushed."""
         self._possible_fingerprints = PossibleValues[bytes](
-            lambda: _values(access, _SELECT_FINGERPRINTS, self._fingerprints)
+            lambda: _highest_id(access),
+            lambda: _parts(access, _SELECT_FINGERPRINTS, _part_of_fingerprint, self._fingerprints),
+            _part_of_fingerprint,
         )
         self.changes = (self._signatures, self._blocks, self._fingerprints)
 
@@ -168,7 +171,11 @@ class SqliteRecords(SqliteContents):
         named = self._read("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")
         self._has_display_urls = bool(named[0][0])
         self._possible_keys = PossibleValues[int](
-            lambda: _values(access, _SELECT_KEYS, self._discovered, self._finished, self._amended)
+            lambda: _highest_id(access),
+            lambda: _parts(
+                access, _SELECT_KEYS, _part_of_key, self._discovered, self._finished, self._amended
+            ),
+            _part_of_key,
         )
         of_urls = (self._discovered, self._unqueued, self._finished, self._amended, self._display_urls)
         self.changes = (*self.changes, *of_urls)
@@ -182,7 +189,7 @@ class SqliteRecords(SqliteContents):
             for key in keys
             if key in self._discovered
         }
-        rest = [key for key in keys if key not in known and self._possible_keys.may_hold(key)]
+        rest = self._possible_keys.possible([key for key in keys if key not in known])
         if rest:
             query = "SELECT key, url, depth FROM url WHERE key IN (SELECT value FROM json_each(?))"
             known.update((key, (url, depth)) for key, url, depth in self._read(query, json.dumps(rest)))
@@ -199,7 +206,7 @@ class SqliteRecords(SqliteContents):
     def get_records(self, keys: Sequence[int]) -> dict[int, UrlRecord]:
         """Return the records of some keys."""
         found = {key: record for key in keys if (record := self._unflushed(key)) is not None}
-        rest = [key for key in keys if key not in found and self._possible_keys.may_hold(key)]
+        rest = self._possible_keys.possible([key for key in keys if key not in found])
         if rest:
             rows = self._read(_SELECT_BY_KEYS, json.dumps(rest))
             with self._access.translated:
@@ -348,12 +355,33 @@ def _unvisited(source: str, entry: QueueEntry, now: float) -> UrlRecord:
     return UrlRecord(entry.url, source, depth=entry.depth, display_url=shown, first_seen=now, hops=entry.hops)
 
 
-def _values(access: SqliteAccess, query: str, *waiting: Iterable[T]) -> set[T] | None:
-    """Return all values of a column with unflushed ones; None if they are many, or another process may write them."""
-    ((last,),) = access.read("SELECT coalesce(max(id), 0) FROM url")
-    if last > MAX_POSSIBLE_VALUES or not access.record_cache.keeps:
+def _highest_id(access: SqliteAccess) -> int:
+    return int(access.read("SELECT coalesce(max(id), 0) FROM url")[0][0])
+
+
+def _part_of_key(key: int) -> int:
+    return (key >> 32) + (1 << 31)
+
+
+def _part_of_fingerprint(fingerprint: bytes) -> int:
+    return int.from_bytes(fingerprint[:4], "big")
+
+
+def _parts(
+    access: SqliteAccess, query: str, part_of: Callable[[T], int], *waiting: Iterable[T]
+) -> tuple[Parts, set[T]] | None:
+    """Return parts of the stored values, sorted, if they are many, and all other values with the unflushed ones.
+
+    None if another process may write some.
+    """
+    if not access.record_cache.keeps:
         return None
-    return {value for (value,) in access.read(query)}.union(*waiting)
+    many, unflushed = _highest_id(access) >= read_ahead.MAX_LOADED_AT_ONCE, set[T]().union(*waiting)
+    with access.translated:
+        stored = (value for (value,) in access.db.execute(query))
+        if many:
+            return array("I", map(part_of, stored)), unflushed
+        return array("I"), unflushed.union(stored)
 
 
 def _forgettable(access: SqliteAccess) -> set[int]:
