@@ -379,6 +379,71 @@ def test_a_mistake_elsewhere_is_kept_and_hinders_no_one(definition: Definition) 
     assert (folder / "third.yaml").read_text() == "start_urls: https://third.example/\ndepth: 4\n"
 
 
+SCHEDULES = "/api/v1/definitions/schedules"
+NIGHTLY = """
+schedules:
+  nightly: {sources: [other], cron: 0 3 * * *}   # of the night
+  far: {sources: [site], cron: 0 4 * * *, profile: north}
+profiles: {north: {scrapyd: 'http://north.example:6800', project: p}}
+"""
+
+
+def add_schedules(definition: Definition) -> None:
+    definition.file.write_text(definition.text.replace("    refresh: {interval: 1 h}\n", "") + NIGHTLY)
+
+
+def save_schedules(definition: Definition, old: str, new: str, role: Role = Role.ADMINISTRATOR) -> Any:
+    shown = definition.api.get("/definitions/schedules")
+    body = {"lines": shown["lines"].replace(old, new), "revision": shown["revision"]}
+    return definition.api.ask("PUT", SCHEDULES, json=body, role=role)
+
+
+def test_schedules_are_changed_looked_at_and_taken_back(definition: Definition) -> None:
+    add_schedules(definition)
+    before, shown = definition.text, definition.api.get("/definitions/schedules")
+    assert shown["source"] is None
+    assert "schedules.*.cron" in shown["editable"]
+    assert "schedules.*.profile" not in shown["editable"]
+    lines = shown["lines"].replace("0 3", "0 5")
+    asked = definition.api.ask("POST", f"{SCHEDULES}/what-if", json={"lines": lines}).json()
+    assert asked["can_be_saved"]
+    assert asked["launches"]["nightly"][11:16] == "05:00"
+    assert save_schedules(definition, "0 3", "0 5").status_code == 200
+    assert definition.text == before.replace("0 3", "0 5")
+    assert definition.api.project.schedules["nightly"].cron == ("0 5 * * *",)
+    listed = definition.api.get("/definitions/schedules/versions")["versions"]
+    assert [one["who"] for one in listed] == ["token:administrator", None]
+    present = definition.api.get("/definitions/schedules")["revision"]
+    assert definition.api.ask("POST", f"{SCHEDULES}/undo", json={"revision": present}).status_code == 200
+    assert definition.text == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("profile: north", "profile: ''"),
+        (", profile: north", ""),
+        ("sources: [other], cron", "sources: [other], profile: north, cron"),
+        ("sources: [site]", "sources: [site, other]"),
+        ("sources: [site], ", ""),
+        ("schedules:", "key_file: /etc/passwd\nschedules:"),
+        ("0 3 * * *", "never"),
+    ],
+)
+def test_schedules_move_no_source_to_another_machine(definition: Definition, old: str, new: str) -> None:
+    add_schedules(definition)
+    before = definition.text
+    assert save_schedules(definition, old, new).status_code == 400
+    assert definition.text == before
+
+
+def test_schedules_are_for_administrators_and_have_to_be_there(definition: Definition) -> None:
+    assert definition.api.ask("GET", SCHEDULES).status_code == 404
+    add_schedules(definition)
+    assert definition.api.ask("GET", SCHEDULES, role=Role.EDITOR).status_code == 403
+    assert save_schedules(definition, "0 3", "0 5", Role.EDITOR).status_code == 403
+
+
 def test_the_openapi_document_has_the_routes(definition: Definition) -> None:
     paths = definition.api.get("/openapi.json")["paths"]
     assert {"get", "put"} <= paths["/api/v1/sources/{name}/definition"].keys()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import DefinitionError
-from ultracrawl.sources.editing.draft import Draft, ReadOnlyOptionsError, draft_of
-from ultracrawl.sources.editing.excerpt import find_excerpt
+from ultracrawl.sources.editing.draft import OUTSIDE, Draft, ReadOnlyOptionsError, draft_of
+from ultracrawl.sources.editing.excerpt import find_excerpt, find_schedules
 from ultracrawl.sources.loading.yaml_loader import load_definitions
 from ultracrawl.sources.reading.locations import Definitions, DefinitionText, read_location
 
@@ -150,6 +150,49 @@ def test_no_option_that_may_be_changed_reads_a_file_or_the_environment(
     loaded = made.load(definitions)
     shown = f"{loaded.findings} {loaded.project and loaded.project.model_dump()}"
     assert "top-secret" not in shown
+
+
+def test_a_source_is_neither_removed_nor_renamed(tmp_path: Path) -> None:
+    text = "sources:\n  a: {depth: 1}\n  b: {depth: 2}\n"
+    found = find_excerpt(DefinitionText("a.yaml", "a", text), "a")
+    assert found is not None
+    for lines in ("", "  # a", "  c: {depth: 1}", "  b: {depth: 1}", "  a:"):
+        assert OUTSIDE in draft_of(found, lines).refused, lines
+
+
+SCHEDULED = """\
+sources: {a: {start_urls: https://a.example/}}
+schedules:   # of the night
+  nightly: {sources: [a], cron: 0 3 * * *, profile: north}
+profiles: {north: {scrapyd: 'http://north.example:6800', project: p, password: s3cret}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "refused"),
+    [
+        ("0 3", "0 4", []),
+        ("sources: [a]", "sources: []", []),
+        ("profile: north", "profile: ''", ["schedules.nightly.profile"]),
+        (", profile: north", "", ["schedules.nightly.profile"]),
+        ("north}", "north}\n  daily: {every: day, sources: [a]}", []),
+        ("north}", "north}\n  daily: {every: day, profile: north}", ["schedules.daily.profile"]),
+        ("north}", "north}\ndefaults: {class: evil.Spider}", [""]),
+        ("schedules:", "shedules:", [""]),
+    ],
+)
+def test_schedules_are_changed_except_where_they_run(old: str, new: str, refused: list[str]) -> None:
+    found = find_schedules(DefinitionText("ultracrawl.yaml", "ultracrawl", SCHEDULED))
+    assert found is not None
+    assert found.shown == "\n".join(SCHEDULED.split("\n")[1:3])
+    made = draft_of(found, found.shown.replace(old, new))
+    assert [str(one) for one in made.refused][: len(refused) or 1] == refused
+    assert made.text == SCHEDULED.replace(found.shown, found.shown.replace(old, new))
+
+
+def test_a_file_without_schedules_has_no_lines_of_them() -> None:
+    for text in ("sources: {}\n", "start_urls: https://a.example/\n", "[]\n"):
+        assert find_schedules(DefinitionText("a.yaml", "a", text)) is None
 
 
 def test_a_file_with_one_source_does_not_become_a_file_with_more(tmp_path: Path) -> None:

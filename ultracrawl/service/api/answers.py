@@ -119,7 +119,8 @@ class Finding(_Shape):
 class DefinitionText(_Shape):
     """The lines of a definition file with one source; values that may be secrets are hidden."""
 
-    source: str
+    source: str | None
+    """Null: the schedules."""
     file: str
     first_line: int
     lines: str
@@ -141,12 +142,14 @@ class WhatIfAnswer(_Shape):
     findings: list[Finding]
     problems: list[str]
     difference: dict[str, Any] | None
+    launches: dict[str, str | None]
+    """When each schedule would be launched next, for changes of schedules."""
 
 
 class SavedDefinition(_Shape):
     """A version of a definition that was saved."""
 
-    source: str
+    source: str | None
     version: int
     revision: str
     in_force: bool

@@ -13,7 +13,7 @@ from ultracrawl.stores.audit_log import DONE, FAILED, REFUSED, Actor, record_act
 _MUTATING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _REFUSED_FROM, _FAILED_FROM = 400, 500
 """Status codes."""
-_UNRECORDED = frozenset({"click", "ask_what_if"})
+_UNRECORDED = frozenset({"click", "ask_what_if", "ask_what_if_scheduled"})
 """Routes that change statistics only, which know no users and no addresses, or nothing at all."""
 _ACTIONS = {
     "start": "crawl",
@@ -21,6 +21,8 @@ _ACTIONS = {
     "accept": "approve-changes",
     "save_lines": "save-definition",
     "undo": "undo-definition",
+    "save_schedules": "save-schedules",
+    "undo_schedules": "undo-schedules",
 }
 """The verb of the command line for a route, or what the log calls it, where the names differ."""
 

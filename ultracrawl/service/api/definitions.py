@@ -28,10 +28,13 @@ from ultracrawl.service.editing.saving import (
 )
 from ultracrawl.service.editing.versions import Version, Versions
 from ultracrawl.service.editing.what_if import WhatIf, what_if
+from ultracrawl.sources.editing.excerpt import SCHEDULES
 from ultracrawl.sources.editing.hidden_values import source_entry_model
 from ultracrawl.sources.editing.option_changes import editable_options
+from ultracrawl.sources.sections.schedules import ScheduleSection
 
-router = APIRouter(tags=["definitions"], prefix="/sources/{name}/definition")
+router = APIRouter(tags=["definitions"])
+_OF_SOURCE, _OF_SCHEDULES = "/sources/{name}/definition", "/definitions/schedules"
 MOST_CHARACTERS = 500_000
 
 
@@ -53,31 +56,19 @@ class Undo(RequestBody):
     revision: str = Field(max_length=100, description="`revision` of the present lines")
 
 
-@router.get("", responses=shapes.answers(shapes.DefinitionText))
+@router.get(_OF_SOURCE, responses=shapes.answers(shapes.DefinitionText))
 def definition(state: State, _requester: Administrator, name: Name) -> Response:
     """Return the lines of a source in its definition file, without secrets."""
-    found = found_definition(state, name)
-    options = editable_options(source_entry_model(state.known_source(name).type))
-    return json_answer(
-        {
-            "source": name,
-            "file": found.path.name,
-            "first_line": found.excerpt.first_line,
-            "lines": found.excerpt.shown,
-            "revision": found.excerpt.revision,
-            "read_only": found.why_not.sentence if found.why_not is not None else None,
-            "editable": [".".join(map(str, path)) for path in options],
-        }
-    )
+    return json_answer(_shown(state, name))
 
 
-@router.post("/what-if", responses=shapes.answers(shapes.WhatIfAnswer))
+@router.post(f"{_OF_SOURCE}/what-if", responses=shapes.answers(shapes.WhatIfAnswer))
 def ask_what_if(state: State, _requester: Administrator, name: Name, order: Lines) -> Response:
     """Return what other lines would do, without saving them: mistakes and the difference in URLs."""
     return json_answer(what_if(state.project, name, found_definition(state, name), order.lines).as_json())
 
 
-@router.put("", responses=shapes.answers(shapes.SavedDefinition))
+@router.put(_OF_SOURCE, responses=shapes.answers(shapes.SavedDefinition))
 async def save_lines(
     state: State, requester: Administrator, name: Name, order: NewLines, details: Details
 ) -> Response:
@@ -86,22 +77,21 @@ async def save_lines(
     return json_answer(saved)
 
 
-@router.post("/undo", responses=shapes.answers(shapes.SavedDefinition))
+@router.post(f"{_OF_SOURCE}/undo", responses=shapes.answers(shapes.SavedDefinition))
 async def undo(state: State, requester: Administrator, name: Name, order: Undo, details: Details) -> Response:
     """Take back the latest change that was saved by the service; 409 after another change."""
     saved = await undone(state, name, order, requester.name, details)
     return json_answer(saved)
 
 
-@router.get("/versions", responses=shapes.answers(shapes.DefinitionVersions))
+@router.get(f"{_OF_SOURCE}/versions", responses=shapes.answers(shapes.DefinitionVersions))
 def versions(state: State, _requester: Administrator, name: Name) -> Response:
     """Return the versions of a definition that the service has saved, the newest first."""
     state.known_source(name)
-    found = Versions(state.project, name).all_versions()
-    return json_answer({"versions": [_row(one) for one in found]})
+    return json_answer({"versions": list(map(_row, Versions(state.project, name).all_versions()))})
 
 
-@router.get("/versions/{number}", responses=shapes.answers(None))
+@router.get(f"{_OF_SOURCE}/versions/{{number}}", responses=shapes.answers(None))
 def version(state: State, _requester: Administrator, name: Name, number: int) -> Response:
     """Return a version of a definition, with its lines."""
     state.known_source(name)
@@ -109,14 +99,47 @@ def version(state: State, _requester: Administrator, name: Name, number: int) ->
     return json_answer({**_row(found), "lines": found.lines})
 
 
-def found_definition(state: ApiState, name: str) -> FoundDefinition:
-    """Return the definition of a source. Raises `NotFoundError`, `DefinitionError`."""
-    state.known_source(name)
+@router.get(_OF_SCHEDULES, responses=shapes.answers(shapes.DefinitionText))
+def schedules(state: State, _requester: Administrator) -> Response:
+    """Return the lines of all schedules in the definition file; what is said of the definition of a source holds."""
+    return json_answer(_shown(state, None))
+
+
+@router.post(f"{_OF_SCHEDULES}/what-if", responses=shapes.answers(shapes.WhatIfAnswer))
+def ask_what_if_scheduled(state: State, _requester: Administrator, order: Lines) -> Response:
+    """Return what other lines of the schedules would do: mistakes, and the next launches."""
+    return json_answer(what_if(state.project, None, found_definition(state, None), order.lines).as_json())
+
+
+@router.put(_OF_SCHEDULES, responses=shapes.answers(shapes.SavedDefinition))
+async def save_schedules(
+    state: State, requester: Administrator, order: NewLines, details: Details
+) -> Response:
+    """Save other lines of the schedules."""
+    return json_answer(await saved_lines(state, None, order, requester.name, details))
+
+
+@router.post(f"{_OF_SCHEDULES}/undo", responses=shapes.answers(shapes.SavedDefinition))
+async def undo_schedules(state: State, requester: Administrator, order: Undo, details: Details) -> Response:
+    """Take back the latest change of the schedules that was saved by the service."""
+    return json_answer(await undone(state, None, order, requester.name, details))
+
+
+@router.get(f"{_OF_SCHEDULES}/versions", responses=shapes.answers(shapes.DefinitionVersions))
+def versions_of_schedules(state: State, _requester: Administrator) -> Response:
+    """Return the versions of the schedules that the service has saved, the newest first."""
+    return json_answer({"versions": list(map(_row, Versions(state.project, None).all_versions()))})
+
+
+def found_definition(state: ApiState, name: str | None) -> FoundDefinition:
+    """Return the definition of a source, or of all schedules (None). Raises `NotFoundError`, `DefinitionError`."""
+    if name is not None:
+        state.known_source(name)
     return find_definition(state.project, name, is_allowed=state.may_save_definitions)
 
 
 async def saved_lines(
-    state: ApiState, name: str, order: NewLines, who: str, details: dict[str, Any]
+    state: ApiState, name: str | None, order: NewLines, who: str, details: dict[str, Any]
 ) -> dict[str, Any]:
     """Save lines and let the service take them up; returns the answer of the API.
 
@@ -127,7 +150,7 @@ async def saved_lines(
 
 
 async def undone(
-    state: ApiState, name: str, order: Undo, who: str, details: dict[str, Any]
+    state: ApiState, name: str | None, order: Undo, who: str, details: dict[str, Any]
 ) -> dict[str, Any]:
     """Take back the latest change; returns the answer of the API. Raises what `saved_lines` does."""
     take_back = partial(undo_change, state.project, name, order.revision, who)
@@ -135,9 +158,10 @@ async def undone(
 
 
 async def _taken_up(
-    state: ApiState, name: str, save: Callable[..., tuple[Version, WhatIf]], details: dict[str, Any]
+    state: ApiState, name: str | None, save: Callable[..., tuple[Version, WhatIf]], details: dict[str, Any]
 ) -> dict[str, Any]:
-    state.known_source(name)
+    if name is not None:
+        state.known_source(name)
     try:
         saved, answer = await to_thread.run_sync(partial(save, is_allowed=state.may_save_definitions))
     except (EditedMeanwhileError, NotWritableError) as error:
@@ -149,6 +173,23 @@ async def _taken_up(
         "version": saved.number,
         "revision": saved.revision,
         "in_force": not any(one.fatal for one in findings),
+    }
+
+
+def _shown(state: ApiState, name: str | None) -> dict[str, Any]:
+    found = found_definition(state, name)
+    if name is None:
+        options = list(editable_options(ScheduleSection, (SCHEDULES, "*")))
+    else:
+        options = list(editable_options(source_entry_model(state.known_source(name).type)))
+    return {
+        "source": name,
+        "file": found.path.name,
+        "first_line": found.excerpt.first_line,
+        "lines": found.excerpt.shown,
+        "revision": found.excerpt.revision,
+        "read_only": found.why_not.sentence if found.why_not is not None else None,
+        "editable": [".".join(map(str, path)) for path in options],
     }
 
 

@@ -11,7 +11,7 @@ from ultracrawl.errors import NotFoundError
 from ultracrawl.model import DefinitionError
 from ultracrawl.sources import Project
 from ultracrawl.sources.dialects import is_yaml
-from ultracrawl.sources.editing.excerpt import Excerpt, find_excerpt
+from ultracrawl.sources.editing.excerpt import Excerpt, find_excerpt, find_schedules
 from ultracrawl.sources.reading.locations import Definitions, DefinitionText, read_location
 
 
@@ -52,21 +52,20 @@ class FoundDefinition:
         return Path(self.excerpt.definition.file).resolve()
 
 
-def find_definition(project: Project, source: str, *, is_allowed: bool = True) -> FoundDefinition:
-    """Return the definition of a source. Raises `NotFoundError` if there is none that can be shown, `DefinitionError`.
+def find_definition(project: Project, source: str | None, *, is_allowed: bool = True) -> FoundDefinition:
+    """Return the definition of a source, or of all schedules (None). Raises `NotFoundError`, `DefinitionError`.
 
     With `is_allowed` false the service must not save any.
     """
+    what = "schedules" if source is None else f"definition of {source!r}"
     if not project.definitions or source in project.adhoc_sources or not is_yaml(project.definitions):
-        raise NotFoundError(
-            f"the definition of {source!r} is not in a YAML file; it has to be changed where it is"
-        )
+        raise NotFoundError(f"the {what}: not in a YAML file; to be changed where it is")
     definitions = read_location(project.definitions)
     texts = [one for one in (definitions.main, *definitions.others) if isinstance(one, DefinitionText)]
     unreadable: DefinitionError | None = None
     for text in texts:
         try:
-            excerpt = find_excerpt(text, source)
+            excerpt = find_schedules(text) if source is None else find_excerpt(text, source)
         except DefinitionError as error:
             unreadable = error
         else:
@@ -75,7 +74,7 @@ def find_definition(project: Project, source: str, *, is_allowed: bool = True) -
                 return FoundDefinition(excerpt, definitions, _why_not(path, is_allowed=is_allowed))
     if unreadable is not None:
         raise unreadable
-    raise NotFoundError(f"the definition of {source!r} is no group of its own in its file; change it there")
+    raise NotFoundError(f"the {what}: no group of its own in its file; to be changed there")
 
 
 def _why_not(path: Path, *, is_allowed: bool) -> WhyNot | None:

@@ -34,6 +34,13 @@ def wider_reach(project: Project, before: DataSource, after: DataSource) -> Iter
         yield f"{min(more - _hosts(now))} might have private addresses (`boundary.intranet_hosts`)"
 
 
+def other_machines(before: Project, after: Project) -> Iterator[str]:
+    """Yield why new schedules must be written into their file: on which machine a source is crawled stays."""
+    for name in after.sources:
+        if after.profile_of(name) != before.profile_of(name):
+            yield f"`{name}` would be crawled on another machine (`profile` of its schedule)"
+
+
 def _hosts(rules: CompiledSource) -> set[str]:
     return {host_of(url) for url in rules.trusted_urls}
 

@@ -30,12 +30,12 @@ class NotWritableError(WorkError):
 
 
 def save_definition(
-    project: Project, source: str, lines: str, revision: str, who: str, *, is_allowed: bool = True
+    project: Project, source: str | None, lines: str, revision: str, who: str, *, is_allowed: bool = True
 ) -> tuple[Version, WhatIf]:
-    """Save the lines of a source that had a revision; returns the new version, and what it changes.
+    """Save the lines of a source, or of all schedules (None); returns the new version, and what it changes.
 
-    Raises `EditedMeanwhileError` if the revision is another one, `NotWritableError`, `UserError` for what may not be
-    saved, `NotFoundError` and `WorkError`.
+    `revision` is that of the lines that were changed. Raises `EditedMeanwhileError` if the file has another one,
+    `NotWritableError`, `UserError` for what may not be saved, `NotFoundError` and `WorkError`.
     """
     with _saving(project), Versions(project, source).adding() as added:
         found = find_definition(project, source, is_allowed=is_allowed)
@@ -55,7 +55,7 @@ def save_definition(
 
 
 def undo_change(
-    project: Project, source: str, revision: str, who: str, *, is_allowed: bool = True
+    project: Project, source: str | None, revision: str, who: str, *, is_allowed: bool = True
 ) -> tuple[Version, WhatIf]:
     """Take back the latest version, if it has this revision and somebody has saved it here.
 

@@ -16,6 +16,8 @@ from ultracrawl.sources import Project
 MOST_VERSIONS = 100
 MOST_CHARACTERS = 1_000_000
 """Of all versions of a source together; the oldest are forgotten."""
+_SCHEDULES = ".schedules"
+"""No name of a source."""
 LONGEST = 400 * 86_400.0
 """Seconds after which a version is forgotten, unless it is the latest."""
 
@@ -39,12 +41,15 @@ def versions_folder(project: Project) -> Path:
 
 
 class Versions:
-    """The versions of one source, in the state folder of the project."""
+    """The versions of one source, or of all schedules, in the state folder of the project."""
 
-    def __init__(self, project: Project, source: str) -> None:
+    def __init__(self, project: Project, source: str | None) -> None:
+        """None: the schedules."""
         folder = versions_folder(project)
         remedy = "begin a new history"
-        self._rows = RowFile(folder / f"{source}.json", "versions", _version, asdict, remedy)
+        self._rows = RowFile(
+            folder / f"{_SCHEDULES if source is None else source}.json", "versions", _version, asdict, remedy
+        )
 
     def all_versions(self) -> list[Version]:
         """Return all versions, the newest first. Raises `WorkError`."""

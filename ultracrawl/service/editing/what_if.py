@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from typing import Any
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
+from ultracrawl.model.dates import iso
 from ultracrawl.run.inspection.definition_difference import DefinitionDifference, definition_difference
 from ultracrawl.service.editing.definition_files import FoundDefinition
-from ultracrawl.service.editing.reach import wider_reach
+from ultracrawl.service.editing.reach import other_machines, wider_reach
 from ultracrawl.sources import Loaded, Project, usable_project
 from ultracrawl.sources.editing.draft import Draft, draft_of
 from ultracrawl.sources.loading.yaml_loader import load_definitions
@@ -26,7 +28,9 @@ class WhatIf:
     problems: tuple[str, ...] = ()
     """Why the change has to be written into the file by whoever may."""
     difference: DefinitionDifference | None = None
-    """None if there are mistakes or changes that are refused."""
+    """None if there are mistakes or changes that are refused, and for schedules."""
+    launches: dict[str, float] = field(default_factory=dict)
+    """When each schedule would be launched next, in seconds since 1970."""
 
     @property
     def can_be_saved(self) -> bool:
@@ -52,18 +56,25 @@ class WhatIf:
             "findings": [one.as_json() for one in self.findings],
             "problems": list(self.problems),
             "difference": self.difference.as_json() if self.difference is not None else None,
+            "launches": {name: iso(at) for name, at in self.launches.items()},
         }
 
 
-def what_if(project: Project, source: str, found: FoundDefinition, lines: str) -> WhatIf:
-    """Return what would be if a source had these lines. Raises `UserError`, `StateError`."""
+def what_if(project: Project, source: str | None, found: FoundDefinition, lines: str) -> WhatIf:
+    """Return what would be if a source, or all schedules (None), had these lines. Raises `UserError`, `StateError`."""
     draft = draft_of(found.excerpt, lines)
     if draft.findings or draft.refused:
         return WhatIf(draft, draft.findings)
     present, changed = load_definitions(found.definitions), draft.load(found.definitions)
     findings = _own_findings(found, lines, present, changed)
     before, after = usable_project(present), usable_project(changed)
-    if source not in after.sources or any(one.fatal for one in findings):
+    if any(one.fatal for one in findings):
+        return WhatIf(draft, findings)
+    if source is None:
+        now = time.time()
+        launches = {name: one.times.next_after(now) for name, one in after.schedules.items() if one.enabled}
+        return WhatIf(draft, findings, tuple(other_machines(before, after)), launches=launches)
+    if source not in after.sources:
         return WhatIf(draft, findings)
     new = after.sources[source]
     problems = tuple(wider_reach(project, before.known_sources[source], new))

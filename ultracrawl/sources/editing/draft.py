@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.sources.editing.excerpt import Excerpt
+from ultracrawl.sources.editing.excerpt import SCHEDULES, Excerpt
 from ultracrawl.sources.editing.hidden_values import source_entry_model
 from ultracrawl.sources.editing.option_changes import OptionChange, is_same, option_changes
 from ultracrawl.sources.loading.loaded import Loaded
 from ultracrawl.sources.loading.yaml_loader import is_single_source, load_definitions
+from ultracrawl.sources.project import DefinitionHead
 from ultracrawl.sources.reading.locations import Definitions, DefinitionText
 from ultracrawl.sources.reading.tree import Data, OptionPath
 from ultracrawl.sources.reading.yaml_tree import YamlTree
@@ -73,19 +74,22 @@ def draft_of(excerpt: Excerpt, lines: str) -> Draft:
 def _changes(excerpt: Excerpt, tree: YamlTree) -> Iterator[OptionChange]:
     before, rest = _separated(excerpt.tree.data, excerpt.path)
     after, new_rest = _separated(tree.data, excerpt.path)
-    if not is_same(rest, new_rest) or is_single_source(tree) is bool(excerpt.path):
+    is_gone = excerpt.path and after is None and before is not None
+    if is_gone or not is_same(rest, new_rest) or is_single_source(tree) is bool(excerpt.path):
         yield OUTSIDE
-    kind = before.get("type") if isinstance(before, dict) else None
-    yield from option_changes(source_entry_model(kind), before, after)
+    if excerpt.path == (SCHEDULES,):
+        yield from option_changes(DefinitionHead, {SCHEDULES: before}, {SCHEDULES: after})
+    else:
+        kind = before.get("type") if isinstance(before, dict) else None
+        yield from option_changes(source_entry_model(kind), before, after)
 
 
 def _separated(data: Data, path: OptionPath) -> tuple[Data, Data]:
-    """Return the data of a source, and those of the rest of its file."""
+    """Return the data at a path, and those of the rest of the file."""
     if not path:
         return data, None
-    top, name = path
-    sources = data.get(str(top)) if isinstance(data, dict) else None
-    if not isinstance(data, dict) or not isinstance(sources, dict) or name not in sources:
+    name, *further = path
+    if not isinstance(data, dict) or name not in data:
         return None, data
-    rest = {key: value for key, value in sources.items() if key != name}
-    return sources[str(name)], {**data, str(top): rest}
+    own, rest = _separated(data[str(name)], tuple(further))
+    return own, {**data, str(name): rest}

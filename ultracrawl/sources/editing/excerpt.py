@@ -1,4 +1,4 @@
-"""`Excerpt`: the lines of a definition file with one source, which are replaced without touching any other byte."""
+"""`Excerpt`: the lines of a definition file with one source or all schedules, replaced without any other byte."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from ultracrawl.sources.reading.locations import DefinitionText
 from ultracrawl.sources.reading.tree import OptionPath
 from ultracrawl.sources.reading.yaml_tree import YamlTree, parse_yaml
 
+SCHEDULES = "schedules"
+"""The option of a file that is edited as a source is."""
 HIDDEN = '"(hidden)"'
 """What stands in place of a value that may be a secret."""
 _MOVED = (
@@ -26,12 +28,12 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True)
 class Excerpt:
-    """The lines with one source of a definition file that was read."""
+    """The lines with one source, or with all schedules, of a definition file that was read."""
 
     definition: DefinitionText
     tree: YamlTree
     path: OptionPath
-    """Where the source stands in the file; empty: the file is the source."""
+    """Where they stand in the file; empty: the file is the source."""
     span: Span
     """The place of the lines in the text, without the last line break."""
 
@@ -102,12 +104,23 @@ def find_excerpt(definition: DefinitionText, source: str) -> Excerpt | None:
         return (
             Excerpt(definition, tree, (), (0, min(length, len(lines)))) if definition.stem == source else None
         )
-    found = _member(_member(tree.root, "sources"), source)
+    return _excerpt(definition, tree, _member(_member(tree.root, "sources"), source), ("sources", source))
+
+
+def find_schedules(definition: DefinitionText) -> Excerpt | None:
+    """Return the lines of all schedules; None if the file has none. Raises `DefinitionError` if it is not YAML."""
+    tree = parse_yaml(definition.text, definition.file)
+    return _excerpt(definition, tree, _member(tree.root, SCHEDULES), (SCHEDULES,))
+
+
+def _excerpt(
+    definition: DefinitionText, tree: YamlTree, found: tuple[yaml.Node, yaml.Node] | None, path: OptionPath
+) -> Excerpt | None:
     if found is None:
         return None
     key, value = found
     start = key.start_mark.index - key.start_mark.column
-    return Excerpt(definition, tree, ("sources", source), (start, _end(definition.text, key, value)))
+    return Excerpt(definition, tree, path, (start, _end(definition.text, key, value)))
 
 
 def _member(

@@ -27,7 +27,7 @@ from ultracrawl.rules.schedules.times import (
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import format_value, mistake, suggestion
-from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.sections.section import Editable, Section
 from ultracrawl.sources.values import one_or_list
 
 _EVERY = re.compile(r"(?:(\d{1,4})\s*)?([a-z]*)", re.IGNORECASE)
@@ -136,17 +136,21 @@ SourceReference = Annotated[str, Field(min_length=1, max_length=100)]
 class TimesSection(Section):
     """Times at which something is done: either `cron`, or `every` with `at` and `on`."""
 
-    cron: Annotated[tuple[Cron, ...], one_or_list(Cron)] = Field(default=(), examples=["0 3 * * *"])
+    cron: Editable[Annotated[tuple[Cron, ...], one_or_list(Cron)]] = Field(default=(), examples=["0 3 * * *"])
     """Cron expressions: minute, hour, day of the month, month, day of the week."""
-    every: Every = Field(default=None, examples=["6 h"])
+    every: Editable[Every] = Field(default=None, examples=["6 h"])
     """Interval: minutes, or a number with min, h, d, w or months. The number 1 may be omitted, as in `week`."""
-    at: Annotated[tuple[TimeOfDay, ...], one_or_list(TimeOfDay)] = Field(default=(), examples=["03:30"])
+    at: Editable[Annotated[tuple[TimeOfDay, ...], one_or_list(TimeOfDay)]] = Field(
+        default=(), examples=["03:30"]
+    )
     """Times of day, for intervals of days, weeks and months. None: midnight."""
-    on: Annotated[tuple[Day, ...], one_or_list(Day, types=(str, int))] = Field(
+    on: Editable[Annotated[tuple[Day, ...], one_or_list(Day, types=(str, int))]] = Field(
         default=(), examples=[["mon", "thu"]]
     )
     """Weekdays, for weeks (none: Monday); days of the month or `last`, for months (none: the first)."""
-    timezone: Annotated[str, AfterValidator(_check_zone)] = Field(default="UTC", examples=["Europe/Berlin"])
+    timezone: Editable[Annotated[str, AfterValidator(_check_zone)]] = Field(
+        default="UTC", examples=["Europe/Berlin"]
+    )
     """The time zone of `cron`, `at`, `stop` and `window`; `local`: that of the machine."""
 
     @property
@@ -170,26 +174,30 @@ class TimesSection(Section):
 class ScheduleSection(TimesSection):
     """Sources that are crawled at the same times."""
 
-    sources: Annotated[tuple[SourceReference, ...], one_or_list(SourceReference)] = Field(
+    sources: Editable[Annotated[tuple[SourceReference, ...], one_or_list(SourceReference)]] = Field(
         default=(), examples=[["handbook", "intranet"]]
     )
     """The names of the sources. Each belongs to at most one schedule."""
-    mode: Literal["accept-all", "examine", "index-only"] | None = Field(default=None, examples=["examine"])
+    mode: Editable[Literal["accept-all", "examine", "index-only"] | None] = Field(
+        default=None, examples=["examine"]
+    )
     """Overrides `crawling_mode` of the sources."""
-    force: bool = Field(default=False, examples=[True])
+    force: Editable[bool] = Field(default=False, examples=[True])
     """Fetch and index every page again, changed or not."""
-    missed: Literal["run", "skip"] = Field(default="run", examples=["skip"])
+    missed: Editable[Literal["run", "skip"]] = Field(default="run", examples=["skip"])
     """What to do about launch times missed while nothing ran: run once immediately (`run`), or nothing (`skip`)."""
-    window: Annotated[tuple[WindowSpan, ...], one_or_list(WindowSpan)] = Field(
+    window: Editable[Annotated[tuple[WindowSpan, ...], one_or_list(WindowSpan)]] = Field(
         default=(), examples=["22:00-06:00"]
     )
     """When the crawls of the schedule may run: times of every day, or spans of the week. Outside of them crawls wait;
     at the end they are stopped."""
-    stop: Annotated[tuple[Cron, ...], one_or_list(Cron)] = Field(default=(), examples=["0 6 * * sat"])
+    stop: Editable[Annotated[tuple[Cron, ...], one_or_list(Cron)]] = Field(
+        default=(), examples=["0 6 * * sat"]
+    )
     """Cron expressions of the times at which crawls of the schedule are stopped. The next launch continues them."""
-    repeat: bool = Field(default=False, examples=[True])
+    repeat: Editable[bool] = Field(default=False, examples=[True])
     """Launch the schedule again as soon as its run has ended, until the next stop time."""
-    enabled: bool = Field(default=True, examples=[False])
+    enabled: Editable[bool] = Field(default=True, examples=[False])
     """Launch the schedule at its times. `ultracrawl schedule launch` works even if this is off."""
     profile: str = Field(default="", examples=["north"])
     """The profile of the machine on which the crawls of the schedule run. Empty: this machine."""

@@ -187,6 +187,33 @@ def test_a_mistaken_source_is_mended_on_its_page(
     assert administration.project.sources["site"].depth == 3
 
 
+def test_schedules_are_changed_after_a_look_at_the_next_launches(
+    workspace: InProcessWorkspace, administration: Administration
+) -> None:
+    file = workspace.directory / "ultracrawl.yaml"
+    text = file.read_text().replace("    refresh:\n      interval: 1 h\n", "")
+    file.write_text(text + "schedules:\n  nightly: {sources: [site], every: 6 h}\n")
+    path = "/admin/definitions/schedules"
+    assert administration.get("/admin/definitions").cssselect(f"a[href='{path}']")
+    page = administration.get(path)
+    revision = page.cssselect("[name=revision]")[0].get("value")
+    lines = page.cssselect("textarea")[0].text.removeprefix("\n").replace("6 h", "7 h")
+    asked = asked_page(administration.send(f"{path}/what-if", lines=lines))
+    assert texts(asked, ".facts dt") == ["nightly"]
+    answer = administration.send(path, lines=lines, revision=revision)
+    assert (answer.status_code, answer.headers["location"]) == (303, path)
+    assert "every: 7 h" in file.read_text()
+    present = administration.get(path).cssselect("form[action$='/undo'] [name=revision]")[0].get("value")
+    assert administration.send(f"{path}/undo", revision=present).status_code == 303
+    assert "every: 6 h" in file.read_text()
+    for role, status in ((None, 303), (Role.EDITOR, 403)):
+        assert administration.status(path, role) == status
+        assert administration.send(path, role, lines=lines, revision=revision).status_code == status
+    forged = lines.replace("every: 7 h", "every: 7 h, profile: evil")
+    assert administration.send(path, lines=forged, revision=revision).status_code in {400, 409}
+    assert "evil" not in file.read_text()
+
+
 def test_a_source_without_a_file_has_no_page(administration: Administration) -> None:
     assert administration.status("/admin/sources/none/definition") == 404
     assert administration.status(f"{PAGE}?language=de") == 200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 from anyio import to_thread
@@ -17,14 +17,16 @@ from ultracrawl.service.api.audit import Details
 from ultracrawl.service.api.problems import Conflict
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.editing.definition_files import FoundDefinition
-from ultracrawl.service.editing.versions import Version, Versions
+from ultracrawl.service.editing.versions import Version as SavedVersion
+from ultracrawl.service.editing.versions import Versions
 from ultracrawl.service.editing.what_if import WhatIf, draft_lines, what_if
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.pages.rendering import page_url
 
 router = APIRouter(prefix=ADMIN, route_class=PageRoute)
-_PLACE = "/sources/{name}/definition"
+_PLACE, _SCHEDULES = "/sources/{name}/definition", "/definitions/schedules"
+Version = Annotated[int | None, Query(ge=1)]
 
 
 class _Answer(NamedTuple):
@@ -40,9 +42,10 @@ class _Answer(NamedTuple):
 
 @router.get("/definitions")
 def definitions_page(request: Request, state: State, _requester: Administrator) -> Response:
-    """Return all sources with the latest version of the definition of each."""
-    latest = {name: Versions(state.project, name).all_versions()[:1] for name in state.project.known_sources}
-    rows = sorted(latest.items(), key=lambda row: (-row[1][0].time if row[1] else 0.0, row[0]))
+    """Return all sources, and the schedules, with the latest version of the definition of each."""
+    names = (*([None] if state.project.schedules else []), *state.project.known_sources)
+    latest = {name: Versions(state.project, name).all_versions()[:1] for name in names}
+    rows = sorted(latest.items(), key=lambda row: (-row[1][0].time if row[1] else 0.0, row[0] or ""))
     return render_admin(request, "admin/definitions.html", section="definitions", rows=rows)
 
 
@@ -52,41 +55,91 @@ def definition_page(
     state: State,
     _requester: Administrator,
     name: str,
-    version: Annotated[int | None, Query(ge=1)] = None,
+    version: Version = None,
 ) -> Response:
     """Return the lines of a definition to be changed, or those of a former version."""
-    found = definitions.found_definition(state, name)
-    lines = found.excerpt.shown if version is None else Versions(state.project, name).find(version).lines
-    return _page(request, state, name, found, _Answer(lines))
+    return _shown(request, state, name, version)
+
+
+@router.get(_SCHEDULES)
+def schedules_page(
+    request: Request, state: State, _requester: Administrator, version: Version = None
+) -> Response:
+    """Return the lines of all schedules to be changed, or those of a former version."""
+    return _shown(request, state, None, version)
 
 
 @router.post(f"{_PLACE}/what-if")
 def ask_what_if(request: Request, state: State, _requester: Administrator, name: str, form: Form) -> Response:
     """Return the page with what the lines of the form would do; nothing is saved."""
-    found, lines = definitions.found_definition(state, name), _lines(form)
-    return _page(request, state, name, found, _answered(state, name, found, lines))
+    return _asked(request, state, name, form)
+
+
+@router.post(f"{_SCHEDULES}/what-if")
+def ask_what_if_scheduled(request: Request, state: State, _requester: Administrator, form: Form) -> Response:
+    """Return the page with when schedules would be launched by the lines of the form."""
+    return _asked(request, state, None, form)
 
 
 @router.post(_PLACE)
 async def save_lines(
-    request: Request, state: State, requester: Administrator, name: str, form: Form, details: Details
+    request: Request, state: State, _requester: Administrator, name: str, form: Form, details: Details
 ) -> Response:
     """Save the lines of the form; if they are refused or somebody was faster, the page returns with them."""
+    return await _saved(request, state, name, form, details)
+
+
+@router.post(_SCHEDULES)
+async def save_schedules(
+    request: Request, state: State, _requester: Administrator, form: Form, details: Details
+) -> Response:
+    """Save the schedules of the form, as the definition of a source."""
+    return await _saved(request, state, None, form, details)
+
+
+@router.post(f"{_PLACE}/undo")
+async def undo(
+    request: Request, state: State, _requester: Administrator, name: str, form: Form, details: Details
+) -> Response:
+    """Take back the latest change."""
+    return await _undone(request, state, name, form, details)
+
+
+@router.post(f"{_SCHEDULES}/undo")
+async def undo_schedules(
+    request: Request, state: State, _requester: Administrator, form: Form, details: Details
+) -> Response:
+    """Take back the latest change of schedules."""
+    return await _undone(request, state, None, form, details)
+
+
+def _shown(request: Request, state: ApiState, name: str | None, version: int | None) -> Response:
+    found = definitions.found_definition(state, name)
+    lines = found.excerpt.shown if version is None else Versions(state.project, name).find(version).lines
+    return _page(request, state, name, found, _Answer(lines))
+
+
+def _asked(request: Request, state: ApiState, name: str | None, form: dict[str, str]) -> Response:
+    found, lines = definitions.found_definition(state, name), _lines(form)
+    return _page(request, state, name, found, _answered(state, name, found, lines))
+
+
+async def _saved(
+    request: Request, state: ApiState, name: str | None, form: dict[str, str], details: dict[str, Any]
+) -> Response:
     order = definitions.NewLines(lines=_lines(form), revision=form.get("revision", "")[:100])
     try:
-        await definitions.saved_lines(state, name, order, requester.name, details)
+        await definitions.saved_lines(state, name, order, request.state.requester.name, details)
     except (Conflict, UserError) as error:
         return await to_thread.run_sync(_refused, request, state, name, order, error)
     return _back(request, name)
 
 
-@router.post(f"{_PLACE}/undo")
-async def undo(
-    request: Request, state: State, requester: Administrator, name: str, form: Form, details: Details
+async def _undone(
+    request: Request, state: ApiState, name: str | None, form: dict[str, str], details: dict[str, Any]
 ) -> Response:
-    """Take back the latest change."""
     order = definitions.Undo(revision=form.get("revision", "")[:100])
-    await definitions.undone(state, name, order, requester.name, details)
+    await definitions.undone(state, name, order, request.state.requester.name, details)
     return _back(request, name)
 
 
@@ -98,7 +151,7 @@ def _lines(form: dict[str, str]) -> str:
     return lines
 
 
-def _answered(state: ApiState, name: str, found: FoundDefinition, lines: str) -> _Answer:
+def _answered(state: ApiState, name: str | None, found: FoundDefinition, lines: str) -> _Answer:
     try:
         return _Answer(lines, what_if(state.project, name, found, lines))
     except UserError as error:
@@ -106,7 +159,7 @@ def _answered(state: ApiState, name: str, found: FoundDefinition, lines: str) ->
 
 
 def _refused(
-    request: Request, state: ApiState, name: str, order: definitions.NewLines, error: Exception
+    request: Request, state: ApiState, name: str | None, order: definitions.NewLines, error: Exception
 ) -> Response:
     """Return the page with lines that were not saved, so that nothing is lost."""
     found = definitions.found_definition(state, name)
@@ -123,7 +176,7 @@ def _refused(
 def _page(
     request: Request,
     state: ApiState,
-    name: str,
+    name: str | None,
     found: FoundDefinition,
     answer: _Answer,
     status: int = HTTPStatus.OK,
@@ -145,12 +198,12 @@ def _page(
     )
 
 
-def _present(versions: list[Version], found: FoundDefinition) -> Version | None:
+def _present(versions: list[SavedVersion], found: FoundDefinition) -> SavedVersion | None:
     """Return the version that the file has now, if the service has saved it."""
     latest = versions[0] if versions else None
     return latest if latest is not None and latest.revision == found.excerpt.revision else None
 
 
-def _back(request: Request, name: str) -> Response:
-    place = f"{ADMIN}/sources/{quote(name, '')}/definition"
-    return RedirectResponse(page_url(request, place), HTTPStatus.SEE_OTHER)
+def _back(request: Request, name: str | None) -> Response:
+    place = _SCHEDULES if name is None else f"/sources/{quote(name, '')}/definition"
+    return RedirectResponse(page_url(request, ADMIN + place), HTTPStatus.SEE_OTHER)
