@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError
 from ultracrawl.sources.editing.draft import OUTSIDE, Draft, ReadOnlyOptionsError, draft_of
 from ultracrawl.sources.editing.excerpt import find_excerpt, find_schedules
@@ -150,6 +151,35 @@ def test_no_option_that_may_be_changed_reads_a_file_or_the_environment(
     loaded = made.load(definitions)
     shown = f"{loaded.findings} {loaded.project and loaded.project.model_dump()}"
     assert "top-secret" not in shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "only: [*own]",
+        "attributes: {x: *other}",
+        "attributes: *all",
+        "attributes: {<<: *all}",
+        "exclude: *head",
+        "x: *own",
+    ],
+)
+def test_no_alias_shows_a_hidden_value(line: str) -> None:
+    text = """\
+indexes: {far: {engine: opensearch, url: 'https://x.example/', password: &head s3cret}}
+sources:
+  before: {site_headers: {a: {url: 'https://x.example/', headers: {X: &other s3cret}}}}
+  a:
+    authentication: {a: &all {url: 'https://x.example/', user: u, password: &own s3cret}}
+    depth: 1
+  after: {depth: 1, authentication: {a: {url: 'https://x.example/', user: u, password: s3cret}}}
+"""
+    found = find_excerpt(DefinitionText("a.yaml", "a", text), "a")
+    assert found is not None
+    with pytest.raises(UserError) as raised:
+        draft_of(found, f"{found.shown}\n    {line}")
+    assert "s3cret" not in str(raised.value)
+    assert draft_of(found, found.shown.replace("depth: 1", "depth: 2")).refused == ()
 
 
 def test_a_source_is_neither_removed_nor_renamed(tmp_path: Path) -> None:

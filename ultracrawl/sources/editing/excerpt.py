@@ -56,35 +56,42 @@ class Excerpt:
     def with_lines(self, lines: str) -> YamlTree:
         """Return the whole file with other lines, in which hidden values are restored.
 
-        Raises `DefinitionError` if it is not YAML, `UserError` unless all hidden values are where they were.
+        Raises `DefinitionError` if it is not YAML, `UserError` unless all hidden values are where they were: an alias
+        would show one elsewhere.
         """
-        text, starts = self._restored(lines)
+        text, moved = self._restored(lines)
         tree = parse_yaml(text, self.definition.file)
         before = scalar_paths(self.definition.text, self.tree.root)
         after = scalar_paths(text, tree.root)
-        if [after.get(start) for start in starts] != [before[first] for first, _ in self._hidden]:
+        if any(after.get(now) != before[was] for was, now in moved.items()):
             raise UserError(_MOVED)
         return tree
 
-    def _restored(self, lines: str) -> tuple[str, list[int]]:
-        """Return the text of the file with other lines, and where its hidden values begin."""
+    def _restored(self, lines: str) -> tuple[str, dict[int, int]]:
+        """Return the text of the file with other lines, and where each hidden value of the file begins in it."""
         start, end = self.span
         text = self.definition.text
         parts = _LINE_END.sub("\n", lines).rstrip("\n").split(HIDDEN)
         if len(parts) != len(self._hidden) + 1:
             raise UserError(_MOVED)
         line_end = "\r\n" if "\r\n" in text else "\n"
-        new, starts = text[:start] + parts[0].replace("\n", line_end), []
+        new, moved = text[:start] + parts[0].replace("\n", line_end), dict[int, int]()
         for (first, last), part in zip(self._hidden, parts[1:], strict=True):
-            starts.append(len(new))
+            moved[first] = len(new)
             new += text[first:last] + part.replace("\n", line_end)
-        return new + text[end:], starts
+        shift = len(new) - end
+        for first, _ in self._hidden_in_file:
+            moved.setdefault(first, first + shift if first >= end else first)
+        return new + text[end:], moved
 
     @cached_property
+    def _hidden_in_file(self) -> list[Span]:
+        return hidden_spans(self.definition.text, self.tree.root, is_source=not self.path)
+
+    @property
     def _hidden(self) -> list[Span]:
         start, end = self.span
-        spans = hidden_spans(self.definition.text, self.tree.root, is_source=not self.path)
-        return [span for span in spans if start <= span[0] and span[1] <= end]
+        return [span for span in self._hidden_in_file if start <= span[0] and span[1] <= end]
 
     def _with_spans_hidden(self) -> str:
         text, (at, end) = self.definition.text, self.span

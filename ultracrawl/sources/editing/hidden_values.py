@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, get_args
 
@@ -33,14 +34,14 @@ def hidden_spans(text: str, root: yaml.Node, *, is_source: bool) -> list[Span]:
     return sorted({_span(text, node) for node in nodes})
 
 
-def scalar_paths(text: str, root: yaml.Node) -> dict[int, OptionPath]:
-    """Return the path of each value of a file, by its first character."""
-    found = dict[int, OptionPath]()
+def scalar_paths(text: str, root: yaml.Node) -> dict[int, set[OptionPath]]:
+    """Return all paths of each value of a file, by its first character; aliases give it several."""
+    found = defaultdict[int, set[OptionPath]](set)
     waiting: list[tuple[OptionPath, yaml.Node]] = [((), root)]
     while waiting:
         path, node = waiting.pop()
         if isinstance(node, yaml.ScalarNode):
-            found.setdefault(_span(text, node)[0], path)
+            found[_span(text, node)[0]].add(path)
         elif isinstance(node, yaml.SequenceNode):
             waiting += [((*path, number), item) for number, item in enumerate(node.value)]
         else:
