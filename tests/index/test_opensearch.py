@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -439,9 +440,29 @@ def test_the_definition_names_servers_beside_the_engine(
     assert index_config(project, "more").options["name"] == "ultracrawl"
 
 
+def test_a_key_is_sent_with_every_request_and_never_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEY", "geheim")
+    server = Site()
+    server.file("/", b'{"version": {"number": "3.8.0", "distribution": "opensearch"}}', "application/json")
+    with server.serve() as address:
+        given = {"engine": "opensearch", "url": address, "key": "${KEY}"}
+        config = index_config(project_of(tmp_path, index=given))
+        assert config.secrets == {"key": "geheim"}
+        assert "geheim" not in config.to_json()
+        with closing(open_index(config)) as index, pytest.raises(IndexStoreError) as raised:
+            index.apply(LIBRARY)
+    assert "geheim" not in str(raised.value)
+    assert server.requests
+    sent = [{name.lower(): value for name, value in one.headers.items()} for one in server.requests]
+    assert {one.get("authorization") for one in sent} == {"ApiKey geheim"}
+
+
 @pytest.mark.parametrize(
     ("index", "key"),
     [
+        ({"engine": "opensearch", "url": "http://127.0.0.1:9", "key": "k", "user": "u"}, "index"),
         ({"engine": "opensearch"}, "index"),
         ({"engine": "whoosh", "url": "http://127.0.0.1:9"}, "index"),
         ({"engine": "opensearch", "url": "http://u:p@127.0.0.1:9"}, "index.url"),

@@ -83,11 +83,12 @@ class Servers:
         from opensearchpy import OpenSearch  # noqa: PLC0415 - slow; a definition may name an index that is not used
 
         logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # our errors say what failed
-        user, password = (str(self._options.get(name) or "") for name in ("user", "password"))
+        user, password, key = (str(self._options.get(name) or "") for name in ("user", "password", "key"))
         authority: dict[str, Any] = {"ca_certs": str(self._options["ca"])} if self._options.get("ca") else {}
         return OpenSearch(
             hosts=self._urls,
             http_auth=(user, password) if user else None,
+            headers={"Authorization": f"ApiKey {key}"} if key else None,
             timeout=REQUEST_SECONDS,
             max_retries=0,  # otherwise a late request is sent twice
             retry_on_timeout=False,

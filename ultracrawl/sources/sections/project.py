@@ -150,7 +150,7 @@ class EngineOptions(PluginOptions):
         "collection": "the index of an `engine` has a `name`; a `collection` is that of a destination",
     }
     """What to write instead of options that it does not have."""
-    SERVER_OPTIONS: ClassVar = ("url", "name", "shards", "replicas", "user", "password", "ca")
+    SERVER_OPTIONS: ClassVar = ("url", "name", "shards", "replicas", "user", "password", "key", "ca")
 
     engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["tantivy"])
     """The index engine. `tantivy` and `opensearch` need the extra of their name."""
@@ -170,6 +170,8 @@ class EngineOptions(PluginOptions):
     """The user (Basic authentication)."""
     password: Secret | None = Field(default=None, examples=["${SEARCH_PASSWORD}"])
     """The password of `user`."""
+    key: Secret | None = Field(default=None, examples=["${SEARCH_KEY}"])
+    """An API key instead of `user` and `password`, sent as `Authorization: ApiKey`."""
     ca: Annotated[Path, BeforeValidator(_below_definition)] | None = Field(
         default=None, examples=["config/search-ca.pem"]
     )
@@ -187,14 +189,17 @@ class EngineOptions(PluginOptions):
                 "`url` is missing, which the engine `opensearch` needs",
                 "add `url:`; a server that is searched by other programs is a destination of the type `opensearch`",
             )
+        if self.key is not None and (self.user or self.password is not None):
+            raise mistake("`key` and `user` are two ways to log in", "keep one of them")
         return self
 
     def given_options(self) -> tuple[dict[str, JsonValue], Mapping[str, SecretStr]]:
         """Return the options of the engine, and the secret ones."""
         if self.engine != "opensearch":
             return dict(self.options), self.secrets
-        plain = self.model_dump(mode="json", include=set(self.SERVER_OPTIONS) - {"password"})
-        return plain, {} if self.password is None else {"password": self.password}
+        plain = self.model_dump(mode="json", include=set(self.SERVER_OPTIONS) - {"password", "key"})
+        secrets = {"password": self.password, "key": self.key}
+        return plain, {name: secret for name, secret in secrets.items() if secret is not None}
 
 
 class IndexSection(StorageSection, EngineOptions):
