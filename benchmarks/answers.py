@@ -26,7 +26,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from judging.corpora import CORPORA, DEVELOPMENT, TEST, Corpus, sample
-from judging.crawling import OURS, Crawled, Ours, folder_size
+from judging.crawling import OURS, SERVED, Crawled, Ours, folder_size
 from judging.measures import Answer, ask_all, figures
 from judging.peers import Fts5, Omega, Peer, StockWhoosh, omega_root
 from judging.truth import Question, read, right_anchors
@@ -80,11 +80,12 @@ class Bench:
                 continue
             for name, questions in sets.items():
                 answers = self._answers[engine, name] = ask_all(peer.ask, questions)
-                known = right[name] if engine in OURS else {}
+                known = right[name] if engine in OURS or engine in SERVED else {}
                 rows.append({"engine": engine, "set": name, **figures(answers, known)})
             peer.close()
         text = sum(len((page.title + page.text).encode()) for page in self._documents)
-        sizes = {engine: round(self._size(engine) / text, 2) for engine in {row["engine"] for row in rows}}
+        local = {str(row["engine"]) for row in rows} - set(SERVED)
+        sizes = {engine: round(self._size(engine) / text, 2) for engine in local}
         return {
             "corpus": self._corpus.name,
             "half": self._corpus.half,
@@ -134,8 +135,8 @@ class Bench:
 
     def _open(self, engine: str) -> Peer | Ours | None:
         """Return an engine with all pages indexed; None if it is not available."""
-        if engine in OURS:
-            return self._crawled.open(engine)
+        if engine in OURS or engine in SERVED:
+            return self._crawled.open(engine, self._options.opensearch)
         name, language = engine.removesuffix(ANY), self._corpus.language
         place, any_word = self._place / PLACES[name], name != engine
         if name == "fts5":
@@ -167,7 +168,8 @@ def lines(result: Mapping[str, Any]) -> str:
     for row in result["results"]:
         asked = f"{row['questions']:g} {row['set']}"
         cells = [f"{row[name]:.3g}" if name in row else "" for name in COLUMNS]
-        size = f"{result['size_to_text'][row['engine']]:.2f}"
+        known = result["size_to_text"].get(row["engine"])
+        size = "" if known is None else f"{known:.2f}"
         written.append(f"| {' | '.join([result['corpus'], asked, row['engine'], *cells, size])} |")
     return "\n".join(written)
 
@@ -198,7 +200,12 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, metavar="NAME", help=", ".join(CORPORA))
     parser.add_argument("--half", choices=[DEVELOPMENT, TEST], help="only the corpora of one half")
     parser.add_argument(
-        "--engines", nargs="+", choices=ENGINES, default=ENGINES, metavar="NAME", help=", ".join(ENGINES)
+        "--engines",
+        nargs="+",
+        choices=(*ENGINES, *SERVED),
+        default=ENGINES,
+        metavar="NAME",
+        help=", ".join((*ENGINES, *SERVED)),
     )
     parser.add_argument("--terms", type=int, default=500, help="most terms of a set; 0: all (default: 500)")
     parser.add_argument(
@@ -209,6 +216,7 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         "--reuse", type=Path, help="keep the indexes in this folder, and use those that are there"
     )
     parser.add_argument("--rebuild", action="store_true", help="rebuild our kept indexes with this program")
+    parser.add_argument("--opensearch", default="http://127.0.0.1:9200", help="the server of those engines")
     parser.add_argument("--worst", type=int, default=0, help="show so many terms with the lowest ranks")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args(arguments)

@@ -18,10 +18,13 @@ from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.project_index import open_index
 from ultracrawl.index.searching import Searcher
+from ultracrawl.index.writing.segments import batches
 from ultracrawl.settings.projects import find_project
 
 OURS = {"whoosh": "default", "tantivy": "tantivy"}
 """Our engines with the names of their indexes in the definition."""
+SERVED = {"opensearch": 1, "opensearch 3 shards": 3}
+"""Engines on a server, with the number of their shards; their indexes are filled from those of the crawl."""
 
 _DEFINITION = """
 index: {{engine: whoosh, path: var/whoosh}}
@@ -115,16 +118,31 @@ class Crawled:
         finally:
             index.close()
 
-    def open(self, engine: str) -> Ours:
-        """Open one of our engines for searching."""
-        return Ours(self._definition, engine, self.site)
+    def open(self, engine: str, server: str = "") -> Ours:
+        """Open one of our engines for searching; `server` is the URL of the OpenSearch of those that need one."""
+        if engine in OURS:
+            return Ours(self._definition, OURS[engine], self.site)
+        shards = SERVED[engine]
+        name = f"answers-{self._place.name}-{shards}"
+        index = {"engine": "opensearch", "url": server, "name": name, "shards": shards, "replicas": 0}
+        _, _, rest = self._definition.read_text().lstrip().partition("\n")
+        definition = self._place / f"opensearch-{shards}.yaml"
+        definition.write_text(f"index: {json.dumps(index)}\n{rest}")
+        filled = open_index(find_project(str(definition), plain=True)[0])
+        try:
+            if not filled.count():
+                for batch in batches(self.documents()):
+                    filled.apply(batch)
+        finally:
+            filled.close()
+        return Ours(definition, "default", self.site)
 
 
 class Ours:
     """One of our engines; answers are URLs of the best parts of pages, relative to the site."""
 
-    def __init__(self, definition: Path, engine: str, site: str) -> None:
-        self._searcher = Searcher(definition, OURS[engine])
+    def __init__(self, definition: Path, index: str, site: str) -> None:
+        self._searcher = Searcher(definition, index)
         self._site = site
 
     def ask(self, question: Question) -> list[str]:

@@ -529,6 +529,23 @@ def site() -> Site:
     return Site()
 
 
+@pytest.mark.parametrize(
+    "text", ["heron", "grey heron", '"grey heron"', '"the grey heron waits"', "heron OR egret"]
+)
+def test_scores_are_those_of_another_engine(opened: Open, tmp_path: Path, text: str) -> None:
+    library = [document(f"/{n}", "a grey heron waits " * (n % 3 + 1) + "word " * n) for n in range(20)]
+    found = []
+    for index in (
+        opened(),
+        open_index(IndexConfig("whoosh", tmp_path / "whoosh", tuple(ATTRIBUTES.values()))),
+    ):
+        index.apply([*LIBRARY, *library])
+        found.append({hit.url: hit.score for hit in index.search(SearchQuery(text, limit=50)).hits})
+        index.close()
+    ours, theirs = found
+    assert ours == pytest.approx(theirs, rel=0.1)
+
+
 def test_three_shards_rank_as_one(options: Options, tmp_path: Path) -> None:
     found = []
     for shards in (1, 3):

@@ -76,10 +76,10 @@ def settings(shards: int, replicas: int) -> Json:
     The similarity is BM25 without the inverse document frequency, which is a factor of our queries: so it counts the
     whole index, however many shards it has, and no documents that the searcher may not see.
     """
-    flat = f"double f = doc.freq; return query.boost * f / (f + {K1});"
+    flat = f"double f = doc.freq; return query.boost * {K1 + 1} * f / (f + {K1});"
     normed = (
         "double f = doc.freq; double average = (double) field.sumTotalTermFreq / Math.max(1, field.docCount);"
-        f" return query.boost * f / (f + {K1} * ({1 - B} + {B} * doc.length / average));"
+        f" return query.boost * {K1 + 1} * f / (f + {K1} * ({1 - B} + {B} * doc.length / average));"
     )
     similarities: dict[str, Json] = {
         "flat": {"type": "scripted", "script": {"source": flat}},

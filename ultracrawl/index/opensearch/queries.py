@@ -196,9 +196,10 @@ def _term(field: str, value: str | float) -> Query:
 
 
 def _phrase(field: str, words: tuple[str, ...]) -> Query:
-    return (
-        _term(field, words[0]) if len(words) == 1 else {"match_phrase": {field: {"query": " ".join(words)}}}
-    )
+    """Return the query of a phrase; the server adds the score that it has once for each of its words."""
+    if len(words) == 1:
+        return _term(field, words[0])
+    return {"match_phrase": {field: {"query": " ".join(words), "boost": 1 / len(words)}}}
 
 
 def _beginning(field: str, beginning: str) -> Query:
