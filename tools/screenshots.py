@@ -118,6 +118,15 @@ def excluded_url(page: Page, places: Places) -> None:
     page.goto(f"{places.service}/admin/sources/Manual/url?url={places.site}/debian-policy/")
 
 
+def what_if(page: Page, places: Places) -> None:
+    """Exclude a part of the manual, and look at what that would drop."""
+    page.goto(f"{places.service}/admin/sources/Manual/definition")
+    lines = page.input_value("textarea")
+    page.fill("textarea", lines.replace("    public:", f"    exclude: [/{MANUAL}ecpg]\n    public:", 1))
+    page.click("form:has(textarea) button")
+    page.wait_for_selector(".difference .added")
+
+
 PICTURES = {
     "search-page": (DESKTOP, "light", search_page),
     "search-page-dark": (DESKTOP, "dark", search_page),
@@ -129,6 +138,7 @@ PICTURES = {
     "administration-phone": (PHONE, "dark", overview),
     "administration-source": (DESKTOP, "dark", source),
     "administration-url": (DESKTOP, "light", excluded_url),
+    "administration-definition": (DESKTOP, "light", what_if),
 }
 """The pictures: size of the window, colours, and what brings a page into its state."""
 

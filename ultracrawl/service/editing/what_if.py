@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import Finding
 from ultracrawl.model.dates import iso
 from ultracrawl.run.inspection.definition_difference import DefinitionDifference, definition_difference
@@ -66,7 +66,7 @@ def what_if(project: Project, source: str | None, found: FoundDefinition, lines:
     if draft.findings or draft.refused:
         return WhatIf(draft, draft.findings)
     present, changed = load_definitions(found.definitions), draft.load(found.definitions)
-    findings = _own_findings(found, lines, present, changed)
+    findings = _own_findings(draft, present, changed)
     before, after = usable_project(present), usable_project(changed)
     if any(one.fatal for one in findings):
         return WhatIf(draft, findings)
@@ -80,21 +80,23 @@ def what_if(project: Project, source: str | None, found: FoundDefinition, lines:
     problems = tuple(wider_reach(project, before.known_sources[source], new))
     if problems:
         return WhatIf(draft, findings, problems)
-    return WhatIf(draft, findings, (), definition_difference(project, before.sources.get(source), new))
+    try:
+        difference = definition_difference(project, before.sources.get(source), new)
+    except StateError:  # a damaged state must not keep anybody from mending a definition
+        return WhatIf(draft, findings)
+    return WhatIf(draft, findings, (), difference)
 
 
-def _own_findings(
-    found: FoundDefinition, lines: str, present: Loaded, changed: Loaded
-) -> tuple[Finding, ...]:
-    """Return the findings in the lines of the source, and those elsewhere that were not there before."""
-    first = found.excerpt.first_line
-    own = range(first, first + lines.count("\n") + 1)
+def _own_findings(draft: Draft, present: Loaded, changed: Loaded) -> tuple[Finding, ...]:
+    """Return the findings in the lines of the draft, and those elsewhere that were not there before."""
+    definition, (_, end) = draft.excerpt.definition, draft.excerpt.span
+    new_end = len(draft.text) - (len(definition.text) - end)
+    own = range(draft.excerpt.first_line, draft.text.count("\n", 0, new_end) + 2)
     known = {(one.file, one.key, one.problem) for one in present.findings}
     return tuple(
         one
         for one in changed.findings
-        if (one.file == found.excerpt.definition.file and one.line in own)
-        or (one.file, one.key, one.problem) not in known
+        if (one.file == definition.file and one.line in own) or (one.file, one.key, one.problem) not in known
     )
 
 
@@ -113,11 +115,11 @@ class DraftLine:
 def draft_lines(found: FoundDefinition, lines: str, findings: tuple[Finding, ...]) -> list[DraftLine]:
     """Return the lines of a draft with those that it removes, and the findings about each."""
     saved, wanted = found.excerpt.shown.split("\n"), lines.replace("\r\n", "\n").rstrip("\n").split("\n")
-    first, result = found.excerpt.first_line, list[DraftLine]()
+    first, file, result = found.excerpt.first_line, found.excerpt.definition.file, list[DraftLine]()
     for kind, begin, end, new_begin, new_end in difflib.SequenceMatcher(None, saved, wanted).get_opcodes():
         if kind != "equal":
             result += (DraftLine("-", None, text) for text in saved[begin:end])
         for number, text in enumerate(wanted[new_begin:new_end], first + new_begin):
-            own = tuple(one for one in findings if one.line == number)
+            own = tuple(one for one in findings if (one.file, one.line) == (file, number))
             result.append(DraftLine("" if kind == "equal" else "+", number, text, own))
     return result

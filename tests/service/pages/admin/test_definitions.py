@@ -12,6 +12,7 @@ from service.pages.test_page_attacks import QUOTES, SCRIPT, assert_harmless
 from support.in_process import InProcessWorkspace
 
 from ultracrawl.service.access.requester import Role
+from ultracrawl.stores.project_stores import state_file
 
 PAGE = "/admin/sources/site/definition"
 
@@ -212,6 +213,38 @@ def test_schedules_are_changed_after_a_look_at_the_next_launches(
     forged = lines.replace("every: 7 h", "every: 7 h, profile: evil")
     assert administration.send(path, lines=forged, revision=revision).status_code in {400, 409}
     assert "evil" not in file.read_text()
+
+
+def test_lines_are_not_lost_if_the_disk_is_full_or_the_state_is_damaged(
+    definition: Definition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = definition.text
+
+    def fail(*_args: object, **_options: object) -> None:
+        raise OSError(28, "no space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("os.fsync", fail)
+        page = asked_page(definition.send("interval: 1 h", "interval: 2 h"), 503)
+    assert "interval: 2 h" in page.cssselect("textarea")[0].text
+    assert definition.text == before
+    file = state_file(definition.administration.project, "site")
+    assert file is not None
+    file.write_bytes(b"no database" * 100)
+    assert definition.send("interval: 1 h", "interval: 2 h").status_code == 303
+
+
+def test_a_mistake_that_another_source_gets_by_a_change_is_shown(administration: Administration) -> None:
+    file = administration.workspace.directory / "ultracrawl.yaml"
+    file.write_text(file.read_text() + "schedules:\n  nightly: {sources: [], cron: 0 3 * * *}\n")
+    path = "/admin/definitions/schedules"
+    lines = administration.get(path).cssselect("textarea")[0].text.removeprefix("\n")
+    page = asked_page(
+        administration.send(f"{path}/what-if", lines=lines.replace("sources: []", "sources: [site]"))
+    )
+    (finding,) = page.cssselect(".findings .mistake")
+    assert "interval" in finding.text_content()
+    assert not page.cssselect("[formaction]")
 
 
 def test_a_source_without_a_file_has_no_page(administration: Administration) -> None:

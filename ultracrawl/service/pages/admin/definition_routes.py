@@ -10,11 +10,11 @@ from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.api import definitions
 from ultracrawl.service.api.access import Administrator, Form, State
 from ultracrawl.service.api.audit import Details
-from ultracrawl.service.api.problems import Conflict
+from ultracrawl.service.api.problems import Conflict, without_folders
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.editing.definition_files import FoundDefinition
 from ultracrawl.service.editing.versions import Version as SavedVersion
@@ -130,7 +130,7 @@ async def _saved(
     order = definitions.NewLines(lines=_lines(form), revision=form.get("revision", "")[:100])
     try:
         await definitions.saved_lines(state, name, order, request.state.requester.name, details)
-    except (Conflict, UserError) as error:
+    except (UserError, WorkError) as error:
         return await to_thread.run_sync(_refused, request, state, name, order, error)
     return _back(request, name)
 
@@ -165,11 +165,14 @@ def _refused(
     found = definitions.found_definition(state, name)
     answer = _answered(state, name, found, order.lines)
     is_late = found.excerpt.revision != order.revision
+    problem = without_folders(request, error)
     if isinstance(error, Conflict):
-        answer = answer._replace(is_late=is_late, problem=answer.problem or ("" if is_late else str(error)))
-    elif answer.what_if is None or answer.what_if.can_be_saved:
-        answer = answer._replace(problem=str(error))
-    status = HTTPStatus.CONFLICT if isinstance(error, Conflict) else HTTPStatus.BAD_REQUEST
+        answer = answer._replace(is_late=is_late, problem=answer.problem or ("" if is_late else problem))
+    elif isinstance(error, WorkError) or answer.what_if is None or answer.what_if.can_be_saved:
+        answer = answer._replace(problem=problem)
+    status = HTTPStatus.SERVICE_UNAVAILABLE if isinstance(error, WorkError) else HTTPStatus.BAD_REQUEST
+    if isinstance(error, Conflict):
+        status = HTTPStatus.CONFLICT
     return _page(request, state, name, found, answer, status)
 
 
@@ -183,6 +186,8 @@ def _page(
 ) -> Response:
     versions = Versions(state.project, name).all_versions()
     findings = answer.what_if.findings if answer.what_if is not None else ()
+    rows = draft_lines(found, answer.lines, findings)
+    placed = [one for row in rows for one in row.findings]
     return render_admin(
         request,
         "admin/definition.html",
@@ -191,8 +196,8 @@ def _page(
         source=name,
         found=found,
         answer=answer,
-        rows=draft_lines(found, answer.lines, findings),
-        elsewhere=[one for one in findings if one.line == 0 or one.file != found.excerpt.definition.file],
+        rows=rows,
+        elsewhere=[one for one in findings if one not in placed],
         versions=versions,
         present=_present(versions, found),
     )
