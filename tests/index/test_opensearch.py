@@ -529,6 +529,33 @@ def site() -> Site:
     return Site()
 
 
+def test_it_is_one_of_several_destinations(url: str, site: Site, options: Options, tmp_path: Path) -> None:
+    site.page("/", title="Heron", text="the grey heron", links=["/egret", "/staff"])
+    site.page("/egret", title="Egret", text="the white egret")
+    site.page("/staff", title="Staff", text="the heron of the staff")
+    workspace = Workspace(tmp_path)
+    source = {
+        "start_urls": [url], "boundary": LOOPBACK, "politeness": {"delay": 0}, "acl": ["staff"],
+        "feeding": {"destinations": {"near": {"index": "default", "primary": True}, "far": {"index": "served"}}},
+    }  # fmt: skip
+    (tmp_path / "words.txt").write_text("bird, heron\n")
+    served = {"engine": "opensearch", **options}
+    workspace.write(
+        {"indexes": {"served": served}, "search": {"synonyms": "words.txt"}, "sources": {"birds": source}}
+    )
+    workspace.crawl()
+
+    def found(index: str, text: str, principal: str) -> list[str]:
+        return workspace.search("--index", index, "--principal", principal, text)
+
+    for text in ("heron", "bird", "egret"):
+        assert found("served", text, "staff") == found("default", text, "staff") != []
+        assert found("served", text, "guest") == []
+    site.remove("/egret")
+    workspace.crawl("--force")
+    assert found("served", "egret", "staff") == found("default", "egret", "staff") == ["/"]
+
+
 @pytest.mark.parametrize(
     "text", ["heron", "grey heron", '"grey heron"', '"the grey heron waits"', "heron OR egret"]
 )

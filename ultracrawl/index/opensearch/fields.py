@@ -90,6 +90,7 @@ def settings(shards: int, replicas: int) -> Json:
         "number_of_shards": shards,
         "number_of_replicas": replicas,
         "max_result_window": MAX_RESULTS,
+        "codec": "best_compression",  # of stored texts, which are the most of an index
         "gc_deletes": DELETIONS_KEPT,
         "refresh_interval": "-1",  # a batch ends with a refresh
         "similarity": similarities,
