@@ -16,7 +16,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo core servers samples sites lint types contracts options house mirror plain unit test servers-test soak coverage bench budget figures screenshots clean
+.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts options house mirror plain unit test servers-test soak coverage bench budget figures screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -32,9 +32,22 @@ $(VENV)/.plain: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.plain
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+$(VENV)/.installed: $(VENV)/.plain requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
+
+lock: $(VENV)/.plain ## Write requirements.lock again: the newest versions that pyproject.toml allows, with their hashes
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --upgrade --python-version 3.11 --extra dev \
+	    pyproject.toml --output-file requirements.lock
+
+audit: venv ## Ask for advisories about the packages in requirements.lock; fails where no database answers, too
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock
+
+licences: venv ## Write docs/licences.md from the packages that are installed
+	$(BIN)/python tools/licences.py
 
 demo: $(VENV)/.plain ## Install what a user needs, crawl the sample intranet and search it
 	@bash examples/demo.sh $(BIN)

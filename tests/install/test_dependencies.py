@@ -88,6 +88,14 @@ def test_no_version_with_a_known_hole_is_allowed(name: str) -> None:
     assert min(bounds) >= Version(first), advisory
 
 
+def test_the_lock_has_a_version_that_is_allowed_of_each_package() -> None:
+    locked = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
+    extras = [one for name in [*FOR_USERS, "bench", "dev"] for one in EXTRAS[name]]
+    for one in map(Requirement, [*PROJECT["dependencies"], *extras]):
+        if one.name != "ultracrawl":
+            assert one.specifier.contains(locked[normal(one.name)]), one
+
+
 def test_the_extra_all_has_every_extra_for_users() -> None:
     (everything,) = EXTRAS["all"]
     assert sorted(re.findall(r"[\w-]+", everything.removeprefix("ultracrawl"))) == FOR_USERS
