@@ -46,7 +46,7 @@ def save_definition(
             raise EditedMeanwhileError(
                 latest.who if latest is not None and latest.revision == found.excerpt.revision else ""
             )
-        answer = what_if(project, source, found, lines)
+        answer = what_if(project, source, found, lines, with_urls=False)
         answer.check()
         added.add(revision, found.excerpt.shown, at=found.path.stat().st_mtime)
         _write(found, answer.draft.text)

@@ -60,8 +60,13 @@ class WhatIf:
         }
 
 
-def what_if(project: Project, source: str | None, found: FoundDefinition, lines: str) -> WhatIf:
-    """Return what would be if a source, or all schedules (None), had these lines. Raises `UserError`, `StateError`."""
+def what_if(
+    project: Project, source: str | None, found: FoundDefinition, lines: str, *, with_urls: bool = True
+) -> WhatIf:
+    """Return what would be if a source, or all schedules (None), had these lines. Raises `UserError`.
+
+    `with_urls` judges all known URLs, which takes seconds for a hundred thousand; nothing else depends on it.
+    """
     draft = draft_of(found.excerpt, lines)
     if draft.findings or draft.refused:
         return WhatIf(draft, draft.findings)
@@ -78,7 +83,7 @@ def what_if(project: Project, source: str | None, found: FoundDefinition, lines:
         return WhatIf(draft, findings)
     new = after.sources[source]
     problems = tuple(wider_reach(project, before.known_sources[source], new))
-    if problems:
+    if problems or not with_urls:
         return WhatIf(draft, findings, problems)
     try:
         difference = definition_difference(project, before.sources.get(source), new)
