@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from ultracrawl.agents.mail.headers import message_id_hash
 from ultracrawl.agents.mail.known_mails import KnownMail
 from ultracrawl.agents.mail.section import PLACEHOLDER
-
-_NAME = re.compile(r"[0-9a-f]+")
 
 
 class MailPlace(NamedTuple):
@@ -28,7 +25,7 @@ def mail_url(source: str, folder: str, name: str) -> str:
 def place_of(url: str) -> MailPlace | None:
     """Return the mail of an access URL; None if it is not one of this kind."""
     parts = urlsplit(url).path.split("/")
-    return MailPlace(unquote(parts[1]), parts[2]) if len(parts) == 3 and _NAME.fullmatch(parts[2]) else None
+    return MailPlace(unquote(parts[1]), parts[2]) if len(parts) == 3 else None
 
 
 def display_url(template: str | None, folder: str, mail: KnownMail) -> str:
