@@ -36,6 +36,7 @@ PATHS = (
     *(f"/admin/sources/{name}" for name in ("failed", "held", "running", "mistaken", "new")),
     "/admin/sources/running/urls",
     "/admin/sources/running/url?url=http://elsewhere.example/",
+    "START&more=1&who=user:ben",
     "/admin/approvals",
     "/admin/schedules",
     "/admin/queries",
@@ -128,11 +129,15 @@ def visit(browser: Browser, shown: tuple[Administration, str]) -> Iterator[Calla
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_axe_finds_nothing_and_no_page_scrolls_sideways(
-    visit: Callable[..., Watched], size: dict[str, int], colours: str
+    visit: Callable[..., Watched],
+    shown: tuple[Administration, str],
+    size: dict[str, int],
+    colours: str,
 ) -> None:
     window, found = visit(size, color_scheme=colours), {}
     for path in PATHS:
-        page = window.open(path)
+        start = f"/admin/sources/running/url?url={shown[0].project.sources['running'].start_urls[0]}"
+        page = window.open(path.replace("START", start))
         found[path] = window.findings()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
     assert {path: findings for path, findings in found.items() if findings} == {}

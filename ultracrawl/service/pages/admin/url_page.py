@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Annotated, Any, NamedTuple
 
 from anyio import to_thread
@@ -11,9 +13,14 @@ from starlette.responses import Response
 
 from ultracrawl.errors import NotFoundError, WorkError
 from ultracrawl.model import Decision, UrlRecord
+from ultracrawl.rules.access.readers import NOBODY
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.inspection.explanation import Explanation, explain, explain_past
+from ultracrawl.run.inspection.url_life import LoggedVisit, linking_pages, logged_visits
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.seen import Sight, requester_named, why_unseen
 from ultracrawl.service.api.access import Address, Editor, State
+from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.pages.result_view import safe_link
@@ -33,6 +40,10 @@ class Life(NamedTuple):
     """URLs that redirect to it."""
     link_texts: list[str]
     """Texts of links to it, of all pages together."""
+    linking: Sequence[str] = ()
+    """Pages that link to it."""
+    visits: Sequence[LoggedVisit] = ()
+    """Its visits in the log of fetches, the newest first."""
 
 
 @router.get("/{name}/url")
@@ -44,14 +55,21 @@ async def url_page(
     name: str,
     url: Annotated[str, Query(min_length=1, max_length=2000)],
     as_of_run: Annotated[int | None, Query(ge=1)] = None,
+    who: Annotated[str, Query(max_length=2000)] = "",
+    more: bool = False,
 ) -> Response:
-    """Return the checks of a URL in their order, by the present rules or as a past run made them, and its life."""
+    """Return the checks of a URL in their order, by the present rules or as a past run made them, and its life.
+
+    With `who` it says whether somebody sees the document, and why not, to administrators; with `more` also which pages
+    link to it, and each visit that the log has.
+    """
     source, project = state.valid_source(name), state.project
     found = await to_thread.run_sync(explain, project, source, url)
     past = None
     if as_of_run is not None:
         past = await to_thread.run_sync(explain_past, project, source, url, as_of_run)
     record, hit = found.record, dict[str, Any]()
+    is_administrator = requester.allows(Role.ADMINISTRATOR)
     if record is not None and record.indexed:
         with suppress(NotFoundError, WorkError):  # what the requester may not see is not shown
             hit = await state.searching.run(requester, DocumentOrder(name, record.shown_url), address=address)
@@ -65,7 +83,14 @@ async def url_page(
         past=None if past is None else past.verdicts,
         as_of_run=as_of_run,
         record=record,
-        life=await to_thread.run_sync(_life, project, source, record),
+        life=await to_thread.run_sync(_life, project, source, record, more),
+        more=more,
+        who=who,
+        sight=await _sight(state, source, record, who, address) if is_administrator and who else None,
+        readers=source.readers_of(record.url, record.shown_url)
+        if is_administrator and record is not None
+        else (),
+        nobody=(NOBODY,),
         attributes={"Title": hit["title"], **hit["attributes"]} if hit else {},
         link=safe_link(record.shown_url if record is not None else found.canonical_url),
     )
@@ -76,7 +101,23 @@ def deciding(found: Explanation) -> Decision | None:
     return next((decision for decision in found.decisions if not decision.accept), None)
 
 
-def _life(project: Project, source: DataSource, record: UrlRecord | None) -> Life:
+async def _sight(
+    state: ApiState, source: DataSource, record: UrlRecord | None, who: str, address: str
+) -> Sight:
+    """Return whether somebody sees the document of a record, by a search of theirs, and else why not."""
+    if record is None or not record.indexed:
+        return Sight.NOT_INDEXED
+    requester = requester_named(state.accounts, state.project, who)
+    if requester.sources is not None and source.name not in requester.sources:
+        return Sight.NOT_PUBLIC
+    try:
+        await state.searching.run(requester, DocumentOrder(source.name, record.shown_url), address=address)
+    except NotFoundError:
+        return why_unseen(requester, source.readers_of(record.url, record.shown_url))
+    return Sight.SEES
+
+
+def _life(project: Project, source: DataSource, record: UrlRecord | None, more: bool) -> Life:
     if record is None:
         return Life([], [])
     with state_to_read(project, source.name) as store:
@@ -85,5 +126,8 @@ def _life(project: Project, source: DataSource, record: UrlRecord | None) -> Lif
         redirects = [one.url for one in store.records.redirecting_to(record.url)]
         key = url_key(record.url)
         texts = store.links.anchor_texts([key]).get(key)
+        pages = islice(linking_pages(store.links.page_links(), key), _MOST) if more else ()
+        linking = [page for page, _ in store.records.known_urls(list(pages)).values()]
     found = [] if texts is None else [*texts.whole, *(text for _, text in texts.parts)]
-    return Life(sorted(redirects)[:_MOST], found[:_MOST])
+    visits = list(islice(logged_visits(project, source.name, record.url), _MOST)) if more else []
+    return Life(sorted(redirects)[:_MOST], found[:_MOST], sorted(linking), visits)

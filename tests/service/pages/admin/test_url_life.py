@@ -1,0 +1,107 @@
+"""What the page of a URL knows beside the checks: who links to it, each visit, and why somebody does not see it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+from service.pages.admin.conftest import Administration, texts
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
+
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.tokens import TokenStore
+
+PASSWORD = "correct horse battery"
+
+
+def page_of(url: str, **options: str) -> str:
+    return f"/admin/sources/site/url?{urlencode({'url': url, **options})}"
+
+
+def test_linking_pages_and_visits_are_shown_when_they_are_asked_for(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str
+) -> None:
+    site.page("/heron", title="Heron", text="the heron", links=["/egret"])
+    workspace.define(f"{url}/", log={"fetch": True})
+    workspace.crawl()
+    workspace.crawl("--force")
+    administration = Administration(workspace)
+    short = administration.get(page_of(f"{url}/egret"), Role.EDITOR)
+    assert not short.cssselect('[aria-labelledby="visits"]')
+    (link,) = (one.get("href") for one in short.cssselect(".as a") if "more" in one.get("href"))
+    page = administration.get(link, Role.EDITOR)
+    linking = [
+        row.cssselect("a")[0].text_content() for row in page.cssselect(".facts div") if row.cssselect("a")
+    ]
+    assert {f"{url}/", f"{url}/heron"} <= set(linking)
+    visits = [texts(row, "td") for row in page.cssselect('[aria-labelledby="visits"] tbody tr')]
+    assert [row[1] for row in visits] == ["200", "200"]
+    assert [row[4] == "new" for row in visits] == [False, True], "the newest first"
+    other = administration.get(page_of(f"{url}/", more="1"))
+    assert len(other.cssselect('[aria-labelledby="visits"] tbody tr')) == 2, "a URL that others begin with"
+
+
+def test_without_a_log_there_are_no_visits(administration: Administration, url: str) -> None:
+    page = administration.get(page_of(f"{url}/heron", more="1"))
+    assert page.cssselect("#visits")
+    assert not page.cssselect('[aria-labelledby="visits"]')
+
+
+@pytest.fixture
+def divided(workspace: InProcessWorkspace, site: NetworkSite, url: str) -> Administration:
+    """Pages for everybody, for a group, and for nobody."""
+    site.page("/hr/pay", title="Pay", text="pay")
+    site.page("/", title="Home", text="home", links=["/hr/pay", "/open/news", "/rest"])
+    site.page("/open/news", title="News", text="news")
+    site.page("/rest", title="Rest", text="rest")
+    workspace.define(f"{url}/", acl="required", acl_paths={"/hr/": ["hr"], "/open/": []})
+    with (workspace.directory / "ultracrawl.yaml").open("a") as file:
+        file.write("sign_in: {groups: {payroll: [hr]}}\n")
+    workspace.crawl()
+    administration = Administration(workspace)
+    administration.users.add_user("ben", Role.READER, PASSWORD, ("staff",))
+    administration.users.add_user("eva", Role.READER, PASSWORD, ("hr",))
+    TokenStore.of_project(administration.project).create_token("all", Role.READER, None)
+    return administration
+
+
+def sight(administration: Administration, url: str, who: str) -> str:
+    (line,) = texts(administration.get(page_of(url, who=who)), ".sight")
+    return line
+
+
+@pytest.mark.parametrize(
+    ("path", "who", "sees"),
+    [
+        ("/hr/pay", "user:ben", False), ("/hr/pay", "user:eva", True), ("/hr/pay", "token:all", True),
+        ("/hr/pay", "payroll", True), ("/hr/pay", "x; hr", True), ("/hr/pay", "x", False), ("/hr/pay", "public", False),
+        ("/open/news", "x", True), ("/open/news", "public", False), ("/rest", "user:eva", False),
+        ("/rest", "token:all", True), ("/nothing", "token:all", False),
+    ],
+)  # fmt: skip
+def test_the_answer_is_that_of_a_search(
+    divided: Administration, url: str, path: str, who: str, sees: bool
+) -> None:
+    if path == "/nothing":
+        assert not texts(divided.get(page_of(f"{url}{path}", who=who)), ".sight"), (
+            "the source does not know it"
+        )
+        return
+    assert ("does not" not in sight(divided, f"{url}{path}", who)) is sees
+
+
+def test_each_reason_has_its_own_line(divided: Administration, url: str) -> None:
+    lines = {
+        sight(divided, f"{url}/hr/pay", "user:ben"),
+        sight(divided, f"{url}/rest", "user:ben"),
+        sight(divided, f"{url}/hr/pay", "user:eva"),
+    }
+    lines.add(sight(divided, f"{url}/open/news", "public"))
+    assert len({line.partition(" ")[2] for line in lines}) == 4
+
+
+def test_readers_are_for_administrators(divided: Administration, url: str) -> None:
+    page = divided.get(page_of(f"{url}/hr/pay", who="user:eva"), Role.EDITOR)
+    assert not page.cssselect(".sight, #who")
+    assert "<i>" not in divided.browser().get(page_of(f"{url}/hr/pay", who="<i>x")).text

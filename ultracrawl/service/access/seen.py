@@ -1,0 +1,56 @@
+"""Who somebody is by the name that a person writes, and why they see a document, or do not."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from ultracrawl.rules.access.readers import NOBODY
+from ultracrawl.service.access.accounts import Accounts
+from ultracrawl.service.access.outside import all_groups
+from ultracrawl.service.access.requester import Requester, RequesterKind
+from ultracrawl.sources import Project
+
+PUBLIC = "public"
+SEPARATOR = ";"
+"""Between two principals: names of LDAP directories have commas."""
+
+
+class Sight(StrEnum):
+    """Why somebody sees a document of the index, or does not."""
+
+    SEES = "sees"
+    NOT_INDEXED = "not-indexed"
+    NOT_PUBLIC = "not-public"
+    """Anybody sees public sources only."""
+    NO_READERS = "no-readers"
+    """Nothing names readers, and the source denies by default."""
+    OTHER_READERS = "other-readers"
+    """The definition names others."""
+    OWN_READERS = "own-readers"
+    """The document itself names others than the definition does."""
+
+
+def requester_named(accounts: Accounts, project: Project, text: str) -> Requester:
+    """Return who is meant: `user:NAME`, `token:NAME`, `key:NAME`, `public`, or else principals. Raises `WorkError`.
+
+    Principals count as groups, so that those come with them in which they are.
+    """
+    kind, _, name = text.strip().partition(":")
+    user = accounts.users.find_user(name) if kind == "user" else None
+    if user is not None:
+        return user.requester
+    tokens = accounts.tokens.all_tokens() if kind in ("token", "key") else []
+    for requester in (one.requester for one in tokens):
+        if requester.name == text.strip() and requester.role is not None:
+            return requester
+    if kind in (PUBLIC, "", "key"):
+        return Requester(PUBLIC, RequesterKind.PUBLIC, None, (), project.public_sources)
+    names = [one.strip() for one in text.split(SEPARATOR) if one.strip()]
+    return Requester(text.strip(), RequesterKind.USER, None, all_groups(names, project.sign_in.groups))
+
+
+def why_unseen(requester: Requester, readers: tuple[str, ...]) -> Sight:
+    """Return why somebody does not see an indexed document; `readers` are those of the definition."""
+    if not readers or set(readers) & set(requester.principals or ()):
+        return Sight.OWN_READERS
+    return Sight.NO_READERS if readers == (NOBODY,) else Sight.OTHER_READERS
