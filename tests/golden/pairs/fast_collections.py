@@ -371,3 +371,47 @@ def fast_layers_forgiven(on: Stage) -> Change:
         site.write("/b", "/b", "changed")
 
     return change
+
+
+@pair(
+    config=FILE,
+    kill_at=6,
+    look=("/a", "http://127.0.0.2/deep", "/forbidden"),
+    then=(("admin", "consistency", "handbook", "--json"),),
+)
+def fast_copies_and_parts(on: Stage) -> list[Change]:
+    """A part of hosts begins at a page that its collection links to, too; copies beyond a number, one of them kept."""
+    press = section("include_domains", strings("exact", "127.0.0.2")) + section(
+        "crawlmode", one("mode", "string", "DEPTH:1")
+    )
+    write(
+        on,
+        collection(
+            on,
+            section("subdomains", section("press", press))
+            + section("include_domains", strings("exact", "127.0.0.1", "127.0.0.2"))
+            + section(
+                "pp",
+                one("max_dupes", "integer", 2),
+                one("ecl_override", "string", r".*/copy/index\.html"),
+                strings("ds_meta_info", "duplicates", "redirects"),
+            ),
+            starts=("/", f"{on.second}/press"),
+        ),
+    )
+    site = on.site
+    copies = [f"/copy/{number}" for number in range(4)] + ["/copy/index.html"]
+    site.write("/", "Start", "text", ["/a", *copies, f"{on.second}/press", "/moved"])
+    site.write("/a", "A", "text of a")
+    for path in copies:
+        site.write(path, "Copy", "text of all copies", etag=False, modified=False)
+    site.redirect("/moved", "/a")
+    site.write("/press", "Press", "text of the press", ["/deep"])
+    site.write("/deep", "Deep", "text one step further", ["/deeper"])
+    site.write("/deeper", "Deeper", "text that is too far")
+
+    def change() -> None:
+        site.write("/press", "Press", "text of the press", ["/deep", "/new"])
+        site.write("/new", "New", "text that came later")
+
+    return [change, lambda: site.gone("/copy/0")]

@@ -390,3 +390,20 @@ def robot_fields(on: Stage) -> Change:
         site.remove("/papers/b")
 
     return change
+
+
+@pair(config=ROBOT, kill_at=5, look=("/a", "/twin/1", "/forbidden"), then=EXCLUDED)
+def robot_copies(on: Stage) -> list[Change]:
+    """Equal resources have one description: that stays when links turn round, and goes to the next when it leaves."""
+    robot(on, site=server(on, depth=2))
+    site = on.site
+    twins = [f"/twin/{number}" for number in range(3)]
+    site.write("/", "Start", "the beginning", ["/a", *twins])
+    site.write("/a", "A", "one of its own", [])
+    for path in twins:
+        site.write(path, "Twin", "three times the same", etag=False, modified=False)
+
+    def turn() -> None:
+        site.write("/", "Start", "the beginning", [*reversed(twins), "/a"])
+
+    return [turn, lambda: site.gone("/twin/0")]
