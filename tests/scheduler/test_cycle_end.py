@@ -31,9 +31,11 @@ class End:
         self.asked = 0
         records = SimpleNamespace(get_record=lambda key: UrlRecord(f"http://h.test/{key}", "s"))
         store = SimpleNamespace(
-            queue=SimpleNamespace(waiting_sites=lambda: [("h.test", 1)] * waiting), records=records
+            queue=SimpleNamespace(waiting_sites=lambda: [("h.test", 1)] * waiting),
+            records=records,
+            flush=lambda: None,
         )
-        documents = SimpleNamespace(settle=self._settle)
+        documents = SimpleNamespace(settle=self._settle, writer=SimpleNamespace(sync=lambda: None))
         source = SimpleNamespace(name="s", type="web", orphans=SimpleNamespace(after=2, delete=True))
         self.context = made_context(source, rules=SimpleNamespace(seeds=()), store=store, documents=documents)
         activator = SimpleNamespace(on=tracks, queue_orphan=self.queued.append)

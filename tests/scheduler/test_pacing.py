@@ -58,8 +58,9 @@ class Course:
         context = made_context(
             source,
             rules=SimpleNamespace(robots=robots or RobotsPolicy()),
-            store=SimpleNamespace(sites=self.sites, queue=queue),
+            store=SimpleNamespace(sites=self.sites, queue=queue, flush=lambda: None),
             sites=self.shared,
+            documents=SimpleNamespace(writer=SimpleNamespace(sync=lambda: None)),
             clock=lambda: 1000.0,
         )
         context.run.mark = RunMark(7, 900.0)

@@ -64,6 +64,7 @@ def test_the_queue_gives_a_site_by_depth_then_discovery(state: Store) -> None:
     for one in (entry(3, depth=2), entry(1, depth=1), entry(2, depth=1), entry(4, site="other")):
         state.records.discover_url(one, NOW)
     assert [one.key for one in state.queue.entries_of("h", 2)] == [1, 2]
+    state.flush()
     assert state.queue.waiting_sites() == [("h", 3), ("other", 1)]
     state.records.finish_url(entry(1, depth=1), done(entry(1)))
     assert [one.key for one in state.queue.entries_of("h", 9)] == [2, 3]

@@ -119,5 +119,6 @@ def test_the_stored_documents_that_are_kept_are_those_of_some_use(state: Store) 
     state.records.discover_url(entry(8), NOW)
     state.records.finish_url(entry(8), record(entry(8), outcome=UrlOutcome.DUPLICATE))
     state.documents.retain_document(Retained.REPLACEMENT, 8, b"eight")
+    state.flush()
     assert state.documents.kept_keys() == {1, 2, 7, 8}
     assert state.documents.kept_keys(duplicates=True) == {1, 2, 4, 7, 8}

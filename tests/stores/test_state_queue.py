@@ -76,7 +76,9 @@ def test_a_url_that_is_found_twice_keeps_its_row(place: Place) -> None:
     state.flush()
     for one in (new, known):
         state.records.discover_url(one, 2.0)
-    assert [one.key for one in state.queue.entries_of("s0000", 9)] == [known.key, new.key]
+    for _ in range(2):
+        assert [one.key for one in state.queue.entries_of("s0000", 9)] == [known.key, new.key]
+        state.flush()
     assert {one.url: one.reason for one in state.records.all_records()} == {known.url: "kept", new.url: ""}
 
 
@@ -118,3 +120,41 @@ def test_levels_and_limits_hold_for_what_was_read_ahead(place: Place) -> None:
     state.queue.entries_of("a", 2)
     assert [one.seq for one in state.queue.entries_of("b", 2, range(2, 3))] == [2, 4]
     assert [one.seq for one in state.queue.entries_of("b", 9)] == [1, 3, 5, 2, 4, 6]
+
+
+def test_what_is_read_is_the_same_before_and_after_a_flush_and_reading_does_not_flush(kept: Place) -> None:
+    state, plain = kept.open(), kept.open("plain")
+    chance, known = random.Random(11), list[QueueEntry]()
+    for store in (state, plain):
+        store.begin_run(1.0, "")
+    for turn in range(400):
+        waiting = plain.queue.entries_of("s", 9999)
+        act = chance.choice(["discover", "discover", "finish", "again", "flush", "unqueued"])
+        one = entry("s", turn, turn + 1)._replace(level=1 + turn % 3, depth=turn % 4)
+        if act in ("discover", "unqueued"):
+            known.append(one)
+        elif act == "finish" and waiting:
+            one = chance.choice(waiting)
+        elif act == "again" and (
+            idle := [each for each in known if each.key not in {w.key for w in waiting}]
+        ):
+            one = chance.choice(idle)._replace(seq=turn + 1)
+        elif act != "flush":
+            continue
+        for store in (state, plain):
+            if act in ("discover", "unqueued"):
+                store.records.discover_url(one, 1.0, queued=act == "discover")
+            elif act == "finish":
+                store.records.finish_url(one, record(one))
+            elif act == "again":
+                store.queue.requeue_url(one)
+        plain.flush()
+        if act == "flush":
+            state.flush()
+        limit, levels = chance.choice([1, 3, 9999]), chance.choice([None, range(1, 2), range(2, 4)])
+        assert state.queue.entries_of("s", limit, levels) == plain.queue.entries_of("s", limit, levels)
+    before = kept.open(read_only=True).records.count_urls().known
+    found = entry("s", 999, 999)
+    state.records.discover_url(found, 1.0)
+    assert found in state.queue.entries_of("s", 999)
+    assert kept.open(read_only=True).records.count_urls().known == before

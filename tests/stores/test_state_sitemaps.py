@@ -82,7 +82,8 @@ def test_the_latest_date_counts_until_the_next_run(kept: Place) -> None:
     assert not state.sites.dates_announced
     state.sites.announce_dates([(1, 10), (2, 10)])
     state.flush()
-    state.sites.announce_dates([(1, 9), (2, 11)])
+    state.sites.announce_dates([(1, 9), (2, 11), (2, 8), (4, 5)])
+    assert state.sites.announced_dates([1, 2, 3, 4]) == {1: 10, 2: 11, 4: 5}
     assert state.sites.dates_announced
     state.flush()
     state.close()

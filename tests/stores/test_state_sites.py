@@ -65,11 +65,13 @@ def test_fast_148_entries_come_back_by_level_then_depth_then_order(place: Place)
     names = [one.url[-1] for one in state.queue.entries_of("a.example.com", 9)]
     assert names == ["a", "b", "c", "d", "e"]
     assert [one.url[-1] for one in state.queue.entries_of("a.example.com", 9, range(2, 3))] == ["d", "e"]
+    state.flush()
     assert state.queue.number_by_level("a.example.com") == {1: 3, 2: 2}
     first = state.queue.entries_of("a.example.com", 1)[0]
     record = state.records.get_record(first.key)
     assert record is not None
     state.records.finish_url(first, record)
+    state.flush()
     assert state.queue.number_by_level("a.example.com") == {1: 2, 2: 2}
     state.begin_run(2.0, "again", QueueStart(level_of=lambda url: 7 if url.endswith("b") else 3))
     assert [(one.url[-1], one.level) for one in state.queue.entries_of("a.example.com", 9)][-1] == ("b", 7)

@@ -94,6 +94,7 @@ class CycleEnd:
         try:
             if context.run.failed:
                 return
+            context.flush()
             complete = not context.store.queue.waiting_sites()
             if context.documents.settle(complete=complete):
                 self._wake(0.0)

@@ -260,6 +260,8 @@ class Pacing(Feature):
         try:
             self.before_flush()
             self.leases.close()
+            if self._frontier.given_up:
+                self._context.flush()
         except WorkError as error:
             self._context.run.note_problem(error)
         for site in sorted(self._frontier.given_up):

@@ -23,7 +23,9 @@ def changes() -> AlikeChanges:
     documents = SimpleNamespace(documents_before=lambda started: 100, release_document=lambda *told: None)
     records = SimpleNamespace(records_to_remove=lambda: iter(()))
     source = SimpleNamespace(name="s", modification=SimpleNamespace(percent=10.0, always=5))
-    return AlikeChanges(made_context(source, store=SimpleNamespace(documents=documents, records=records)))
+    store = SimpleNamespace(documents=documents, records=records, flush=lambda: None)
+    writer = SimpleNamespace(sync=lambda: None)
+    return AlikeChanges(made_context(source, store=store, documents=SimpleNamespace(writer=writer)))
 
 
 def visit_of(number: int, site: str = "h") -> Visit:

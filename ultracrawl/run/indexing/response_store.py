@@ -116,6 +116,7 @@ class ResponseStore(Feature):
 
     def _keys_to_keep(self) -> frozenset[int]:
         state, options = self._context.store, self._options
+        self._context.flush()
         kept = state.documents.kept_keys(duplicates=options.duplicates)
         kept |= frozenset(map(deferred_key, state.documents.retained_keys(Retained.DEFERRED)))
         if not options.remove_sent:

@@ -185,6 +185,7 @@ class AlikeChanges(Feature):
     def _allowed(self) -> int:
         if self._most is None:
             started = self._context.mark.started
+            self._context.flush()
             self._most = self._guard.limit(self._context.store.documents.documents_before(started))
         return self._most
 

@@ -94,6 +94,7 @@ class Deletions:
         """Return the number of documents before the run; after a loss of the store, the present number."""
         if any(record.leaves_for(_UNKNOWN) for record in leaving):
             return self._state.records.count_urls().documents
+        self._state.flush()
         return self._state.documents.documents_before(started)
 
     def carry_out(self, leaving: Iterable[UrlRecord]) -> int:

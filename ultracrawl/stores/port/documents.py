@@ -91,10 +91,13 @@ class DocumentPart(Protocol):
     # ---- submitted and indexed documents
 
     def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
-        """Return the keys of all indexed, submitted and retained documents, optionally with their duplicates."""
+        """Return the keys of all indexed, submitted and retained documents, optionally with their duplicates.
+
+        Sees flushed changes only.
+        """
 
     def documents_before(self, started: float) -> int:
-        """Count the documents that existed when a run started; documents to be removed count."""
+        """Count the documents that existed when a run started, those to be removed too; sees flushed changes only."""
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Record, after a commit of the index, whether each document (by key) is in it."""

@@ -75,7 +75,7 @@ class QueuePart(Protocol):
         """Whether a known URL is in the queue; scans the whole queue."""
 
     def waiting_sites(self) -> list[tuple[str, int]]:
-        """Return every site with queued URLs and their number."""
+        """Return every site with queued URLs and their number; sees flushed changes only."""
 
     def sites_with_leftovers(self) -> list[str]:
         """Return the sites with entries left over from the previous cycle."""
@@ -124,4 +124,4 @@ class QueuePart(Protocol):
         """Return how many URLs are queued."""
 
     def number_by_level(self, site: str) -> dict[int, int]:
-        """Return the number of queued URLs of a site by level; sees unflushed changes too."""
+        """Return the number of queued URLs of a site by level."""

@@ -82,7 +82,7 @@ class SitePart(Protocol):
         """Whether any date was stored in this run."""
 
     def announced_dates(self, keys: Sequence[int]) -> dict[int, int]:
-        """Return the `lastmod` date by key, for keys that have one; sees flushed changes only."""
+        """Return the `lastmod` date by key, for keys that have one."""
 
     # ---- feeds
 

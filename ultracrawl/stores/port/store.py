@@ -56,7 +56,8 @@ class Store(Protocol):
     """The state of one source. One process writes at a time; others may read.
 
     Writes are collected and become durable together in `flush()`: after a crash the store is in the state of a
-    completed `flush()`. Methods see unflushed writes unless they say otherwise.
+    completed `flush()`. Methods see unflushed writes unless they say otherwise. Nothing that reads flushes: the caller
+    makes documents durable first (`CrawlContext.flush`).
     Every method raises `StateError` if the store cannot be read or written.
     """
 

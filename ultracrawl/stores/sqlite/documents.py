@@ -101,7 +101,6 @@ class SqliteDocuments(SqlitePart):
 
     def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
         """Return the keys of all indexed, submitted and retained documents."""
-        self._access.flush()
         rest = "OR (outcome='DUPLICATE' AND fingerprint<>x'')" if duplicates else ""
         query = f"SELECT key FROM url WHERE indexed=1 OR submitted=1 {rest}"  # noqa: S608 - constant text
         waiting = " UNION SELECT key FROM pending UNION SELECT key FROM successor"
@@ -109,7 +108,6 @@ class SqliteDocuments(SqlitePart):
 
     def documents_before(self, started: float) -> int:
         """Count the documents that existed when a run started."""
-        self._access.flush()
         return int(self._read(_COUNT_BEFORE_RUN, UrlOutcome.NEW.value, started)[0][0])
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:

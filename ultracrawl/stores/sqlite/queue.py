@@ -6,8 +6,8 @@ import json
 import sqlite3
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from itertools import pairwise
-from typing import Any
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
 
 from ultracrawl.model import StatusCode
 from ultracrawl.model.cause import RECHECKED_REMOVALS
@@ -84,6 +84,8 @@ _MARK_WAITING_SEEN = """
     INSERT INTO revisit (id, seen) SELECT id, ? FROM queue WHERE true
     ON CONFLICT (id) DO UPDATE SET seen=excluded.seen"""
 
+Place = tuple[int, int, int, int]
+"""Level, rank, depth and `seq` of an entry: its place among those of its site."""
 MAX_ROW_IDS = 100_000
 """Maximum number of remembered row ids; rows with unknown ids are found by key."""
 
@@ -128,6 +130,22 @@ class RowIds:
                 self.pop_id(key)
 
 
+def _place(entry: QueueEntry) -> Place:
+    return entry.level, entry.rank, entry.depth, entry.seq
+
+
+class SiteChanges(NamedTuple):
+    """The unflushed changes of the queue of a site."""
+
+    added: list[QueueEntry]
+    finished: set[Place]
+
+    def of(self, stored: Iterable[QueueEntry], start: int, stop: int) -> list[QueueEntry]:
+        """Return what waits of the stored entries and of the added ones with levels from `start` to before `stop`."""
+        added = (entry for entry in self.added if start <= entry.level < stop)
+        return sorted((one for one in chain(stored, added) if _place(one) not in self.finished), key=_place)
+
+
 class SqliteQueue(SqlitePart):
     """The tables `queue`, `allowance` and `detour`; see `QueuePart`.
 
@@ -138,55 +156,57 @@ class SqliteQueue(SqlitePart):
     def __init__(self, access: SqliteAccess) -> None:
         super().__init__(access)
         self.row_ids = RowIds()
-        self._changed_sites: set[str] = set()
-        """Sites with unflushed queue changes."""
+        self._site_changes: dict[str, SiteChanges] = {}
         self._requeued: list[QueueEntry] = []
         self._finished: list[QueueEntry] = []
-
         self._allowances: dict[str, int] = {}
         self._hops: dict[int, int] = {}
         self._default_hops: int | None = None
         self._read_ahead = ReadAhead()
         self._seq = 0
-        self.changes = (self._changed_sites, self._requeued, self._finished, self._allowances, self._hops)
+        self.changes = (self._site_changes, self._requeued, self._finished, self._allowances, self._hops)
         self.reload_counters()
 
     # ---- entries
 
-    def note_entry(self, entry: QueueEntry) -> None:
-        """Mark the site of an entry as changed since the last flush."""
-        self._changed_sites.add(entry.site)
-        self._read_ahead.drop_site(entry.site)
+    def add_new(self, entry: QueueEntry) -> None:
+        """Add the entry of a new URL, which the records write."""
+        self._changes_of(entry.site).added.append(entry)
 
     def requeue_url(self, entry: QueueEntry) -> None:
         """Queue a known URL again."""
         self._requeued.append(entry)
-        self.note_entry(entry)
+        self._changes_of(entry.site).added.append(entry)
 
     def finish_entry(self, entry: QueueEntry) -> None:
         """Remove an entry from the queue with the next flush."""
         self._finished.append(entry)
-        self.note_entry(entry)
+        self._changes_of(entry.site).finished.add(_place(entry))
+
+    def _changes_of(self, site: str) -> SiteChanges:
+        self._read_ahead.drop_site(site)
+        return self._site_changes.setdefault(site, SiteChanges([], set()))
 
     def entries_of(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
         """Return the first `limit` entries of a site."""
         start, stop = (levels.start, levels.stop) if levels else (0, sys.maxsize)
-        if site in self._changed_sites:
-            self._access.flush()
+        changes = self._site_changes.get(site)
         rows = self._read_ahead.take_site(site)
         if rows is None:
-            rows = self._read(_SELECT_SITE, site, start, stop, limit)
+            more = len(changes.finished) if changes is not None else 0
+            rows = self._read(_SELECT_SITE, site, start, stop, min(limit + more, sys.maxsize))
             self._read_following_sites(site, rows)
         else:
             rows = [row for row in rows if start <= row[-1] < stop][:limit]
         self.row_ids.remember([(row[1], row[0]) for row in rows])
-        return [QueueEntry(*row[1:]) for row in rows]
+        stored = [QueueEntry(*row[1:]) for row in rows]
+        return stored if changes is None else changes.of(stored, start, stop)[:limit]
 
     def _read_following_sites(self, site: str, rows: list[tuple[Any, ...]]) -> None:
         number = self._read_ahead.wanted(len(rows))
         if number:
             following = self._read(_SELECT_FOLLOWING_SITES, site, number)
-            self._read_ahead.fill(following, more=len(following) == number, without=self._changed_sites)
+            self._read_ahead.fill(following, more=len(following) == number, without=self._site_changes)
 
     def is_waiting(self, key: int) -> bool:
         """Whether a known URL is in the queue; scans the whole queue."""
@@ -196,7 +216,6 @@ class SqliteQueue(SqlitePart):
 
     def waiting_sites(self) -> list[tuple[str, int]]:
         """Return every site with queued URLs and their number."""
-        self._access.flush()
         rows = self._read("SELECT site, count(*) FROM queue GROUP BY site")
         return [(site, number) for site, number in rows]
 
@@ -274,7 +293,6 @@ class SqliteQueue(SqlitePart):
 
     def number_by_level(self, site: str) -> dict[int, int]:
         """Return the number of queued URLs of a site by level."""
-        self._access.flush()
         return dict(self._read("SELECT level, count(*) FROM queue WHERE site=? GROUP BY level", site))
 
     # ---- writing, inside a transaction of the store

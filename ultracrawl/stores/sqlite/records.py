@@ -241,8 +241,9 @@ class SqliteRecords(SqliteContents):
         """Add an unknown URL to the table, and to the queue if `queued`."""
         self._discovered[entry.key] = (entry, now)
         self._possible_keys.add_value(entry.key)
-        self._queue.note_entry(entry)
-        if not queued:
+        if queued:
+            self._queue.add_new(entry)
+        else:
             self._unqueued.add(entry.key)
         self._note_display_url(entry.key, entry.display_url)
 

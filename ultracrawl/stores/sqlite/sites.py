@@ -38,7 +38,7 @@ class SqliteSites(SqlitePart):
         self._written: dict[str, StoredSite] = {}
         """Flushed rows, so that a site that is read repeatedly costs no query."""
         self._sitemaps: dict[int, StoredSitemap] = {}
-        self._announced: list[tuple[int, int]] = []
+        self._announced: dict[int, int] = {}
         self._feeds: dict[int, list[FeedLink]] = {}
         self.dates_announced = False
         self.renewed: tuple[str, ...] = ()
@@ -85,13 +85,18 @@ class SqliteSites(SqlitePart):
 
     def announce_dates(self, dates: Iterable[tuple[int, int]]) -> None:
         """Store the `lastmod` dates of sitemap entries."""
-        self._announced.extend(dates)
+        for key, date in dates:
+            self._announced[key] = max(date, self._announced.get(key, date))
         self.dates_announced = self.dates_announced or bool(self._announced)
 
     def announced_dates(self, keys: Sequence[int]) -> dict[int, int]:
         """Return the `lastmod` dates by key."""
         query = "SELECT key, lastmod FROM announced WHERE key IN (SELECT value FROM json_each(?))"
-        return {row[0]: row[1] for row in self._read(query, json.dumps(keys))}
+        found: dict[int, int] = dict(self._read(query, json.dumps(keys)))
+        for key in keys:
+            if key in self._announced:
+                found[key] = max(self._announced[key], found.get(key, self._announced[key]))
+        return found
 
     # ---- feeds
 
@@ -148,7 +153,7 @@ class SqliteSites(SqlitePart):
         run = self._db.executemany
         run(_PUT_SITE, map(_site_values, self._sites.values()))
         run(_PUT_SITEMAP, [(key, sm.run, sm.is_index, sm.dates) for key, sm in self._sitemaps.items()])
-        run(_ANNOUNCE, self._announced)
+        run(_ANNOUNCE, self._announced.items())
         run("DELETE FROM feed_link WHERE feed=?", [(feed,) for feed in self._feeds])
         rows = ((feed, *_feed_link_values(link)) for feed, links in self._feeds.items() for link in links)
         run(_PUT_FEED_LINK, rows)
