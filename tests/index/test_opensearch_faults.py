@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.bulk_proxy import BulkProxy, Fault, bulk_proxy, cut_answer, keep_late, refuse, refuse_a_part
 from support.opensearch import OwnNodes, own_index, send
-from support.project import LOOPBACK, Workspace
+from support.project import LOOPBACK, Ended, Workspace
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
@@ -21,9 +21,11 @@ from ultracrawl.index.project_index import open_index
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
 
 PAGES = 40
+PATIENCE = 300.0
+"""Seconds that a command may take."""
 
 
 @pytest.fixture
@@ -44,8 +46,18 @@ def options() -> Iterator[dict[str, Json]]:
         yield given
 
 
+class PatientWorkspace(Workspace):
+    """A workspace whose commands may take as long as a server needs on a busy machine."""
+
+    def command(
+        self, *words: str, timeout: float = 0, stdin: str = "", hosted: bool | None = None, **env: str
+    ) -> Ended:
+        """See `Workspace.command`."""
+        return super().command(*words, timeout=max(timeout, PATIENCE), stdin=stdin, hosted=hosted, **env)
+
+
 def workspace_of(folder: Path, site_url: str, options: dict[str, Json]) -> Workspace:
-    workspace = Workspace(folder)
+    workspace = PatientWorkspace(folder)
     source = {"start_urls": [site_url], "boundary": LOOPBACK, "politeness": {"delay": 0}}
     workspace.write({"index": {"engine": "opensearch", **options}, "sources": {"birds": source}})
     return workspace
@@ -157,7 +169,7 @@ def test_a_server_that_is_stopped_and_killed_in_a_batch_loses_nothing(
     with bulk_proxy(own_nodes.urls[0]) as (address, proxy):
         workspace = workspace_of(tmp_path, url, {"url": address, "replicas": 0})
         proxy.faults = [stopped]
-        assert workspace.crawl(timeout=120).run["problems"] == []
+        assert workspace.crawl().run["problems"] == []
         assert workspace.indexed() == ALL
         for number in range(PAGES):
             site.page(f"/{number}", title=f"Page {number}", text=f"egret number {number}")
@@ -165,7 +177,7 @@ def test_a_server_that_is_stopped_and_killed_in_a_batch_loses_nothing(
         proxy.faults = [killed]
         assert workspace.crawl("--force", code=1).run["problems"]
         own_nodes.start()
-        assert workspace.crawl(timeout=120).run["problems"] == []
+        assert workspace.crawl().run["problems"] == []
         assert workspace.indexed() == [one for one in ALL if one != "/2"]
         assert len(workspace.search("egret", "--limit", "100")) == PAGES - 1
         assert workspace.search("heron") == []
@@ -184,7 +196,7 @@ def test_one_of_three_servers_is_shut_down_while_a_crawl_writes(
         proxies = [stack.enter_context(bulk_proxy(node)) for node in nodes.urls]
         options: dict[str, Json] = {"url": [address for address, _ in proxies], "shards": 3, "replicas": 1}
         workspace = workspace_of(tmp_path, url, options)
-        workspace.crawl(timeout=120)
+        workspace.crawl()
         health = f"{nodes.urls[1]}/_cluster/health/ultracrawl"
         assert send("GET", f"{health}?wait_for_status=green&timeout=29s")
         site.page("/new", title="New", text="white egret")
@@ -194,7 +206,7 @@ def test_one_of_three_servers_is_shut_down_while_a_crawl_writes(
         faults: list[Fault] = [fault]
         for _, proxy in proxies:
             proxy.faults = faults
-        assert workspace.crawl("--force", timeout=120).run["problems"] == []
+        assert workspace.crawl("--force").run["problems"] == []
         ending.join(60)
         assert faults == []
         for _ in range(4):  # each of them is asked
@@ -209,7 +221,7 @@ def test_an_index_that_is_rebuilt_while_a_crawl_writes_is_equal_to_that_of_anoth
     for path in paths.values():
         path.mkdir()
     source = {"start_urls": [url], "boundary": LOOPBACK, "politeness": {"delay": 0}}
-    ours, other = (Workspace(path) for path in paths.values())
+    ours, other = (PatientWorkspace(path) for path in paths.values())
     ours.write({"index": {"engine": "opensearch", "every": 0.2, **options}, "sources": {"birds": source}})
     other.write({"sources": {"birds": source}})
     for workspace in (ours, other):
@@ -226,7 +238,7 @@ def test_an_index_that_is_rebuilt_while_a_crawl_writes_is_equal_to_that_of_anoth
         return Reply(200, (("Content-Type", "text/plain"),), b"the page that rebuilds")
 
     site.dynamic("/5", rebuild)
-    crawled = ours.crawl("--force", timeout=120)
+    crawled = ours.crawl("--force")
     assert (rebuilt, crawled.run["problems"]) == ([0], [])
     other.crawl("--force")
     assert ours.command("index", "check").code == 0
