@@ -1,0 +1,37 @@
+"""Each command of the page of symptoms answers as the page shows, after one crawl of the sample intranet."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from documentation.pages import blocks
+from documentation.reader import Reader
+from support.project import ROOT
+
+FIRST = ROOT / "docs" / "tutorial" / "first-search.md"
+PAGE = ROOT / "docs" / "troubleshooting.md"
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[Reader]:
+    reader = Reader(tmp_path, "8765")
+    try:
+        yield reader
+    finally:
+        reader.end()
+
+
+@pytest.mark.processes
+@pytest.mark.timeout(300)
+def test_each_command_tells_what_the_page_says(reader: Reader, tmp_path: Path) -> None:
+    begun = FIRST.read_text(encoding="utf-8").partition("Crawl again:")[0]
+    first = tmp_path / "begun.md"
+    first.write_text(begun, encoding="utf-8")
+    reader.follow(first)
+    assert reader.follow(PAGE) == len(re.findall(r"(?m)^\$ ", "".join(blocks(PAGE, "console"))))
+
+
+def test_each_symptom_has_a_command() -> None:
+    symptoms = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
+    assert [one.splitlines()[0] for one in symptoms if "```console\n$ " not in one] == []
