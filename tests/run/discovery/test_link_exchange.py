@@ -15,8 +15,13 @@ from ultracrawl.sources import compile_source, require
 from ultracrawl.sources.dialects import read_definitions
 
 
-def define(workspace: Workspace, url: str, **outside: Any) -> None:
-    quick = {"politeness": {"delay": 0}, "limits": {"retries": 0}, "sitemaps": {"use": False}}
+def define(workspace: Workspace, url: str, mode: str = "known", **outside: Any) -> None:
+    quick = {
+        "politeness": {"delay": 0},
+        "limits": {"retries": 0},
+        "sitemaps": {"use": False},
+        "refresh": {"mode": mode},
+    }
     inside = {"domains": {"include": ["*"]}, "paths": {"*": {"include": ["/in/"]}}, **LOOPBACK}
     others = {"domains": {"include": ["*"]}, "paths": {"*": {"include": ["/out/"]}}, **LOOPBACK}
     workspace.write(
@@ -57,6 +62,29 @@ def test_fast_5_every_link_is_a_candidate_of_the_other_source(
     assert list(waiting_links(project, "outer").parent.glob("outer.t*")) == [], "what was taken is forgotten"
     again = workspace.crawl("outer").run
     assert again["outcomes"] == {"NOT_MODIFIED": 3}, "they stay known without being sent again"
+
+
+@pytest.mark.parametrize(("validators", "unchanged"), [(True, "NOT_MODIFIED"), (False, "UNMODIFIED")])
+@pytest.mark.parametrize("mode", ["known", "scratch"])
+def test_links_of_unchanged_pages_are_sent_in_each_run(
+    pages: Site, url: str, workspace: Workspace, mode: str, validators: bool, unchanged: str
+) -> None:
+    for path, links in {
+        "/in/": ["/in/a", "/out/b"],
+        "/in/a": ["/out/b", "/out/d"],
+        "/out/b": [],
+        "/out/d": [],
+    }.items():
+        kept = None if validators else False
+        pages.page(path, title=path, links=links, text="needle", etag=kept, modified=kept)
+    define(workspace, url, mode=mode)
+    workspace.crawl()
+    for _ in range(3):
+        inner, outer = workspace.crawl().json["runs"]
+        assert inner["outcomes"] == outer["outcomes"] == {unchanged: 2}
+    pages.page("/in/a", title="A", links=["/out/b"], text="needle in a page with a link less")
+    _, outer = workspace.crawl().json["runs"]
+    assert outer["outcomes"] == {unchanged: 2 if mode == "known" else 1}
 
 
 def test_fast_5_a_link_counts_as_one_hop(pages: Site, url: str, workspace: Workspace) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +20,8 @@ from ultracrawl.run.hooks import Feature
 from ultracrawl.sources import Project
 
 if TYPE_CHECKING:
+    from ultracrawl.model import UrlRecord
+    from ultracrawl.model.page import Link
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
 
@@ -31,6 +36,8 @@ BATCH = 10_000
 DEPTH = 1
 """Crawl depth of forwarded links: one step from a start URL."""
 _TAKEN = ".taken"
+_KEY = re.compile(r"#(-?\d{1,19})")
+"""A line with the key of a link on an unchanged page; the other lines are URLs."""
 
 
 def waiting_links(project: Project, target: str) -> Path:
@@ -65,7 +72,7 @@ class LinkReceiver(Feature):
             return
         inbox = Inbox(context.project, context.source.name)
         try:
-            taken = sum(context.queue.offer_links(batch, DEPTH) for batch in inbox.batches())
+            taken = sum(context.queue.offer_links(self._urls(batch), DEPTH) for batch in inbox.batches())
             context.flush()
             inbox.forget_taken()
         except WorkError as error:
@@ -73,9 +80,18 @@ class LinkReceiver(Feature):
         else:
             logger.info("%d links of other sources were new", taken)
 
+    def _urls(self, lines: Sequence[str]) -> Iterator[str]:
+        """Yield the URLs of some lines; keys of URLs that this source does not know are of no use."""
+        keys = [int(found[1]) for line in lines if (found := _KEY.fullmatch(line))]
+        yield from (line for line in lines if not line.startswith("#"))
+        yield from (url for url, _ in self._context.store.records.known_urls(keys).values())
+
 
 class LinkForwarder(Feature):
-    """Collects links in memory and appends them to a file per receiving source at each flush."""
+    """Collects links in memory and appends them to a file per receiving source at each flush.
+
+    The keys of all links are stored with a page, and sent again in each run in which it is unchanged and not read.
+    """
 
     def __init__(self, context: CrawlContext) -> None:
         self._policy = context.rules.url_policy.without_rewriting
@@ -96,10 +112,36 @@ class LinkForwarder(Feature):
             url = canonical(href, base)
             if url is None or (key := url_key(url)) in self._seen:
                 continue
-            if len(self._seen) >= MAX_REMEMBERED:
-                self._seen.clear()
-            self._seen.add(key)
+            self._note_sent(key)
             self._lines.append(f"{url}\n")
+
+    def links_resolved(
+        self, visit: Visit, located: Mapping[str, str], inside: array[int], named: Sequence[Link]
+    ) -> None:
+        """Store the links that the rules of this source exclude, too."""
+        visit.note_links(array("q", dict.fromkeys([*inside, *map(url_key, located.values())])).tobytes())
+
+    def visit_ended(self, visit: Visit) -> None:
+        """Forward the stored links of an unchanged page."""
+        if visit.outcome is not None and (
+            visit.outcome.unchanged or visit.fetch.status == HTTPStatus.NOT_MODIFIED
+        ):
+            self._send_keys(visit.links or visit.record.links)
+
+    def unchanged_skipped(self, record: UrlRecord) -> None:
+        """Forward the stored links of a page that a sitemap reports as unchanged."""
+        self._send_keys(record.links)
+
+    def _send_keys(self, links: bytes) -> None:
+        for key in array("q", links or b""):
+            if key not in self._seen:
+                self._note_sent(key)
+                self._lines.append(f"#{key}\n")
+
+    def _note_sent(self, key: int) -> None:
+        if len(self._seen) >= MAX_REMEMBERED:
+            self._seen.clear()
+        self._seen.add(key)
 
     def seed_excluded(self, url: str, rule: str) -> None:
         """Forward a start URL that the boundary of this source excludes."""
