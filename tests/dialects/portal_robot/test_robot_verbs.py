@@ -131,6 +131,34 @@ def test_portal_robot_143_144_145_the_simulator(site: Site, url: str, robot: Rob
     assert robot.command("urls", "--json").out == "", "nothing is stored"
 
 
+EXCLUDED = [
+    "/app/run.cgi?x=1",
+    "/A.ZIP",
+    "/P.JPG",
+    "/script.PL",
+    "/x.zip?v=1",
+    "/tmp/",
+    "/i.svg",
+    "/i.webp",
+    "/v.webm",
+    "/v.mkv",
+    "/m.flac",
+    "/a.xz",
+]
+
+
+def test_the_rules_of_a_new_robot_exclude_files_of_today_in_any_case_and_with_a_query(
+    robot: RobotFiles,
+) -> None:
+    robot.command("robot", "create-site", "www.siroe.com")
+    urls = [f"http://www.siroe.com{path}" for path in [*EXCLUDED, "/guide.html", "/a?zip", "/zip"]]
+    lines = robot.command("simulate", "--no-redirects", *urls, "--json").lines
+    passed = [
+        line["url"] for line in lines if line["filters"]["enumeration-default"][-1]["answer"] != "denied"
+    ]
+    assert [url.removeprefix("http://www.siroe.com") for url in passed] == ["/guide.html", "/a?zip", "/zip"]
+
+
 def test_the_simulator_asks_the_stages_that_every_url_meets(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     passes = "   MetaData fn=filter-by-prefix src=path deny=/no\n"
