@@ -20,7 +20,7 @@ class Store:
 
     def __init__(self) -> None:
         self.now = 1000.0
-        self._sites = SqliteSiteStore.in_memory()
+        self._sites = SqliteSiteStore(":memory:", clock=lambda: self.now)
 
     def session(self, *, key: str = KEY, name: str = "l", pw: str = "p", **options: Any) -> KeptSession:
         login = Login(name, frozenset({"a.example"}), (("pw", pw),), "https://a.example/login", **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from html import escape
 from urllib.parse import quote
@@ -17,6 +18,8 @@ from ultracrawl.service.pages.search_address import SearchAddress
 
 SCRIPT = "<script>alert(1)</script>"
 QUOTES = "\"'><img src=x onerror=alert(1)>"
+_VERSION = re.compile(r"\?v=[0-9a-f]+")
+"""What the address of a file of ours ends with; it may hold any digits."""
 OWN_SCRIPTS = 2
 """Scripts of a page of results: htmx and ours."""
 
@@ -79,7 +82,8 @@ def test_what_a_url_says_is_text(pages: Pages) -> None:
                 answer = pages.ask(f"{start}{name}={quote(text)}")
                 assert answer.status_code in {200, 400, 404}, (start, name, text)
                 assert_harmless(document_fromstring(answer.text))
-                assert "49" not in answer.text or "7 * 7" in answer.text
+                text_of_page = _VERSION.sub("", answer.text)
+                assert "49" not in text_of_page or "7 * 7" in text_of_page
 
 
 DEAR_QUERIES = (
