@@ -223,6 +223,9 @@ def test_methods_and_events(world: World, opened: Open) -> None:
     box.page.keyboard.press("Enter")
     expect(box.dialog).not_to_be_visible()
     assert "/page/" in box.page.url, "the page goes there itself"
+    box.page.wait_for_function(
+        "told.some(([name]) => name === 'close')"
+    )  # it comes after the dialog has gone
     told = dict(box.page.evaluate("told"))
     assert told["search"] == {"query": "egret", "total": 1}
     assert told["select"] == {"url": f"{world.url}/guide/egret", "position": 1}
