@@ -84,7 +84,8 @@ class LinkReceiver(Feature):
         """Yield the URLs of some lines; keys of URLs that this source does not know are of no use."""
         keys = [int(found[1]) for line in lines if (found := _KEY.fullmatch(line))]
         yield from (line for line in lines if not line.startswith("#"))
-        yield from (url for url, _ in self._context.store.records.known_urls(keys).values())
+        known = self._context.store.records.known_urls(keys)
+        yield from (known[key][0] for key in keys if key in known)
 
 
 class LinkForwarder(Feature):
