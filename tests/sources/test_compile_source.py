@@ -206,7 +206,7 @@ def test_robots_options_reach_the_policy(tmp_path):
     assert compiled(tmp_path, options).robots == RobotsPolicy(
         ttl=1, timeout=2, timeout_ignore=True, auth_ignore=False, obey_delay=True
     )
-    assert compiled(tmp_path).robots == RobotsPolicy(timeout=30)
+    assert compiled(tmp_path).robots == RobotsPolicy()
     assert compiled(tmp_path, "limits: {timeout: 7}").robots.timeout == 7
 
 

@@ -98,7 +98,7 @@ def parts_of(message: EmailMessage) -> Iterator[MessagePart]:
         alternative = parent is not None and parent.get_content_type() == "multipart/alternative"
         is_attachment = bool(name) or part.get_content_disposition() == "attachment" or not is_text
         found = MessagePart(part, name, is_attachment, alternative and id(parent) in has_plain_text)
-        if parent is not None and not is_attachment and not found.is_html and found.text.strip():
+        if alternative and not is_attachment and not found.is_html and found.text.strip():
             has_plain_text.add(id(parent))
         yield found
 

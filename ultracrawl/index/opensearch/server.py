@@ -109,15 +109,7 @@ class Servers:
         from opensearchpy import exceptions  # noqa: PLC0415 - see above
 
         try:
-            for further in reversed(
-                range(len(self._urls))
-            ):  # the client leaves out for a while what was not there
-                try:
-                    found = self._client.transport.perform_request(method, path, params=parameters, body=body)
-                    break
-                except exceptions.ConnectionError as error:
-                    if isinstance(error, exceptions.ConnectionTimeout) or not further:
-                        raise
+            found = self._first_answer(method, path, body, parameters)
         except exceptions.TransportError as error:
             if error.status_code == _UNSENT:
                 raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
@@ -126,6 +118,21 @@ class Servers:
         except exceptions.OpenSearchException as error:
             raise IndexStoreError(f"{self.where} cannot be used: {type(error).__name__}") from None
         return cast(Answer, found if isinstance(found, Mapping) else {})
+
+    def _first_answer(
+        self, method: str, path: str, body: object, parameters: Mapping[str, Json] | None
+    ) -> object:
+        """Return the answer of the first server that can be reached; the client leaves out the others for a while."""
+        from opensearchpy import exceptions  # noqa: PLC0415 - see above
+
+        others = len(self._urls) - 1
+        while True:
+            try:
+                return self._client.transport.perform_request(method, path, params=parameters, body=body)
+            except exceptions.ConnectionError as error:
+                if isinstance(error, exceptions.ConnectionTimeout) or not others:
+                    raise
+                others -= 1
 
     def find(self, method: str, path: str, body: object = None, **parameters: Json) -> Answer | None:
         """Return the answer to a request; None if what it names does not exist."""

@@ -35,7 +35,7 @@ class RobotsPolicy:
     obey: bool = True
     name: str = "ultracrawl"
     ttl: float = 86400.0
-    timeout: float = 300.0
+    timeout: float = 30.0
     auth_ignore: bool = True
     timeout_ignore: bool = False
     obey_delay: bool = False

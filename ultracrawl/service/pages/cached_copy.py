@@ -8,6 +8,7 @@ service even if it ran.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Request
@@ -28,6 +29,7 @@ POLICY = (
     "frame-ancestors 'none'; sandbox"
 )
 """The Content-Security-Policy of copies: no scripts and no forms, in an origin of its own."""
+_HEADERS = {"X-Robots-Tag": "noindex, noarchive"}
 _NO_MAIL = "there is no copy of this mail"
 _NO_COPY = "there is no cached copy of this page, or its publisher does not allow one"
 
@@ -37,11 +39,7 @@ async def cached_copy(
     request: Request, state: State, _requester: Visitor, searches: Searches, source: str, url: str
 ) -> Response:
     """Return the cached copy of a document. 404 also if the requester may not see it, or its publisher forbids it."""
-    project = state.project
-    try:
-        hit = await searches.answer(DocumentOrder(source, url))
-    except UserError:
-        raise NotFoundError(_NO_COPY) from None
+    project, hit = state.project, await _hit(searches, source, url, _NO_COPY)
     copy = None
     if project.search_page.cached_copies:
         find = partial(find_copy, project, project.known_sources[source], url)
@@ -52,7 +50,7 @@ async def cached_copy(
         request,
         "cached.html",
         policy=POLICY,
-        headers={"X-Robots-Tag": "noindex, noarchive"},
+        headers=_HEADERS,
         copy=copy,
         title=hit["title"] or copy.title or path_of(url),
         link=safe_link(url),
@@ -64,11 +62,7 @@ async def mail(
     request: Request, state: State, _requester: Visitor, searches: Searches, source: str, url: str
 ) -> Response:
     """Return a mail that has no other page. 404 also if the requester may not see it."""
-    project = state.project
-    try:
-        hit = await searches.answer(DocumentOrder(source, url))
-    except UserError:
-        raise NotFoundError(_NO_MAIL) from None
+    project, hit = state.project, await _hit(searches, source, url, _NO_MAIL)
     shown = await to_thread.run_sync(find_mail, project, project.known_sources[source], url)
     if shown is None:
         raise NotFoundError(_NO_MAIL)
@@ -76,7 +70,15 @@ async def mail(
         request,
         "mail.html",
         policy=POLICY,
-        headers={"X-Robots-Tag": "noindex, noarchive"},
+        headers=_HEADERS,
         mail=shown,
         title=hit["title"] or shown.subject or path_of(url),
     )
+
+
+async def _hit(searches: Searches, source: str, url: str, missing: str) -> dict[str, Any]:
+    """Return a document that the requester may see. Raises `NotFoundError` with the text `missing` without one."""
+    try:
+        return await searches.answer(DocumentOrder(source, url))
+    except UserError:
+        raise NotFoundError(missing) from None
