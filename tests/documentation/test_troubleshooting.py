@@ -1,7 +1,6 @@
 """Each command of the page of symptoms answers as the page shows, after one crawl of the sample intranet."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,6 @@ from support.project import ROOT
 
 FIRST = ROOT / "docs" / "tutorial" / "first-search.md"
 PAGE = ROOT / "docs" / "troubleshooting.md"
-
-
-@pytest.fixture
-def reader(tmp_path: Path) -> Iterator[Reader]:
-    reader = Reader(tmp_path, "8765")
-    try:
-        yield reader
-    finally:
-        reader.end()
 
 
 @pytest.mark.processes

@@ -1,9 +1,7 @@
 """The tutorial, done from its first page to its last one in an empty folder, against the sample intranet."""
 
 import re
-from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from documentation.pages import blocks, links
@@ -12,15 +10,6 @@ from support.project import ROOT
 
 FOLDER = ROOT / "docs" / "tutorial"
 ORDER = ["first-search.md", "missing-page.md", "schedule.md", "search-box.md"]
-
-
-@pytest.fixture
-def reader(tmp_path: Path) -> Iterator[Reader]:
-    reader = Reader(tmp_path, "8765", "8480", "8000")
-    try:
-        yield reader
-    finally:
-        reader.end()
 
 
 @pytest.mark.processes
