@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from support.free_port import serving
+from support.free_port import free_port, serving
 from support.requirement import require
 
 BASE = "dc=example,dc=com"
@@ -20,10 +20,12 @@ PASSWORD = "grey"
 class Directory:
     """A running server, and people to be added, changed and removed."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, secure_url: str = "") -> None:
         import ldap3
 
         self.url = url
+        self.secure_url = secure_url
+        """Where it listens for TLS from the beginning, if it has a certificate."""
         self._connection = ldap3.Connection(ldap3.Server(url), ADMIN, PASSWORD, raise_exceptions=True)
         self._connection.bind()
         self._connection.add(BASE, ["dcObject", "organization"], {"o": "Example"})
@@ -52,33 +54,57 @@ class Directory:
         """Remove somebody."""
         self._connection.delete(f"uid={uid},{BASE}")
 
+    def add_group(self, name: str, *members: str) -> str:
+        """Add a group with entries as members; returns its entry."""
+        entry = f"cn={name},{BASE}"
+        self._connection.add(entry, ["groupOfNames"], {"member": members})
+        return entry
+
+    def set_members(self, name: str, *members: str) -> None:
+        """Replace the members of a group."""
+        import ldap3
+
+        self._connection.modify(f"cn={name},{BASE}", {"member": [(ldap3.MODIFY_REPLACE, list(members))]})
+
+    def add_entry(self, entry: str, classes: list[str], **values: object) -> None:
+        """Add any entry."""
+        self._connection.add(entry, classes, values)
+
 
 @contextmanager
-def directory_server() -> Iterator[Directory]:
-    """Run slapd with an empty organisation; everybody may read what is no password."""
+def directory_server(
+    certificate: tuple[Path, Path] | None = None, host: str = "127.0.0.1"
+) -> Iterator[Directory]:
+    """Run slapd with an empty organisation; everybody may read what is no password.
+
+    With a certificate and its key it also listens for TLS, and takes StartTLS.
+    """
     program = shutil.which("slapd") or shutil.which("slapd", path="/usr/sbin")
     require(program, "slapd", "slapd")
     with tempfile.TemporaryDirectory(prefix="slapd-") as name:
         folder = Path(name)
         (folder / "data").mkdir()
-        (folder / "slapd.conf").write_text(_configuration(folder))
+        (folder / "slapd.conf").write_text(_configuration(folder, certificate))
+        secure_url = f"ldaps://{host}:{free_port(host)}" if certificate is not None else ""
 
         def command(port: int) -> list[str]:
-            listen = f"ldap://127.0.0.1:{port}"
-            return [str(program), "-d", "0", "-h", listen, "-f", str(folder / "slapd.conf")]
+            listen = " ".join({f"ldap://127.0.0.1:{port}": 1, f"ldap://{host}:{port}": 1, secure_url: 1})
+            return [str(program), "-d", "0", "-h", listen.strip(), "-f", str(folder / "slapd.conf")]
 
         with serving(command, folder / "errors.txt") as port:
-            directory = Directory(f"ldap://127.0.0.1:{port}")
+            directory = Directory(f"ldap://{host}:{port}", secure_url)
             try:
                 yield directory
             finally:
                 directory.close()
 
 
-def _configuration(folder: Path) -> str:
+def _configuration(folder: Path, certificate: tuple[Path, Path] | None) -> str:
     schemas = "\n".join(
-        f"include /etc/ldap/schema/{one}.schema" for one in ("core", "cosine", "inetorgperson")
+        f"include /etc/ldap/schema/{one}.schema" for one in ("core", "cosine", "nis", "inetorgperson")
     )
+    if certificate is not None:
+        schemas += "\nTLSCertificateFile {}\nTLSCertificateKeyFile {}".format(*certificate)
     return f"""\
 {schemas}
 modulepath /usr/lib/ldap

@@ -116,7 +116,6 @@ def _git() -> str:
 
 
 @pytest.mark.servers
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of ldap3, which uses old names of pyasn1
 def test_a_directory_is_followed(workspace: Workspace) -> None:
     with directory_server() as directory:
         for uid in ("heron", "egret", "stork"):

@@ -265,7 +265,6 @@ class TestZendesk(RecordedSuite):
 
 
 @pytest.mark.servers
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of ldap3, which uses old names of pyasn1
 class TestLdapDirectory(AgentSuite):
     """A standard agent over a real directory."""
 

@@ -57,6 +57,9 @@ def check_project_locally(project: Project) -> Iterator[tuple[str, str, str]]:
     if project.sign_in.oidc.issuer and find_spec("joserfc") is None:
         error = MissingExtraError("signing in with OpenID Connect", "oidc")
         yield "sign_in.oidc", error.problem, error.instead
+    if project.sign_in.ldap.url and find_spec("ldap3") is None:
+        error = MissingExtraError("groups of an LDAP directory", "ldap")
+        yield "sign_in.ldap", error.problem, error.instead
 
 
 def check_settings(source: DataSource) -> Iterator[PathFinding]:

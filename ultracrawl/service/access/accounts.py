@@ -5,13 +5,16 @@ from __future__ import annotations
 import hmac
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 
 from ultracrawl.service.access.failed_logins import FailedLogins, RecentCounts
+from ultracrawl.service.access.ldap.directory import Directory
+from ultracrawl.service.access.ldap.lookup import GroupLookup
 from ultracrawl.service.access.logins import LoginChecker
 from ultracrawl.service.access.oidc.attempts import Attempts
 from ultracrawl.service.access.oidc.provider import OidcProvider
-from ultracrawl.service.access.outside import OIDC, outside_user
+from ultracrawl.service.access.outside import OIDC, OutsideUser, outside_user
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.sessions import Session, SessionStore
 from ultracrawl.service.access.tokens import TokenStore
@@ -35,6 +38,7 @@ class Accounts:
         self.logins = LoginChecker(self.users, self.failed_logins, self.sessions.secret)
         self.attempts = Attempts(self.sessions.secret)
         self._provider: OidcProvider | None = None
+        self._directory: tuple[Directory, GroupLookup] | None = None
         self._proxied = RecentCounts(DAY, 1, time.monotonic)
 
     def waits_for_provider(self, identifier: str) -> bool:
@@ -52,6 +56,23 @@ class Accounts:
             self._provider = known = OidcProvider(options, project.key_file)
         return known
 
+    def outside_requester(self, user: OutsideUser, kind: RequesterKind, way: str) -> Requester:
+        """Return who sends a request of a user whom another system signs in, with the groups of the directory.
+
+        `way` tells apart users of equal names.
+        """
+        section = self._project_now().sign_in
+        groups = (*user.groups, *self._groups_of(user.name)) if section.ldap.url else user.groups
+        return replace(user, groups=groups).requester(kind, way, section)
+
+    def _groups_of(self, name: str) -> tuple[str, ...]:
+        project, known = self._project_now(), self._directory
+        options = project.sign_in.ldap
+        if known is None or known[0].options != options:
+            directory = Directory(options, project.key_file)
+            self._directory = known = directory, GroupLookup(directory.groups_of, options.expiry or 0.0)
+        return known[1].groups_of(name)
+
     def _provided(self, session: Session) -> Requester | None:
         """Return the user of a provider, by the definitions of now; None once the provider has to be asked again."""
         section = self._project_now().sign_in
@@ -59,7 +80,7 @@ class Accounts:
         if is_old or session.issuer != section.oidc.issuer:
             return None
         user = outside_user(session.user.removeprefix(f"{OIDC}:"), session.groups)
-        return user.requester(RequesterKind.USER, OIDC, section) if user is not None else None
+        return self.outside_requester(user, RequesterKind.USER, OIDC) if user is not None else None
 
     def is_new(self, requester: Requester, address: str) -> bool:
         """Return whether a user whom a proxy names was not seen at an address within a day; notes it."""

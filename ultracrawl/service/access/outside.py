@@ -10,6 +10,8 @@ from ultracrawl.sources.sections.sign_in import ProxySignIn, SignInSection
 
 OIDC = "oidc"
 """What stands before the names of users who sign in with a provider of OpenID Connect."""
+PROXY = "proxy"
+"""What stands before the names of users whom a proxy signs in."""
 MAX_GROUPS = 2000
 """Groups of a user; whoever has more is in none, because some would have to be left out."""
 _LONGEST_NAME, _LONGEST_GROUP = 256, 1000

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from ultracrawl.rules.access.readers import NOBODY
 from ultracrawl.service.access.accounts import Accounts
-from ultracrawl.service.access.outside import all_groups
+from ultracrawl.service.access.outside import OIDC, PROXY, OutsideUser, all_groups
 from ultracrawl.service.access.requester import Requester, RequesterKind
 from ultracrawl.sources import Project
 
@@ -33,7 +33,8 @@ class Sight(StrEnum):
 def requester_named(accounts: Accounts, project: Project, text: str) -> Requester:
     """Return who is meant: `user:NAME`, `token:NAME`, `key:NAME`, `public`, or else principals. Raises `WorkError`.
 
-    Principals count as groups, so that those come with them in which they are.
+    Principals count as groups, so that those come with them in which they are. `oidc:NAME` and `proxy:NAME` have the
+    groups of the directory.
     """
     kind, _, name = text.strip().partition(":")
     user = accounts.users.find_user(name) if kind == "user" else None
@@ -45,6 +46,8 @@ def requester_named(accounts: Accounts, project: Project, text: str) -> Requeste
             return requester
     if kind in (PUBLIC, "", "key"):
         return Requester(PUBLIC, RequesterKind.PUBLIC, None, (), project.public_sources)
+    if kind in (OIDC, PROXY) and name and project.sign_in.ldap.url:
+        return accounts.outside_requester(OutsideUser(name), RequesterKind.USER, kind)
     names = [one.strip() for one in text.split(SEPARATOR) if one.strip()]
     return Requester(text.strip(), RequesterKind.USER, None, all_groups(names, project.sign_in.groups))
 

@@ -13,7 +13,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from ultracrawl.errors import WorkError
 from ultracrawl.service.access.failed_logins import FAILURE_WINDOW, MAX_FAILED_LOGINS
-from ultracrawl.service.access.outside import proxied_user
+from ultracrawl.service.access.outside import PROXY, proxied_user
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.tokens import PREFIX, TokenExpiredError
 from ultracrawl.service.api.audit import address_of
@@ -157,7 +157,7 @@ def signed_in_user(request: Request, state: ApiState) -> Requester | None:
     if section.proxy.networks:
         headers = {name.lower(): request.headers.getlist(name) for name in request.headers}
         if (named := proxied_user(getattr(request.state, PEER, ""), headers, section.proxy)) is not None:
-            requester = named.requester(RequesterKind.PROXIED, "proxy", section)
+            requester = state.accounts.outside_requester(named, RequesterKind.PROXIED, PROXY)
             request.state.csrf_token = state.accounts.csrf_token_of(requester)
             address = address_of(request.scope)
             if state.accounts.is_new(requester, address):

@@ -18,6 +18,7 @@ from ultracrawl.sources.values import Network, PrincipalNames, one_or_list
 
 HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,100}$")]
 Scope = Annotated[str, Field(pattern=r"^[\x21\x23-\x5b\x5d-\x7e]{1,200}$")]
+AttributeName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,99}$")]
 RoleName = Literal["reader", "editor", "administrator"]
 
 
@@ -93,6 +94,56 @@ class ProxySignIn(Section):
         return any(plain in network for network in self.networks)
 
 
+def _check_directory(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("ldap", "ldaps") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or parts.username or parts.path.strip("/") or parts.query or parts.fragment:
+        raise mistake(
+            "this is not the address of an LDAP directory",
+            "write `ldaps://HOST`, or `ldap://HOST`, which is encrypted by StartTLS",
+        )
+    return url
+
+
+class LdapGroups(Section):
+    """An LDAP directory that names the groups of the users whom another system signs in."""
+
+    url: Annotated[str, AfterValidator(_check_directory)] | None = Field(
+        default=None, examples=["ldaps://ldap.example.com"]
+    )
+    """The directory. With `ldap:` the connection is encrypted by StartTLS, unless the directory is on this machine."""
+    bind_dn: str = Field(default="", max_length=1000, examples=["cn=search,dc=example,dc=com"])
+    """The entry that reads in the directory. None: nobody in particular."""
+    password: Secret | None = Field(default=None, examples=["${LDAP_PASSWORD}"])
+    """The password of `bind_dn`."""
+    users: str = Field(default="", max_length=1000, examples=["ou=people,dc=example,dc=com"])
+    """The entry below which users are."""
+    user_attribute: AttributeName = Field(default="uid", examples=["sAMAccountName"])
+    """The attribute with the name of the user, as the other system sends it. Case does not matter."""
+    groups: str = Field(default="", max_length=1000, examples=["ou=groups,dc=example,dc=com"])
+    """The entry below which groups are."""
+    group_attribute: AttributeName = Field(default="cn", examples=["dn"])
+    """The attribute with the name of a group; `dn` for the name of its entry, which no other group has."""
+    member_attribute: AttributeName = Field(default="member", examples=["uniqueMember"])
+    """The attribute of a group with the entries of its members. `memberUid` has their names, and no groups."""
+    expiry: Interval = Field(default=900.0, examples=["5 min"])
+    """After this time the directory is asked again for the groups of a user."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> LdapGroups:
+        given = [name for name in ("url", "users", "groups") if getattr(self, name)]
+        missing = [name for name in ("url", "users", "groups") if name not in given]
+        if given and missing:
+            raise mistake(f"`{given[0]}` has no effect without `{missing[0]}`", f"add `{missing[0]}`")
+        if bool(self.bind_dn) is (self.password is None):  # a name without a password binds as nobody
+            present, absent = ("bind_dn", "password") if self.bind_dn else ("password", "bind_dn")
+            raise mistake(f"`{present}` has no effect without `{absent}`", f"add `{absent}`")
+        return self
+
+
 class SignInSection(Section):
     """Users of the service whom another system signs in."""
 
@@ -103,6 +154,17 @@ class SignInSection(Section):
         examples=[{"issuer": "https://login.example.com/realms/main", "client_id": "ultracrawl"}],
     )
     """A provider of OpenID Connect with which users sign in (needs the extra `oidc`)."""
+    ldap: LdapGroups = Field(
+        default=LdapGroups.by_default(),
+        examples=[
+            {
+                "url": "ldaps://ldap.example.com",
+                "users": "ou=people,dc=example",
+                "groups": "ou=groups,dc=example",
+            }
+        ],
+    )
+    """An LDAP directory that names the groups of these users (needs the extra `ldap`)."""
     roles: Mapping[RoleName, PrincipalNames] = Field(
         default={}, examples=[{"administrator": ["operators"], "reader": ["staff"]}]
     )
