@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -79,9 +79,13 @@ def _undefined(source: str, cache: Path, index: str, pauses: Pauses) -> Destinat
 def _status(
     source: str, label: str, index: str, folder: Path, *, primary: bool, paused: bool, fed: bool = True
 ) -> DestinationStatus:
-    waiting = [path.stat().st_size for path in folder.glob("*.sealed")]
-    problem = folder / PROBLEM_FILE
-    text = problem.read_text(encoding="utf-8", errors="replace").strip() if problem.exists() else ""
+    waiting = []
+    text = ""
+    for path in folder.glob("*.sealed"):
+        with suppress(FileNotFoundError):  # a running crawl removes what it has written meanwhile
+            waiting.append(path.stat().st_size)
+    with suppress(FileNotFoundError):
+        text = (folder / PROBLEM_FILE).read_text(encoding="utf-8", errors="replace").strip()
     return DestinationStatus(source, label, index, primary, paused, len(waiting), sum(waiting), text, fed)
 
 
