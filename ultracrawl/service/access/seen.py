@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from ultracrawl.rules.access.readers import NOBODY
 from ultracrawl.service.access.accounts import Accounts
-from ultracrawl.service.access.outside import OIDC, PROXY, OutsideUser, all_groups
+from ultracrawl.service.access.outside import OIDC, PROXY, all_groups, outside_user
 from ultracrawl.service.access.requester import Requester, RequesterKind
 from ultracrawl.sources import Project
 
@@ -34,7 +34,7 @@ def requester_named(accounts: Accounts, project: Project, text: str) -> Requeste
     """Return who is meant: `user:NAME`, `token:NAME`, `key:NAME`, `public`, or else principals. Raises `WorkError`.
 
     Principals count as groups, so that those come with them in which they are. `oidc:NAME` and `proxy:NAME` have the
-    groups of the directory.
+    groups of the directory, but not those that a provider or a proxy sends.
     """
     kind, _, name = text.strip().partition(":")
     user = accounts.users.find_user(name) if kind == "user" else None
@@ -46,8 +46,9 @@ def requester_named(accounts: Accounts, project: Project, text: str) -> Requeste
             return requester
     if kind in (PUBLIC, "", "key"):
         return Requester(PUBLIC, RequesterKind.PUBLIC, None, (), project.public_sources)
-    if kind in (OIDC, PROXY) and name and project.sign_in.ldap.url:
-        return accounts.outside_requester(OutsideUser(name), RequesterKind.USER, kind)
+    outside = outside_user(name, ()) if kind in (OIDC, PROXY) and project.sign_in.ldap.url else None
+    if outside is not None:
+        return accounts.outside_requester(outside, RequesterKind.USER, kind)
     names = [one.strip() for one in text.split(SEPARATOR) if one.strip()]
     return Requester(text.strip(), RequesterKind.USER, None, all_groups(names, project.sign_in.groups))
 

@@ -16,9 +16,12 @@ from support.free_port import free_port
 from support.slapd import ADMIN, BASE, PASSWORD, Directory, directory_server
 
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.service.access.accounts import Accounts
 from ultracrawl.service.access.ldap import directory as directory_module
 from ultracrawl.service.access.ldap.directory import Directory as Reader
+from ultracrawl.service.access.ldap.lookup import GroupLookup
 from ultracrawl.service.access.outside import MAX_GROUPS
+from ultracrawl.service.access.seen import requester_named
 from ultracrawl.sources.sections.sign_in import LdapGroups
 
 pytestmark = pytest.mark.servers
@@ -97,17 +100,22 @@ def test_a_name_with_characters_of_filters_is_found(server: Directory) -> None:
 
 
 def test_of_two_users_with_one_name_nobody_is_known(server: Directory) -> None:
-    server.add_entry(f"cn=two,{BASE}", ["inetOrgPerson"], sn="Two", uid="twin")
     server.add("twin", "Twin")
-    with pytest.raises(WorkError):
-        groups(server.url, "twin")
+    server.add_group("twins", f"uid=twin,{BASE}")
+    assert groups(server.url, "twin") == {"twins"}
+    server.add_entry(f"cn=two,{BASE}", ["inetOrgPerson"], sn="Two", uid="twin")
+    assert groups(server.url, "twin") == set()
 
 
-def test_too_many_groups_are_none(server: Directory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_groups_are_none_and_others_keep_theirs(
+    server: Directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(directory_module, "MAX_GROUPS", 2)
     assert MAX_GROUPS > 2
-    with pytest.raises(WorkError):
-        groups(server.url)
+    server.add("eve", "Eve")
+    server.add_group("evening", f"uid=eve,{BASE}")
+    lookup = GroupLookup(Reader(options(server.url), None).groups_of, 900.0)
+    assert [lookup.groups_of(name) for name in ("ida", "eve")] == [(), ("evening",)]
 
 
 def test_members_in_several_questions_and_answers_in_several_pages(
@@ -230,3 +238,14 @@ def test_searches_show_what_groups_of_the_directory_may_see(tmp_path: Path) -> N
         running.set_members("ringers", IDA)
         assert found(service) == 3
     assert found(service) == 2, "the directory is gone, and searches go on"
+
+
+@pytest.mark.parametrize("way", ["oidc", "proxy"])
+def test_who_is_asked_about_has_the_groups_of_the_directory(
+    tmp_path: Path, server: Directory, way: str
+) -> None:
+    service = Service(tmp_path)
+    service.define(sign_in={"ldap": {"url": server.url, "users": BASE, "groups": BASE}})
+    asked = requester_named(Accounts(lambda: service.project), service.project, f"{way}:ida")
+    assert (asked.name, asked.sources) == (f"{way}:ida", None)
+    assert set(asked.principals or ()) == {"user:ida", "ringers", "staff", "people"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from ultracrawl.settings.trust import tls_context
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.sign_in import LdapGroups
 
+logger = logging.getLogger(__name__)
 TIMEOUT = 5
 """Seconds for a connection, and for each answer."""
 _LONGEST = 15.0
@@ -41,9 +43,10 @@ class Directory:
         self._clock = clock
 
     def groups_of(self, name: str) -> tuple[str, ...]:
-        """Return the groups of a user, with those that they are in; none of a user who is not there.
+        """Return the groups of a user, with those that they are in; none of a user who is not there, or in too many.
 
-        Raises `WorkError` if they cannot be known as a whole, `UserError` for a secret that cannot be read, and
+        What is wrong with one user is a line in the log: as an error it would take their groups from all others, too.
+        Raises `WorkError` if the directory cannot answer as a whole, `UserError` for a secret that cannot be read, and
         `MissingExtraError` without the library.
         """
         if find_spec("ldap3") is None:
@@ -77,15 +80,16 @@ class Directory:
             seen.update(members)
             found.update(dict.fromkeys(one for _, values in groups for one in values))
             if max(len(seen), len(found)) > MAX_GROUPS:
-                raise WorkError(
-                    f"{options.url}: a user is in more than {MAX_GROUPS} groups, which count as none"
+                logger.warning(
+                    "%s: %s is in more than %d groups, which count as none", options.url, name, MAX_GROUPS
                 )
+                return ()
             if holds_names:
                 break
         return tuple(found)
 
     def _user(self, search: _Search, name: str) -> str | None:
-        """Return the entry of a user; None without one. Raises `WorkError` for several.
+        """Return the entry of a user; None without one, and of several.
 
         A directory takes more names for equal than we do, such as those with characters that are not seen.
         """
@@ -96,8 +100,14 @@ class Directory:
             if name.casefold() in (one.casefold() for one in values)
         ]
         if len(entries) > 1:
-            raise WorkError(f"{self.options.url}: {len(entries)} users have one name in `{key}`")
-        return entries[0] if entries else None
+            logger.warning(
+                "%s: %d users are called %s in `%s`; none of them is known",
+                self.options.url,
+                len(entries),
+                name,
+                key,
+            )
+        return entries[0] if len(entries) == 1 else None
 
     @contextmanager
     def _connection(self) -> Iterator[Any]:

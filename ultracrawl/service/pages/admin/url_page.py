@@ -107,9 +107,8 @@ async def _sight(
     """Return whether somebody sees the document of a record, by a search of theirs, and else why not."""
     if record is None or not record.indexed:
         return Sight.NOT_INDEXED
-    requester = await to_thread.run_sync(
-        requester_named, state.accounts, state.project, who
-    )  # asks a directory
+    # In a thread, because it may ask a directory.
+    requester = await to_thread.run_sync(requester_named, state.accounts, state.project, who)
     if requester.sources is not None and source.name not in requester.sources:
         return Sight.NOT_PUBLIC
     try:
