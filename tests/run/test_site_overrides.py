@@ -163,10 +163,10 @@ def reached(seen: Seen) -> list[bool]:
 
 _LARGE = "x" * 300_000
 CASES = {
-    "politeness.delay": politeness(plain, lambda seen: seen.gap >= 7, True, False, delay=7),
+    "politeness.delay": politeness(plain, lambda seen: seen.gap >= 5, True, False, delay=7),
     "politeness.concurrency": politeness(slow, in_first_second, 1, 5, concurrency=1),
     "politeness.variable_delay": politeness(
-        plain, lambda seen: seen.gap >= 9, True, False, variable_delay=WEEK
+        plain, lambda seen: seen.gap >= 6, True, False, variable_delay=WEEK
     ),
     "politeness.backoff.longest": politeness(
         broken, lambda seen: seen.gap >= 2, True, False, backoff={"longest": 60}
