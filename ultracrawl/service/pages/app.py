@@ -6,14 +6,13 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
 from ultracrawl.service.pages import cached_copy, login, preferences, provider_login, search_routes
-from ultracrawl.service.pages.admin import (
-    access_page,
-    approval_routes,
-    definition_routes,
-    log_routes,
+from ultracrawl.service.pages.admin.approvals import approval_routes
+from ultracrawl.service.pages.admin.definitions import definition_routes
+from ultracrawl.service.pages.admin.records import access_page, log_routes
+from ultracrawl.service.pages.admin.schedules import schedule_routes
+from ultracrawl.service.pages.admin.sources import (
     order_routes,
     overview_routes,
-    schedule_routes,
     source_routes,
     url_page,
     url_routes,

@@ -12,7 +12,7 @@ from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 
 from ultracrawl.service.access.requester import Role
-from ultracrawl.service.pages.admin import url_routes
+from ultracrawl.service.pages.admin.sources import url_routes
 
 READER_PATHS = ("/admin/sources/site",)
 EDITOR_PATHS = (

@@ -10,8 +10,8 @@ from starlette.responses import RedirectResponse, Response
 
 from ultracrawl.service.api import schedules
 from ultracrawl.service.api.access import Administrator, Reader, State
-from ultracrawl.service.pages.admin.day_view import coming_day
 from ultracrawl.service.pages.admin.rendering import render_admin
+from ultracrawl.service.pages.admin.schedules.day_view import coming_day
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.pages.rendering import page_url
 

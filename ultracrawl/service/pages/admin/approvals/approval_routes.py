@@ -15,8 +15,8 @@ from ultracrawl.service.api.access import Editor, Form, State
 from ultracrawl.service.api.audit import Details
 from ultracrawl.service.api.problems import Conflict, RequestBody
 from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.pages.admin.approvals.waiting import waiting_sources
 from ultracrawl.service.pages.admin.rendering import render_admin
-from ultracrawl.service.pages.admin.waiting import waiting_sources
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.pages.rendering import page_url
 

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from ultracrawl.service.api.access import Reader, State
 from ultracrawl.service.api.problems import json_answer
 from ultracrawl.service.pages.admin.downloads import csv_answer
-from ultracrawl.service.pages.admin.overview import FILTERS, SHOWN_RUNS, overview
 from ultracrawl.service.pages.admin.rendering import render_admin
+from ultracrawl.service.pages.admin.sources.overview import FILTERS, SHOWN_RUNS, overview
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 
 router = APIRouter(prefix=ADMIN, route_class=PageRoute)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.service.notices.watch import interval_of
 from ultracrawl.service.orders import SourceState
-from ultracrawl.service.pages.admin.overview import source_row
+from ultracrawl.service.pages.admin.sources.overview import source_row
 
 if TYPE_CHECKING:
     from ultracrawl.service.api.state import ApiState

@@ -12,8 +12,8 @@ from ultracrawl.service.api.access import Reader, State
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.metrics.run_history import RunNumbers, run_numbers
 from ultracrawl.service.metrics.run_plots import PLOT_RUNS, plots
-from ultracrawl.service.pages.admin.overview import source_row
 from ultracrawl.service.pages.admin.rendering import render_admin
+from ultracrawl.service.pages.admin.sources.overview import source_row
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.source_status import source_status
 from ultracrawl.stores.project_stores import state_to_read

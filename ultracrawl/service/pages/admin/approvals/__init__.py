@@ -1,0 +1,1 @@
+"""What waits for a decision of a person, and the forms that decide."""

@@ -1,0 +1,1 @@
+"""What was asked, and who may and did what: queries, access, audit log."""

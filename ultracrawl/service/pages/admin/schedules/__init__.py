@@ -1,0 +1,1 @@
+"""The coming day by schedules and intervals."""
