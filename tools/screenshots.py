@@ -4,17 +4,21 @@
 
 Documentation of Debian packages (`make servers` installs it) is served, crawled into a temporary folder, and searched;
 all on loopback. Chromium visits the search page, a page of the documentation with the box, and, signed in, the
-administration. Look at the pictures before you commit them.
+administration; it also shows what a command prints on a terminal. Look at the pictures before you commit them.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import pty
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +28,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from playwright.sync_api import Page, sync_playwright
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
 
 DOCUMENTS = Path("/usr/share/doc")
 MANUAL = "postgresql-doc-15/html/"
@@ -53,7 +60,8 @@ sources:
 CRAWLS = (("Manual", "FAQ", "Policy", "News", "Books"), ("FAQ", "Policy", "News"), ("Policy",))
 """The sources of each of the crawls, so that some have more runs than others."""
 USER, PASSWORD = "anna", "a password of pictures"
-DESKTOP, PHONE = (1280, 900), (390, 844)
+DESKTOP, PHONE, TERMINAL = (1280, 900), (390, 844), (1000, 400)
+LINES, COLUMNS = 40, 100
 QUERY = "/?q=create+index"
 
 
@@ -65,6 +73,8 @@ class Places(NamedTuple):
     service: str
     key: str
     """The public key for the documentation."""
+    folder: Path
+    """Where the definition and its data are."""
 
 
 def search_page(page: Page, places: Places) -> None:
@@ -127,7 +137,41 @@ def what_if(page: Page, places: Places) -> None:
     page.wait_for_selector(".difference .added")
 
 
+def explain(page: Page, places: Places) -> None:
+    """Show why a URL is excluded, as a terminal does."""
+    words = ["explain", f"{places.site}/debian-policy/", "--source", "Manual"]
+    console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w"))  # noqa: SIM115 - ends with the program
+    console.print(
+        Text.from_ansi(f"$ {shlex.join(['ultracrawl', *words])}\n{on_a_terminal(words, places.folder)}")
+    )
+    style = "body { margin: 0; padding: 16px 20px; font-size: 15px; width: max-content; height: max-content }"
+    page.set_content(console.export_html(theme=MONOKAI).replace("</style>", f"{style}</style>"))
+    width, height = page.evaluate("[document.body.offsetWidth, document.body.offsetHeight]")
+    page.set_viewport_size({"width": width, "height": height})
+
+
+def on_a_terminal(words: list[str], folder: Path) -> str:
+    """Run a command in a folder, and return what it prints on a terminal."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (LINES, COLUMNS))
+    environment = {**os.environ, "LINES": str(LINES), "COLUMNS": str(COLUMNS)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "ultracrawl", *words], cwd=folder, env=environment, stdout=theirs
+    ) as command:
+        os.close(theirs)
+        printed = bytearray()
+        try:
+            while part := os.read(ours, 4096):
+                printed += part
+        except OSError:  # so Linux says that the other side is closed
+            pass
+        command.wait()
+    os.close(ours)
+    return printed.decode().replace("\r\n", "\n").strip()
+
+
 PICTURES = {
+    "explain": (TERMINAL, "light", explain),
     "search-page": (DESKTOP, "light", search_page),
     "search-page-dark": (DESKTOP, "dark", search_page),
     "search-page-suggestions": (DESKTOP, "light", suggestions),
@@ -191,7 +235,7 @@ def searched(folder: Path, site: str) -> Iterator[Places]:
         lines = iter(service.stdout)
         address = next(filter(None, (re.search(r"http://127\.0\.0\.1:\d+", line) for line in lines)))[0]
         try:
-            yield Places(site, address, key)
+            yield Places(site, address, key, folder)
         finally:
             service.terminate()
 

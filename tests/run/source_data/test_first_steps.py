@@ -1,4 +1,4 @@
-"""The first steps of the README in their order: a URL is crawled, then a definition of its site is written."""
+"""The first steps of docs/first-steps.md in their order: a URL is crawled, then a definition of its site is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of the README in their order, with one source, by an installation of the plain wheel."""
+"""The commands of the first steps in their order, with one source, by an installation of the plain wheel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .installed import Installed, installed
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]  # everything is really started
 
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "first-steps.md"
 PAGES = ("/guide/", "/guide/index", "/guide/archive/2019", "/archive/2019", "/claims", "/old")
 EXCLUDED = ["/archive/2019"]
 NOT_HERE = {
@@ -48,20 +48,20 @@ class Walk:
         self.work, self.url = work, url
 
     def at_site(self, text: str) -> str:
-        """Return a text with the address of the site in place of those of the README."""
+        """Return a text with the address of the site in place of those of the page."""
         for host in ("docs.example.com", "handbook.example.com"):
             text = text.replace(f"https://{host}", self.url).replace(host, "127.0.0.1")
         return text
 
     def commands_with(self, beginning: str) -> Iterator[list[str]]:
         """Yield the commands of the block with a command."""
-        (block,) = (block for block in blocks(README, "console") if f"$ ultracrawl {beginning}" in block)
+        (block,) = (block for block in blocks(PAGE, "console") if f"$ ultracrawl {beginning}" in block)
         for words in commands(block):
             yield [self.at_site(word) for word in words]
 
     def define(self, name: str = "handbook") -> None:
-        """Write the definition file of the README; it needs no politeness here."""
-        text = next(block for block in blocks(README, "yaml") if "handbook:" in block)
+        """Write the definition file of the page; it needs no politeness here."""
+        text = next(block for block in blocks(PAGE, "yaml") if "handbook:" in block)
         text = self.at_site(text).replace("handbook:", f"{name}:").replace("delay: 0.5", "delay: 0")
         (self.work.directory / "ultracrawl.yaml").write_text(text)
 
