@@ -36,6 +36,7 @@ ARGUMENTS = {
     "admin reprocess": ["handbook"],
     "check-answers": ["golden.yaml"],
     "crawl": ["http://127.0.0.2:9/"],
+    "init": [URL, "--force", "--yes"],
     "load-metadata": ["lists.xml"],
     "robot create-category": ["Some"],
     "robot create-directive": ["generation-default", "Generate", "fn=extract-html-toc"],
@@ -70,6 +71,7 @@ ANY_TEXT = {
     ("approve", "--regexp"),  # is read when there is something to approve
     ("convert", "--output"),  # the name of a file
     ("export", "--warc"),
+    ("init", "--output"),
     ("lists", "--language"),  # a language without display names
     ("queries", "--origin"),  # selects nothing
     ("reindex", "--site"),

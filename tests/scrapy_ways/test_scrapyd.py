@@ -29,8 +29,8 @@ NAME = "deployed_sources"
 
 @pytest.fixture
 def project(desk: Desk, url: str) -> Desk:
-    """Return a project made by `ultracrawl init`, with three sources and an extension that shows settings."""
-    ended = desk.ultracrawl("init", NAME)
+    """Return a project made by `ultracrawl startproject`, with three sources and an extension that shows settings."""
+    ended = desk.ultracrawl("startproject", NAME)
     assert ended.code == 0, ended.err
     made = Desk(desk.directory / NAME)
     sources = f"{NAME}/sources"

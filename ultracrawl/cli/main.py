@@ -47,7 +47,7 @@ VERBS = {
     "export": Verb("manage.export", "Write stored documents to a WARC file."),
     "feeding": Verb("manage.feeding", "Pause and resume what crawls send to the indexes."),
     "index": Verb("manage.index", "Inspect, check, optimise or rebuild the index."),
-    "init": Verb("manage.init", "Create a Scrapy project, ready for Scrapyd."),
+    "init": Verb("manage.init", "Look at a site and write a first definition file."),
     "lint": Verb("look.lint", "Report every mistake in definition files at once."),
     "lists": Verb("manage.lists", "Print the values that search attributes may have."),
     "load-metadata": Verb("manage.load_metadata", "Load lists of values, boosts or documents from XML."),
@@ -68,6 +68,7 @@ VERBS = {
     "search": Verb("search", "Search the index."),
     "secret": Verb("manage.secret", "Encrypt passwords for definitions."),
     "serve": Verb("serve.serve", "Run the service: crawls when they are due, and an API."),
+    "startproject": Verb("manage.startproject", "Create a Scrapy project, ready for Scrapyd."),
     "stats": Verb("look.stats", "Show the numbers of the latest runs of a source."),
     "status": Verb("look.status", "Show what each source holds, and how its last run went."),
     "stop": Verb("crawl.steering", "End running crawls cleanly.", "stop"),
@@ -82,7 +83,7 @@ GROUPS = {
     "Crawl": "crawl plan submit pause resume stop reindex",
     "Search": "search queries check-answers lists",
     "Look": "status stats urls explain queue screened probe",
-    "Define": "lint schema init secret load-metadata changelog",
+    "Define": "init lint schema startproject secret load-metadata changelog",
     "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore",
     "Serve": "serve schedule user token notices",
     "Other crawlers' files": "convert",
@@ -201,7 +202,7 @@ def _open_streams() -> bool:
 def _run() -> int:
     """Run the command line and return its exit code; prints errors."""
     try:
-        if sys.argv[1:2] != ["init"]:  # it writes no data
+        if sys.argv[1:2] not in (["init"], ["startproject"]):  # they write no data
             restrict_umask()
         code = run_words(sys.argv[1:])
         sys.stdout.flush()

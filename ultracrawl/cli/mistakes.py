@@ -54,6 +54,7 @@ class Mistake(Enum):
     )
     NO_SCHEME = "{name!r} is no source; for a site write `{instead}`"
     NO_URL = "{url!r} is no URL; write for example https://docs.example.com/x"
+    NO_SITE = "{name!r} is no URL; write for example https://{name}/, or `{instead}` for a Scrapy project"
     NO_URL_OR_PATH = "{url!r} is no URL; write for example https://docs.example.com/x, or a path as /x"
     SOURCE_FOR_URL = "{name!r} is a source; name one of its URLs, as `{instead}`"
     BAD_ROOT_PATH = "--root-path {path} is no path; write for example /search"
@@ -78,6 +79,7 @@ class Mistake(Enum):
     FILE_UNREADABLE = "{file} cannot be read: {problem}"
     FILE_MISTAKE = "{file}: {problem}"
     FILE_EXISTS = "{file} exists already; name another, or remove it"
+    DEFINITION_EXISTS = "{file} exists already; name another with --output, or write --force to replace it"
     NO_NEW_FOLDER = "{folder} is not empty, or a file; name a new folder"
     KEY_EXISTS = "{file} is there already, and passwords encrypted with it need it; name another file"
     NO_KEY = "{file} cannot be read as a key file; `ultracrawl secret new-key {file}` makes one"

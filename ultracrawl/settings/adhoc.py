@@ -116,7 +116,7 @@ def add_adhoc_source(
     entries = _entries(base / ADHOC_FILE)
     entry = scope.applied_to(entries.get(name, {}))
     paths, excluded = _checked_paths(entry)
-    starts = _starts([*sources.get(name, ()), *new.start_urls], paths)
+    starts = starts_below([*sources.get(name, ()), *new.start_urls], paths)
     restricted = new.model_copy(update={"start_urls": starts, "only": paths, "exclude": excluded})
     boundary = compile_boundary(restricted)
     for url in starts:
@@ -188,7 +188,7 @@ def _checked_paths(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str
     return options.only, options.exclude
 
 
-def _starts(urls: Iterable[str], paths: tuple[str, ...]) -> tuple[str, ...]:
+def starts_below(urls: Iterable[str], paths: tuple[str, ...]) -> tuple[str, ...]:
     """Return where to start: the URLs, but for one outside of `paths` these paths on its site."""
     starts: list[str] = []
     for url in urls:

@@ -61,7 +61,7 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
     adhoc = load_adhoc_project(Path.cwd()) or plain_spiders
     if adhoc is None:
         raise UserError(
-            "there is no definition file: write ultracrawl.yaml here (`ultracrawl init DIR` makes a project), name one "
+            "there is no definition file: write ultracrawl.yaml here (`ultracrawl init URL` does), name one "
             "with -c, or crawl without any by `ultracrawl crawl URL`"
         )
     finish_replacement(adhoc.state.path)

@@ -80,5 +80,5 @@ def test_what_is_no_umask_is_a_mistake(url: str, workspace: Workspace) -> None:
 
 def test_a_new_project_is_as_other_files_of_the_account(tmp_path: Path, open_umask: None) -> None:
     workspace = Workspace(tmp_path)
-    assert workspace.command("init", "sources").code == 0
+    assert workspace.command("startproject", "sources").code == 0
     assert modes(tmp_path / "sources")["scrapy.cfg"] == 0o644

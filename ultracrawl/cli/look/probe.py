@@ -17,8 +17,8 @@ from ultracrawl.cli.options import (
     print_json,
 )
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.service.probe import SiteProbe, probe
-from ultracrawl.service.probe_client import ProbeClient, probe_client_of
+from ultracrawl.service.probing.client import ProbeClient, probe_client_of
+from ultracrawl.service.probing.probe import SiteProbe, probe
 from ultracrawl.sources import adhoc_project
 
 

@@ -1,125 +1,264 @@
-"""`ultracrawl init`: creates a Scrapy project with an example source, ready for Scrapyd."""
+"""`ultracrawl init`: looks at a site, asks what is not clear, and writes a first definition file."""
 
 from __future__ import annotations
 
-import keyword
 import re
+import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import closing
-from importlib.machinery import PathFinder
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from pathlib import Path, PurePosixPath
-from string import Template
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import click
 
 from ultracrawl.cli.mistakes import Mistake
-from ultracrawl.errors import WorkError
+from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.cli.scope_options import scope_options
+from ultracrawl.cli.terminal import escape_controls, print_line
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.index.engines import check_engine
+from ultracrawl.service.probing.client import probe_client_of
+from ultracrawl.service.probing.draft import NEVER, Draft, what_rendering_lacks
+from ultracrawl.service.probing.page_count import PageCount
+from ultracrawl.service.probing.survey import Survey, UnreadableSiteError, survey
+from ultracrawl.service.probing.visitor import Visitor
+from ultracrawl.settings.adhoc import AdhocScope
+from ultracrawl.settings.projects import locate_project
+from ultracrawl.sources import PROJECT_FILE, Project, adhoc_project, compile_source
+from ultracrawl.sources.durations import parse_interval
+from ultracrawl.system.files import convert_write_errors, replace_file
 
-OWN_NAME = "ultracrawl"
-SUFFIX = ".tmpl"
-_EXTRAS = {"table": "[table]"}
-"""Extra of the package that the example of a source type needs."""
+ENGINES = ("whoosh", "tantivy")
+"""The engines that need no options; the first one is the default."""
+DELAY = 0.5
+"""Seconds between two requests unless `--delay` says otherwise; the default of a source."""
+EVERY = "24 h"
+TIMEOUT = 10.0
+"""Seconds that one step of a request may take."""
+_WORD = re.compile(r"[^\W\d_]{3,30}")
+"""A word to search for; a shell finds no other meaning in it."""
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
-_INVALID_CHARACTERS = re.compile(r"[^a-z0-9]+")
+
+@dataclass(frozen=True, slots=True)
+class _Questions:
+    """Asks on the terminal, or takes the defaults."""
+
+    is_asking: bool
+
+    def answer(self, given: str, question: str, default: str, check: Callable[[str], object]) -> str:
+        """Return what an option said; else the answer, for which `check` raises no error, or the default."""
+        if given or not self.is_asking:
+            return given or default
+
+        def checked(answer: str) -> str:
+            try:
+                check(answer.strip())
+            except (UserError, ValueError) as error:
+                raise click.UsageError(str(error)) from None
+            return answer.strip()
+
+        return str(click.prompt(question, default=default or None, value_proc=checked, err=True))
 
 
 @click.command("init")
-@click.argument("directory", metavar="DIR")
-@click.option("--name", metavar="PACKAGE", default="", help="Name of the Python package. Default: after DIR.")
+@click.argument("url", required=False, default="")
 @click.option(
-    "--type",
-    "kind",
-    type=click.Choice(("web", "file", "table", "agent")),
-    default="web",
-    show_default=True,
-    help="What the example crawls: a web site, files, a table of a database, or what a class of yours lists.",
+    "-o", "--output", metavar="FILE", default=PROJECT_FILE, show_default=True, help="The file to write."
 )
-def command(directory: str, name: str, kind: str) -> None:
-    """Create a Scrapy project in DIR: definitions, settings, tests, and what a deploy to Scrapyd needs.
+@click.option("--name", metavar="NAME", default="", help="Name of the source. Default: after the host.")
+@scope_options
+@click.option(
+    "--every", metavar="LENGTH", default="", help=f"Crawl again after 12 h, 1 d, 1 w, or `{NEVER}`."
+)
+@click.option("--engine", type=click.Choice(ENGINES), help="The index engine.")
+@click.option(
+    "--delay",
+    type=click.FloatRange(0),
+    default=None,
+    metavar="SECONDS",
+    help=f"Time between two requests. Default: {DELAY:g}.",
+)
+@click.option("--no-look", is_flag=True, help="Send no requests to the site.")
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing: take the defaults.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@json_option
+def command(
+    url: str,
+    output: str,
+    name: str,
+    scope: AdhocScope,
+    every: str,
+    engine: str | None,
+    delay: float | None,
+    no_look: bool,
+    yes: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a definition file for the site of URL, after a look at the site.
 
-    DIR has to be new or empty. All types but web bring documents along, which can be crawled at once.
+    What no option says is asked; with --yes or --json, and without a terminal, the defaults are taken. A few requests
+    are sent, as a crawl would send them: for the front page, robots.txt, and some sitemaps or pages, from which the
+    number of pages is estimated. The usual generators of sites are recognised, and what they add to pages is left out.
 
     \b
     Examples:
-      ultracrawl init my-sources
-      ultracrawl init tickets --type table
-      ultracrawl init . --name intranet_sources
+      ultracrawl init
+      ultracrawl init https://docs.example.com/en/ --every '1 d' --yes
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    folder = Path(directory)
-    package = checked_name(name) if name else name_after(folder)
-    write_project(folder, package, kind)
-    click.echo(f"{folder}: a project with the package {package} was written. What to do next:")
-    click.echo(f"  cd {directory}")
-    click.echo(f"  edit {package}/sources/example.yaml")
-    if kind in _EXTRAS:
-        click.echo(f'  pip install "{OWN_NAME}{_EXTRAS[kind]}"')
-    click.echo("  scrapy list")
-    click.echo("  scrapy crawl example")
-    click.echo("README.md there tells the rest.")
+    given = _project_of(url) if url else None
+    file = Path(output)
+    if file.exists() and not force:
+        raise Mistake.DEFINITION_EXISTS.error(file=output)
+    questions = _Questions(is_asking=not (yes or as_json) and sys.stdin.isatty())
+    if given is None and not questions.is_asking:
+        raise Mistake.MISSING.error(command="ultracrawl init", what="URL")
+    project = given or _project_of(questions.answer("", "URL of the site", "", _project_of))
+    (source,) = project.sources.values()
+    draft = Draft(name or source.name, source.start_urls[0], scope.applied_to({}), delay, every, engine or "")
+    draft.project(file)  # mistakes in options are reported before the site gets a request
+    check_engine(engine or ENGINES[0])
+    if not (yes or as_json or questions.is_asking):
+        click.echo("Nobody can be asked here: the defaults are taken.", err=True)
+
+    pages = None
+    if not no_look:
+        visitor = _visitor(project, DELAY if delay is None else delay)
+        found = _survey(draft.start_urls[0], visitor)
+        _print_site(found, is_quiet=as_json)
+        draft = replace(draft, survey=found)
+        draft = _with_scope(draft, questions)
+        pages = _count_pages(draft, visitor, file)
+        _print_size(pages, is_quiet=as_json)
+    draft = replace(
+        draft,
+        every=questions.answer(every, f"Crawl again after (as 12 h, 1 d, 1 w; {NEVER})", EVERY, _check_every),
+        engine=questions.answer(
+            engine or "", f"Index engine ({', '.join(ENGINES)})", ENGINES[0], _check_engine
+        ),
+    )
+    draft.project(file)
+    _write(file, draft.text(), force=force)
+    steps = _next_steps(file, draft)
+    if as_json:
+        print_json(_as_json(output, draft, pages) | {"next": steps})
+        return
+    print_line(f"{output} was written. Next:")
+    for step in steps:
+        print_line(f"  {step}")
 
 
-def name_after(folder: Path) -> str:
-    """Return the package name for a folder. Raises `UserError` if its name is not suitable."""
-    name = folder.absolute().name
-    return checked_name(_INVALID_CHARACTERS.sub("_", name.lower()).strip("_") or name)
+def _project_of(url: str) -> Project:
+    """Return a project that crawls the site of a URL; a host is taken for one with https. Raises `UserError`."""
+    if not {".", ":"} & set(url):
+        raise Mistake.NO_SITE.error(name=url, instead=f"ultracrawl startproject {url}")
+    return adhoc_project([url if "://" in url else f"https://{url}"], Path.cwd())
 
 
-def checked_name(name: str) -> str:
-    """Return a valid package name. Raises `UserError` if it is invalid or hides another module."""
-    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        raise Mistake.BAD_PACKAGE_NAME.error(name=name)
-    if name.lower() in (OWN_NAME, "tests") or name in sys.stdlib_module_names or _is_installed(name):
-        raise Mistake.PACKAGE_EXISTS.error(name=name)
-    return name
+def _visitor(project: Project, delay: float) -> Visitor:
+    (source,) = project.sources.values()
+    rules = compile_source(source, project)
+    return Visitor(probe_client_of(source, project, TIMEOUT), replace(rules.robots, obey_delay=True), delay)
 
 
-def _is_installed(name: str) -> bool:
-    here = {"", str(Path.cwd())}
-    return PathFinder.find_spec(name, [entry for entry in sys.path if entry not in here]) is not None
-
-
-def write_project(folder: Path, package: str, kind: str) -> None:
-    """Write all files of a new project, with an example source of type `kind`.
-
-    Raises `UserError` if the folder is not empty, `WorkError` on I/O errors.
-    """
-    distribution = package.replace("_", "-").lower()
-    words = {"package": package, "distribution": distribution, "extra": _EXTRAS.get(kind, "")}
+def _survey(url: str, visitor: Visitor) -> Survey:
+    """Return what the site of a URL is like. Raises `WorkError`, with nothing in it that steers a terminal."""
     try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise Mistake.NO_NEW_FOLDER.error(folder=folder)
-        for part in ("project", kind):
-            for path, template in _templates(files(OWN_NAME) / "cli" / "templates" / part, PurePosixPath()):
-                target = folder / _target(path, package)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(Template(template.read_text("utf-8")).substitute(words), encoding="utf-8")
-                if target.suffix == ".sql":
-                    _create_database(target)
-    except OSError as error:
-        raise WorkError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+        return survey(url, visitor)
+    except UnreadableSiteError as error:
+        raise WorkError(escape_controls(str(error))) from None
 
 
-def _create_database(script: Path) -> None:
-    """Create the SQLite database of an example by its SQL script, beside it."""
-    import sqlite3  # noqa: PLC0415 - for one source type only
+def _with_scope(draft: Draft, questions: _Questions) -> Draft:
+    """Return the definition with the path that belongs to it: as asked for, else that of the front page."""
+    if "only" in draft.restrictions or draft.survey is None or draft.survey.folder == "/":
+        return draft
 
-    with closing(sqlite3.connect(script.with_suffix(".db"))) as database:
-        database.executescript(script.read_text("utf-8"))
+    def check(path: str) -> None:
+        replace(draft, restrictions={"only": [path]}).project(Path(PROJECT_FILE))
 
-
-def _templates(folder: Traversable, path: PurePosixPath) -> Iterator[tuple[PurePosixPath, Traversable]]:
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _templates(entry, path / entry.name)
-        elif entry.name.endswith(SUFFIX):
-            yield path / entry.name.removesuffix(SUFFIX), entry
+    path = questions.answer(
+        "", "Only pages below this path (/ for the whole host)", draft.survey.folder, check
+    )
+    return replace(draft, restrictions={**draft.restrictions, "only": [path]})
 
 
-def _target(path: PurePosixPath, package: str) -> Path:
-    """Return the target path of a template: `package` is replaced by the package, a leading `dot-` by a dot."""
-    first, *rest = (re.sub(r"^dot-", ".", part) for part in path.parts)
-    return Path(package if first == "package" else first, *rest)
+def _count_pages(draft: Draft, visitor: Visitor, file: Path) -> PageCount:
+    project = draft.project(file)
+    rules = compile_source(project.sources[draft.name], project)
+    assert draft.survey is not None
+    return draft.survey.count_pages(visitor, rules.boundary)
+
+
+def _check_every(text: str) -> None:
+    """Raise ValueError for a text that is no length of time."""
+    if text != NEVER:
+        parse_interval(text)
+
+
+def _check_engine(name: str) -> None:
+    if name not in ENGINES:
+        raise ValueError(f"write one of {', '.join(ENGINES)}")
+    check_engine(name)
+
+
+def _write(file: Path, text: str, *, force: bool) -> None:
+    with convert_write_errors(file):
+        if force and file.exists():
+            replace_file(file, text.encode())
+            return
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+
+
+def _next_steps(file: Path, draft: Draft) -> list[str]:
+    """Return the commands to type now, for the directory where this one was typed."""
+    default, _ = locate_project(None)
+    is_default = default is not None and Path(default).exists() and file.samefile(default)
+    config = "" if is_default else f" -c {shlex.quote(str(file))}"
+    page = draft.survey.page if draft.survey else None
+    words = [_WORD.findall(text) for text in ((page.title, page.text[:1000]) if page else ())]
+    word = next((max(found, key=len) for found in (*words, _WORD.findall(draft.name)) if found), "index")
+    return [f"ultracrawl crawl{config}", f"ultracrawl search{config} {word.lower()}"]
+
+
+def _print_site(found: Survey, *, is_quiet: bool) -> None:
+    """Print what was found out about a site, but not its size."""
+    delay = f"; it asks for {found.crawl_delay:g} s between requests" if found.crawl_delay else ""
+    lacks = f"before its scripts have run, the front page has {found.lacks}" if found.lacks else ""
+    rows = {
+        "title": found.page.title,
+        "generator": found.generator.name if found.generator else "",
+        "robots.txt": f"allows the front page{delay}",
+        "scripts": f"{lacks}; {what_rendering_lacks()}".removesuffix("; ") if lacks else "",
+    }
+    if is_quiet:
+        return
+    print_line(found.url if found.url == found.asked else f"{found.asked} -> {found.url}")
+    for label, text in rows.items():
+        if text:
+            print_line(f"  {label:<12} {text}")
+
+
+def _print_size(pages: PageCount, *, is_quiet: bool) -> None:
+    if not is_quiet:
+        print_line(f"  {'size':<12} {pages}")
+
+
+def _as_json(output: str, draft: Draft, pages: PageCount | None) -> dict[str, object]:
+    found = draft.survey
+    site: Mapping[str, Any] = {
+        "title": found and found.page.title,
+        "generator": found.generator.name if found and found.generator else None,
+        "crawl_delay": found and found.crawl_delay,
+        "lacks": (found and found.lacks) or None,
+        "pages": pages and asdict(pages),
+    }
+    return {
+        "file": output,
+        "source": draft.name,
+        "url": draft.start_urls[0],
+        **site,
+        "options": draft.options,
+    }

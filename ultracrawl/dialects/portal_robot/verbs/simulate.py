@@ -21,7 +21,7 @@ from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.run.filters.filtering import Filtering
 from ultracrawl.run.inspection.candidates import judge_now
 from ultracrawl.run.transport.host_addresses import addresses_of
-from ultracrawl.service.probe_client import ProbeClient, ProbeResponse, probe_client_of
+from ultracrawl.service.probing.client import ProbeClient, ProbeResponse, probe_client_of
 from ultracrawl.sources import compile_source
 
 

@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from ultracrawl.rules.boundary.addresses import AddressPolicy
-from ultracrawl.service import probe as probing
-from ultracrawl.service import probe_client
-from ultracrawl.service.probe import SiteProbe, probe
-from ultracrawl.service.probe_client import ProbeClient, Trust
+from ultracrawl.service.probing import client
+from ultracrawl.service.probing import probe as probing
+from ultracrawl.service.probing.client import ProbeClient, Trust
+from ultracrawl.service.probing.probe import SiteProbe, probe
 
 ALIASES = ["old.siroe.com", "shop.siroe.com"]
 
@@ -38,7 +38,7 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Give the port of the server that all names of the site lead to."""
     found = ("www.siroe.com", ALIASES, ["127.0.0.1"])
     monkeypatch.setattr(socket, "gethostbyname_ex", lambda _: found)
-    for module in (probing, probe_client):
+    for module in (probing, client):
         monkeypatch.setattr(module, "addresses_of", lambda _: ("127.0.0.1",))
     serving = ThreadingHTTPServer(("127.0.0.1", 0), _Sites)
     thread = threading.Thread(target=serving.serve_forever, args=(0.05,))

@@ -14,7 +14,7 @@ from dns.resolver import NXDOMAIN, NoAnswer, Resolver
 
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.run.transport.host_addresses import addresses_of
-from ultracrawl.service.probe_client import ProbeClient, ProbeResponse
+from ultracrawl.service.probing.client import ProbeClient, ProbeResponse
 
 DEFAULT_SITEMAP = "/sitemap.xml"
 _DNS_TIMEOUT = 3.0

@@ -1,4 +1,4 @@
-"""`ultracrawl init` writes a project that works at once."""
+"""`ultracrawl startproject` writes a project that works at once."""
 
 import zipfile
 from pathlib import Path
@@ -25,8 +25,8 @@ FILES = [
 
 @pytest.fixture
 def made(desk: Desk) -> Desk:
-    """Return the project that `ultracrawl init my-sources` writes."""
-    ended = desk.ultracrawl("init", "my-sources")
+    """Return the project that `ultracrawl startproject my-sources` writes."""
+    ended = desk.ultracrawl("startproject", "my-sources")
     assert ended.code == 0, ended.err
     assert "cd my-sources" in ended.out
     return Desk(desk.directory / "my-sources")
@@ -73,7 +73,7 @@ def test_its_own_tests_pass(made: Desk) -> None:
 @pytest.mark.parametrize("kind", MORE)
 def test_examples_of_other_types_are_crawled_at_once_and_have_no_mistakes(desk: Desk, kind: str) -> None:
     more, word, url = MORE[kind]
-    assert desk.ultracrawl("init", "my-sources", "--type", kind).code == 0
+    assert desk.ultracrawl("startproject", "my-sources", "--type", kind).code == 0
     made = Desk(desk.directory / "my-sources")
     assert files_below(made.directory) == sorted([*FILES, *more])
     lint = made.ultracrawl("lint", "--connect", "--strict")
@@ -89,7 +89,7 @@ def test_examples_of_other_types_are_crawled_at_once_and_have_no_mistakes(desk: 
 
 
 def test_what_an_example_needs_is_reported_and_depended_on(desk: Desk) -> None:
-    ended = desk.ultracrawl("init", "my-sources", "--type", "table")
+    ended = desk.ultracrawl("startproject", "my-sources", "--type", "table")
     assert 'pip install "ultracrawl[table]"' in ended.out
     made = Desk(desk.directory / "my-sources")
     assert 'dependencies = ["ultracrawl[table]"]' in (made.directory / "pyproject.toml").read_text()
@@ -151,7 +151,7 @@ def test_definitions_are_read_from_a_zipped_egg(made: Desk, desk: Desk) -> None:
     [("Intranet Search", "intranet_search"), ("a.b-c", "a_b_c"), ("Größe", "gr_e"), ("x__y", "x_y")],
 )
 def test_the_package_is_named_after_the_folder(desk: Desk, folder: str, package: str) -> None:
-    assert desk.ultracrawl("init", folder).code == 0
+    assert desk.ultracrawl("startproject", folder).code == 0
     made = Desk(desk.directory / folder)
     assert (made.directory / package / "settings.py").is_file()
     assert made.scrapy("list").out.split() == ["example"]
@@ -160,7 +160,7 @@ def test_the_package_is_named_after_the_folder(desk: Desk, folder: str, package:
 def test_a_name_of_ones_own_and_the_working_directory(desk: Desk) -> None:
     here = desk.directory / "here"
     here.mkdir()
-    assert desk.ultracrawl("init", ".", "--name", "Our_Sources", cwd=here).code == 0
+    assert desk.ultracrawl("startproject", ".", "--name", "Our_Sources", cwd=here).code == 0
     assert Desk(here).scrapy("list").out.split() == ["example"]
 
 
@@ -185,7 +185,11 @@ REFUSED = {
 def test_refused(desk: Desk, words: tuple[str, ...]) -> None:
     desk.write("full/keep.txt", "mine\n")
     desk.write("file", "mine\n")
-    ended = desk.ultracrawl("init", "--", *words) if words[0] == "---" else desk.ultracrawl("init", *words)
+    ended = (
+        desk.ultracrawl("startproject", "--", *words)
+        if words[0] == "---"
+        else desk.ultracrawl("startproject", *words)
+    )
     assert ended.code == 2
     assert ended.err.count("\n") == 1
     assert words[-1].strip("-") in ended.err

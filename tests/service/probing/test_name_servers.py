@@ -10,7 +10,7 @@ import pytest
 from dns.resolver import Resolver
 from twisted.names import dns
 
-from ultracrawl.service.probe import name_servers
+from ultracrawl.service.probing.probe import name_servers
 
 ZONES = {b"siroe.com": ["ns2.siroe.com", "ns1.siroe.com"]}
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import http.client
 import socket
 import ssl
+import threading
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +27,8 @@ from ultracrawl.sources import DataSource, Project, compile_source
 MAX_BODY_BYTES = 512_000
 """Bytes of a body that are read: at least the 500 KiB of a robots.txt that RFC 9309 2.5 requires."""
 MAX_REDIRECTS = 10
+STEPS = 3
+"""A request may take this many times as long as one step of it."""
 _URL_POLICY = UrlPolicy()
 
 
@@ -43,6 +47,8 @@ class ProbeResponse:
     tls: str = ""
     """Protocol version and names in the certificate, for https."""
     problem: str = ""
+    timed_out: bool = False
+    """Whether there is no response because time was over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ class Trust:
 class ProbeClient:
     """Sends single requests; resolves each host itself and connects to an allowed address only.
 
-    `timeout` is in seconds and applies to each step of a request.
+    `timeout` is in seconds and applies to each step of a request; the whole request may take `STEPS` times as long.
     """
 
     def __init__(
@@ -90,15 +96,12 @@ class ProbeClient:
         try:
             return self._send(url, method, allowed, host)
         except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: an invalid header
-            return ProbeResponse(url, address=allowed, problem=str(error) or type(error).__name__)
+            timed_out = isinstance(error, TimeoutError)
+            return ProbeResponse(url, address=allowed, problem=_in_words(error), timed_out=timed_out)
 
     def follow_redirects(self, url: str) -> list[ProbeResponse]:
         """Return the responses of a URL and of the redirects from it, at most ten."""
-        responses: list[ProbeResponse] = []
-        while url and len(responses) <= MAX_REDIRECTS and url not in {known.url for known in responses}:
-            responses.append(self.request_url(url))
-            url = responses[-1].location
-        return responses
+        return follow(url, self.request_url)
 
     def _send(self, url: str, method: str, address: str, host: str) -> ProbeResponse:
         parts = urlsplit(url)
@@ -107,7 +110,7 @@ class ProbeClient:
         connection = http.client.HTTPConnection(parts.hostname or "", port, timeout=self._timeout)
         connection.sock = socket.create_connection((address, port), self._timeout)
         tls = ""
-        try:
+        with _limited(connection, self._timeout * STEPS):
             if secure:
                 secured = self._trust.secure(connection.sock, parts.hostname or "")
                 connection.sock = secured
@@ -117,11 +120,55 @@ class ProbeClient:
             response = connection.getresponse()
             body = response.read(MAX_BODY_BYTES) if method == "GET" else b""
             headers = {name.lower(): value for name, value in response.getheaders()}
-        finally:
-            connection.close()
         location = headers.get("location", "") if response.status in REDIRECTS else ""
         target = _URL_POLICY.canonical(location, url) or "" if location else ""
         return ProbeResponse(url, response.status, target, headers, body, address, tls)
+
+
+def follow(
+    url: str, request: Callable[[str], ProbeResponse], limit: int = MAX_REDIRECTS
+) -> list[ProbeResponse]:
+    """Return the responses of a URL and of the redirects from it, at most `limit`; none is requested twice."""
+    responses: list[ProbeResponse] = []
+    while url and len(responses) <= limit and url not in {known.url for known in responses}:
+        responses.append(request(url))
+        url = responses[-1].location
+    return responses
+
+
+@contextmanager
+def _limited(connection: http.client.HTTPConnection, seconds: float) -> Iterator[None]:
+    """Close a connection at the end, or after some seconds, however slowly the other side sends.
+
+    Raises `TimeoutError` if time was over.
+    """
+    is_over = threading.Event()
+    handle = connection.sock.dup()  # the connection itself is exchanged when TLS begins
+
+    def end_connection() -> None:
+        is_over.set()
+        with suppress(OSError):
+            handle.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, end_connection)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except Exception as error:
+        if is_over.is_set():
+            raise TimeoutError(f"no complete answer within {seconds:g} s") from error
+        raise
+    finally:
+        timer.cancel()
+        handle.close()
+        connection.close()
+
+
+def _in_words(error: Exception) -> str:
+    """Return what an error says, without the number of the operating system."""
+    text = (isinstance(error, OSError) and error.strerror) or str(error)
+    return " ".join(text.split()) or type(error).__name__
 
 
 def _names(secured: ssl.SSLSocket) -> str:
@@ -137,9 +184,12 @@ def _key_of(secured: ssl.SSLSocket) -> str:
     return f"sha256//{b64encode(digest).decode()}"
 
 
-def probe_client_of(source: DataSource, project: Project) -> ProbeClient:
-    """Return a client with the headers, the address policy and the trust of a source."""
+def probe_client_of(source: DataSource, project: Project, timeout: float | None = None) -> ProbeClient:
+    """Return a client with the headers, the address policy and the trust of a source.
+
+    `timeout` is in seconds; None: that of the source.
+    """
     rules = compile_source(source, project)
     policy = rules.addresses.with_seeds(seed_addresses(rules.trusted_urls))
     trust = Trust(source.http.ca, source.http.pins)
-    return ProbeClient(policy, rules.headers, source.limits.timeout, trust)
+    return ProbeClient(policy, rules.headers, timeout or source.limits.timeout, trust)

@@ -1,0 +1,120 @@
+"""Surveys a site for a first definition: what its front page and robots.txt say, and about how many pages it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ultracrawl.content.html.page import parse_html
+from ultracrawl.content.mime import effective_type
+from ultracrawl.errors import WorkError
+from ultracrawl.model import Page
+from ultracrawl.model.page import LinkKind
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, path_of, site_of
+from ultracrawl.run.rendering.script_detection import PAGES, has_scripts, what_lacks
+from ultracrawl.service.probing.client import ProbeResponse, follow
+from ultracrawl.service.probing.generators import Generator, find_generator
+from ultracrawl.service.probing.page_count import PageCount, count_by_links, count_in_sitemaps
+from ultracrawl.service.probing.probe import DEFAULT_SITEMAP
+from ultracrawl.service.probing.visitor import Visitor
+
+MAX_REFRESH = 5.0
+"""Seconds up to which a META refresh of the front page is followed like a redirect."""
+
+
+class UnreadableSiteError(WorkError):
+    """The front page of a site cannot be read; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was found out about a site; `url` is where the crawl begins, after redirects from `asked`."""
+
+    asked: str
+    url: str
+    page: Page
+    generator: Generator | None
+    lacks: str
+    """What the front page lacks before its scripts have run; empty if nothing."""
+    sitemaps: Sequence[str]
+    """The sitemaps that robots.txt names, else the one at the usual path, which need not exist."""
+    crawl_delay: float | None
+    """Seconds between two requests that robots.txt asks for."""
+    front: ProbeResponse
+
+    @property
+    def folder(self) -> str:
+        """The path that the site seems to be: of the root of a host all of it, else the folder of the front page."""
+        return (
+            "/"
+            if path_of(self.asked) == "/"
+            else path_of(self.url).partition("?")[0].rpartition("/")[0] + "/"
+        )
+
+    def count_pages(self, visitor: Visitor, boundary: Boundary) -> PageCount:
+        """Return about how many pages belong to a boundary; requests some sitemaps or pages."""
+
+        def belongs(url: str) -> bool:
+            canonical = DEFAULT_POLICY.canonical(url)
+            return (
+                canonical is not None and not boundary.rejects(canonical) and not visitor.forbids(canonical)
+            )
+
+        def links(response: ProbeResponse) -> Iterator[str]:
+            page = read_page(response)
+            for link in page.links:
+                url = DEFAULT_POLICY.canonical(link.href, page.base or response.url)
+                if link.kind is LinkKind.A and url is not None and belongs(url):
+                    yield url
+
+        found = count_in_sitemaps(self.sitemaps, visitor, belongs)
+        return found if found and found.number else count_by_links(self.front, visitor, links)
+
+
+def survey(url: str, visitor: Visitor) -> Survey:
+    """Read the front page and robots.txt of a site. Raises `UnreadableSiteError`."""
+    front = _front_page(url, visitor)
+    page = read_page(front)
+    rules = visitor.rules_for(front.url)
+    named = [DEFAULT_POLICY.canonical(one, front.url) for one in rules.sitemaps]
+    usual = f"{front.url.partition('://')[0]}://{site_of(front.url)}{DEFAULT_SITEMAP}"
+    return Survey(
+        url,
+        front.url,
+        page,
+        find_generator(page.meta, front.body),
+        what_lacks(page) if has_scripts(front.body) else "",
+        [one for one in named if one is not None] or [usual],
+        rules.request_rate if rules.crawl_delay is None else rules.crawl_delay,
+        front,
+    )
+
+
+def read_page(response: ProbeResponse) -> Page:
+    """Return the page of a response; an empty one of what is no page."""
+    media_type = effective_type(response.headers.get("content-type", ""), response.body)
+    if response.status != 200 or media_type not in PAGES:
+        return Page()
+    return parse_html(response.body, url=response.url, content_type=response.headers.get("content-type", ""))
+
+
+def _front_page(url: str, visitor: Visitor) -> ProbeResponse:
+    front = _followed(url, visitor)
+    seconds, target = read_page(front).refresh or (0.0, "")
+    refreshed = DEFAULT_POLICY.canonical(target, front.url) if target and seconds <= MAX_REFRESH else None
+    if refreshed is not None and refreshed not in (front.url, url):
+        front = _followed(refreshed, visitor)
+    return front
+
+
+def _followed(url: str, visitor: Visitor) -> ProbeResponse:
+    """Return the response at the end of the redirects from a URL. Raises `UnreadableSiteError`."""
+    last = follow(url, visitor.fetch)[-1]
+    if last.problem:
+        raise UnreadableSiteError(f"{last.url} cannot be read: {last.problem}")
+    if last.location:
+        raise UnreadableSiteError(f"{url} cannot be read: its redirects do not end")
+    if last.status != 200:
+        raise UnreadableSiteError(f"{last.url} cannot be read: its status is {last.status}")
+    return last
