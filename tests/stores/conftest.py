@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
+from support import clock
+from support.postgresql import postgresql_server
 
 from ultracrawl.stores import SiteStore, Store
 from ultracrawl.stores.port.engine import StoreEngine
@@ -22,9 +25,12 @@ KEPT_IN_MEMORY = {"memory"}
 class Place:
     """Opens the stores of one project; what is open at the end of a test is closed."""
 
-    def __init__(self, name: str, folder: Path, opened: ExitStack) -> None:
+    def __init__(
+        self, name: str, folder: Path, opened: ExitStack, options: Mapping[str, str] | None = None
+    ) -> None:
         self.name = name
-        self.engine: StoreEngine = store_engine(name)
+        self.options = options
+        self.engine: StoreEngine = store_engine(name, options)
         self.folder = folder
         self._opened = opened
 
@@ -49,18 +55,56 @@ class Place:
         return self._opened.enter_context(closing(self.engine.open_sites(self.folder)))
 
 
-def _place(name: str, folder: Path) -> Iterator[Place]:
-    with ExitStack() as opened:
-        yield Place(name, folder, opened)
+IN_SERVERS = {"postgresql"}
+"""Engines whose stores are in a server."""
+_ENGINES = [pytest.param(one, marks=pytest.mark.servers if one in IN_SERVERS else ()) for one in STORES.names]
+_numbers = count()
 
 
-@pytest.fixture(params=STORES.names)
+@pytest.fixture(scope="session")
+def database() -> Iterator[str]:
+    """One server for all tests of the session; gives the URL of a database."""
+    with postgresql_server() as url:
+        yield url
+
+
+@contextmanager
+def a_schema(url: str) -> Iterator[dict[str, str]]:
+    """Give the options of an engine whose stores are in a schema of their own, whose clock leaps with the tests."""
+    import psycopg
+
+    options = {"url": url, "schema": f"t{os.getpid()}_{next(_numbers)}"}
+    opened = store_engine("postgresql", options).open_sites(Path())
+    opened.close()
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute(f"SET search_path TO {options['schema']}".encode())
+
+        def leap(leapt: float) -> None:
+            db.execute(
+                "CREATE OR REPLACE FUNCTION moment() RETURNS double precision LANGUAGE sql VOLATILE AS "
+                f"'SELECT extract(epoch FROM clock_timestamp())::double precision + {leapt}'".encode()
+            )
+
+        with clock.noticed(leap):
+            yield options
+        db.execute(f"DROP SCHEMA {options['schema']} CASCADE".encode())
+
+
+def _place(name: str, folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+    with ExitStack() as around:
+        options = None
+        if name in IN_SERVERS:
+            options = around.enter_context(a_schema(request.getfixturevalue("database")))
+        yield Place(name, folder, around.enter_context(ExitStack()), options)
+
+
+@pytest.fixture(params=_ENGINES)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A project on each engine."""
-    yield from _place(request.param, tmp_path / "state")
+    yield from _place(request.param, tmp_path / "state", request)
 
 
-@pytest.fixture(params=[name for name in STORES.names if name not in KEPT_IN_MEMORY])
+@pytest.fixture(params=[one for one in _ENGINES if one.values[0] not in KEPT_IN_MEMORY])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A project on each engine whose stores outlive a process."""
-    yield from _place(request.param, tmp_path / "state")
+    yield from _place(request.param, tmp_path / "state", request)

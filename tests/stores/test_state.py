@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from array import array
@@ -106,13 +107,15 @@ def test_a_killed_run_of_another_scope_is_not_resumed(state: Store) -> None:
 
 def test_what_was_not_flushed_is_not_there_after_a_kill(kept: Place) -> None:
     script = (
-        "import os, sys; from pathlib import Path; from ultracrawl.stores import QueueEntry\n"
+        "import json, os, sys; from pathlib import Path; from ultracrawl.stores import QueueEntry\n"
         "from ultracrawl.stores.project_stores import store_engine\n"
-        "s = store_engine(sys.argv[1]).open_store(Path(sys.argv[2]), 's'); s.begin_run(1.0, '')\n"
+        "engine = store_engine(sys.argv[1], json.loads(sys.argv[3]))\n"
+        "s = engine.open_store(Path(sys.argv[2]), 's'); s.begin_run(1.0, '')\n"
         "s.records.discover_url(QueueEntry(1, 'http://h/1', 'h', 0, 1), 1.0); s.flush()\n"
         "s.records.discover_url(QueueEntry(2, 'http://h/2', 'h', 0, 2), 1.0); os.kill(os.getpid(), 9)\n"
     )
-    killed = subprocess.run([sys.executable, "-c", script, kept.name, str(kept.folder)], check=False)
+    arguments = [kept.name, str(kept.folder), json.dumps(kept.options)]
+    killed = subprocess.run([sys.executable, "-c", script, *arguments], check=False)
     assert killed.returncode == -9
     assert set(kept.open().records.known_urls([1, 2])) == {1}
 

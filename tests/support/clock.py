@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 AHEAD = "TESTS_CLOCK_AHEAD"
 """The variable that tells a command by how many seconds its clock is ahead."""
@@ -42,10 +43,25 @@ def set_ahead(seconds: float) -> None:
     _wall.ahead = seconds
 
 
+_noticing: list[Callable[[float], object]] = []
+
+
 def leap(seconds: float) -> None:
     """Have so much time go by at once, by both clocks."""
     _wall.leapt += seconds
     _monotonic.leapt += seconds
+    for tell in _noticing:
+        tell(_wall.leapt)
+
+
+@contextmanager
+def noticed(tell: Callable[[float], object]) -> Iterator[None]:
+    """Tell a clock of its own, such as that of a server, by how many seconds the clocks have leapt in all."""
+    _noticing.append(tell)
+    try:
+        yield
+    finally:
+        _noticing.remove(tell)
 
 
 def take_back_leaps() -> None:

@@ -6,8 +6,9 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from support.free_port import free_port
@@ -21,6 +22,28 @@ _PROGRAMS = "/usr/lib/postgresql/15/bin"
 @contextmanager
 def postgresql_server() -> Iterator[str]:
     """Run a server with one empty database, and give its URL; skip or fail without the programs."""
+    with restartable_postgresql() as server:
+        yield server.url
+
+
+@dataclass
+class PostgresqlServer:
+    """A server that a test may end at once, as a loss of power would, and start again."""
+
+    url: str
+    start: Callable[[], subprocess.Popen[bytes]]
+    process: subprocess.Popen[bytes]
+
+    def restart_at_once(self) -> None:
+        """End it without a word to its clients, and start it again; it recovers from its log."""
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait(timeout=_PATIENCE)
+        self.process = self.start()
+
+
+@contextmanager
+def restartable_postgresql() -> Iterator[PostgresqlServer]:
+    """Run a server with one empty database; skip or fail without the programs."""
     path = f"{_PROGRAMS}:{os.environ.get('PATH', '')}"
     programs = [shutil.which(one, path=path) for one in ("initdb", "postgres", "pg_isready")]
     require(all(programs), "PostgreSQL", "postgresql")
@@ -49,15 +72,24 @@ def postgresql_server() -> Iterator[str]:
             "--locale=C",
         ]
         subprocess.run(made, check=True, capture_output=True, cwd=folder)
-        with (folder / "log").open("w") as log:
-            served = ["-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", "", "-F"]
-            process = subprocess.Popen([*as_owner, postgres, *served], stdout=log, stderr=log, cwd=folder)
+        served = [*as_owner, postgres, "-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", "", "-F"]
+
+        def start() -> subprocess.Popen[bytes]:
+            with (folder / "log").open("a") as log:
+                process = subprocess.Popen(served, stdout=log, stderr=log, cwd=folder)
+            try:
+                _await_ready([is_ready, "-q", "-h", "127.0.0.1", "-p", str(port)], process, folder / "log")
+            except BaseException:
+                process.kill()
+                raise
+            return process
+
+        server = PostgresqlServer(f"postgresql://{_OWNER}@127.0.0.1:{port}/postgres", start, start())
         try:
-            _await_ready([is_ready, "-q", "-h", "127.0.0.1", "-p", str(port)], process, folder / "log")
-            yield f"postgresql://{_OWNER}@127.0.0.1:{port}/postgres"
+            yield server
         finally:
-            process.send_signal(signal.SIGINT)  # ends the connections of clients
-            process.wait(timeout=_PATIENCE)
+            server.process.send_signal(signal.SIGINT)  # ends the connections of clients
+            server.process.wait(timeout=_PATIENCE)
 
 
 def _await_ready(asked: list[str], process: subprocess.Popen[bytes], log: Path) -> None:

@@ -42,7 +42,9 @@ def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProje
         groups=project.groups,
         boosts={**boosts.factors, **project.index.boosts},
         kinds=hit_codes(project.known_sources.values()),
-        state=None if project.has_mistakes else (project.state.engine, project.state.path),
+        state=None
+        if project.has_mistakes or project.state.url
+        else (project.state.engine, project.state.path),
         definitions=project.definitions,
         search=SearchOptions(
             search.language,

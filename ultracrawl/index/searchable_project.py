@@ -74,8 +74,8 @@ class SearchableProject:
     kinds: Mapping[str, int]
     """The number that stands for the kind of each source in hits."""
     state: tuple[str, Path] | None
-    """Engine and folder of the states of the sources; None if the definitions have mistakes, so that it is not known
-    which sources they define."""
+    """Engine and folder of the states of the sources; None if the states are in a server, or if the definitions have
+    mistakes, so that it is not known which sources they define."""
     definitions: str
     """The path that the project was read from; empty if it is none."""
     search: SearchOptions

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.project import InvalidSource
+from ultracrawl.sources.secrets import read_secrets
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
 from ultracrawl.stores import SiteStore, Store
 from ultracrawl.stores.boost_store import BoostStore
@@ -23,10 +24,13 @@ from ultracrawl.stores.sqlite.engine import SqliteEngine
 from ultracrawl.system.plugins import STORES
 
 
-def store_engine(name: str) -> StoreEngine:
-    """Return a storage engine by its name. Raises `UserError` if it cannot be used."""
+def store_engine(name: str, options: Mapping[str, str] | None = None) -> StoreEngine:
+    """Return a storage engine by its name, made with `options` if there are any.
+
+    Raises `UserError` if it cannot be used.
+    """
     plugin = STORES.load(name)
-    engine = plugin() if callable(plugin) else None
+    engine = (plugin(options) if options else plugin()) if callable(plugin) else None
     if not isinstance(engine, StoreEngine):
         raise STORES.find(name).wrong_type_error(
             "a class that is an ultracrawl.stores.port.engine.StoreEngine"
@@ -35,7 +39,17 @@ def store_engine(name: str) -> StoreEngine:
 
 
 def _engine(project: Project) -> StoreEngine:
-    return store_engine(project.state.engine)
+    return store_engine(project.state.engine, state_options(project))
+
+
+def state_options(project: Project) -> dict[str, str]:
+    """Return the options of the storage engine, its secrets as this process finds them. Raises `UserError`."""
+    state = project.state
+    if not state.url:
+        return {}
+    options = {"url": state.url, "schema": state.schema_name}
+    secrets = {} if state.password is None else {"password": state.password}
+    return options | read_secrets(secrets, "state", project.key_file)
 
 
 def state_file(project: Project, source: str) -> Path | None:
@@ -89,9 +103,14 @@ def with_stored_sources(project: Project) -> Project:
     return project.model_copy(update={"invalid_sources": {**found, **invalid}})
 
 
-def is_left_over(engine: str, folder: Path, source: str, definitions: str) -> bool:
-    """Return whether a source that these definitions do not name has a store, and no other file defines it."""
-    stores = store_engine(engine)
+def is_left_over(
+    engine: str, folder: Path, source: str, definitions: str, options: Mapping[str, str] | None = None
+) -> bool:
+    """Return whether a source that these definitions do not name has a store, and no other file defines it.
+
+    `options` are those of the engine (`state_options`).
+    """
+    stores = store_engine(engine, options)
     file = stores.control_file(folder, source)
     return stores.has_store(folder, source) and not (
         file is not None and is_defined_elsewhere(file, definitions)

@@ -9,7 +9,13 @@ from ultracrawl.errors import UltracrawlError
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, url_key
 from ultracrawl.settings.adhoc import sites_of
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.stores.project_stores import is_left_over, state_exists, state_to_read, stored_sources
+from ultracrawl.stores.project_stores import (
+    is_left_over,
+    state_exists,
+    state_options,
+    state_to_read,
+    stored_sources,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,8 @@ def left_over_sources(project: Project) -> list[LeftOver]:
     found = [
         _left_over(project, name)
         for name in stored_sources(project)
-        if name not in known and is_left_over(state.engine, state.path, name, project.definitions)
+        if name not in known
+        and is_left_over(state.engine, state.path, name, project.definitions, state_options(project))
     ]
     for source in project.adhoc_sources.values():
         if (rivals := heirs_of(project, source)) and not _is_taken_over(project, source):

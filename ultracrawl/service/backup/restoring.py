@@ -21,7 +21,7 @@ from ultracrawl.index.project_index import index_config
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.access.users import UserStore
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, parse_manifest
-from ultracrawl.service.backup.places import INDEX, INDEXES, STATE, places_of
+from ultracrawl.service.backup.places import INDEX, INDEXES, STATE, places_of, require_files
 from ultracrawl.service.control import running_crawl_status
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
@@ -42,6 +42,7 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> R
     valid again. Raises `UserError` for an invalid or incomplete archive, for folders with files, and while a source is
     crawled.
     """
+    require_files(project)
     places = places_of(project)
     if not archive.exists():
         raise UserError(f"there is no file {archive}")

@@ -19,7 +19,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.index.locking import LOCKS, write_lock
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, definition_hash
-from ultracrawl.service.backup.places import files_of, index_places, places_of
+from ultracrawl.service.backup.places import files_of, index_places, places_of, require_files
 from ultracrawl.sources import Project
 from ultracrawl.stores.sqlite.copying import SUFFIX, copy_database
 from ultracrawl.system.files import convert_write_errors
@@ -37,6 +37,7 @@ def save_backup(project: Project, archive: Path, *, force: bool = False) -> Mani
     Indexes are write-locked while the files are copied, so commits wait. Raises `UserError` if the file exists,
     `WorkError`.
     """
+    require_files(project)
     if archive.exists() and not force:
         raise UserError(f"{archive} exists already; name another file, or use --force")
     if not archive.parent.is_dir():

@@ -312,13 +312,49 @@ class DestinationSection(PluginOptions):
         )
 
 
+def _check_database(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise mistake("this is not the URL of a database", "write it as `postgresql://user@host/database`")
+    if parts.password is not None or "password" in parts.query:
+        raise mistake("the URL contains a password", "write it into `password`, as `${NAME}`")
+    return url
+
+
 class StateSection(StorageSection):
     """The document table and the URL queue of each source."""
 
-    engine: Annotated[str, PluginName(STORES)] = Field(default="sqlite", examples=["sqlite"])
-    """The state store. `memory` keeps nothing after the process ends."""
+    DATABASE_OPTIONS: ClassVar = ("url", "schema_name", "password")
+
+    engine: Annotated[str, PluginName(STORES)] = Field(default="sqlite", examples=["postgresql"])
+    """The state store. `memory` keeps nothing after the process ends. `postgresql` needs the extra of its name."""
     path: Path = Field(default=Path("var/state"), examples=["var/state"])
     """Folder with one file per source, and one for the sites of all sources."""
+    url: Annotated[str, AfterValidator(_check_database)] = Field(
+        default="", examples=["postgresql://crawler@db.example.com/crawl?sslmode=verify-full"]
+    )
+    """The database, for `postgresql` (like all following options), with the options of libpq. Off this machine it
+    is encrypted: `sslmode` is `require` unless the URL names `verify-ca` or `verify-full`."""
+    schema_name: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]{0,62}$")] = Field(
+        default="ultracrawl", examples=["intranet"]
+    )
+    """The schema with the tables of this project."""
+    password: Secret | None = Field(default=None, examples=["${STATE_PASSWORD}"])
+    """The password of the user in `url`."""
+
+    @model_validator(mode="after")
+    def _fits_engine(self) -> Self:
+        if self.engine == "postgresql":
+            if not self.url:
+                raise mistake(
+                    "`url` is missing, which the engine `postgresql` needs",
+                    "add `url: postgresql://user@host/database`",
+                )
+            return self
+        for option in self.DATABASE_OPTIONS:
+            if option in self.model_fields_set:
+                raise mistake(f"`{option}` has no effect on the engine `{self.engine}`", "remove it")
+        return self
 
 
 class DocumentsSection(StorageSection):

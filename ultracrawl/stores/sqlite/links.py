@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from heapq import nsmallest
+from collections.abc import Collection, Iterator
 from itertools import groupby
 from operator import itemgetter
 
-from xxhash import xxh3_64_intdigest
-
-from ultracrawl.content.anchors import MOST_ANCHORS, MOST_SECTION_ANCHORS, SHARED, anchor_mark
+from ultracrawl.content.anchors import SHARED, anchor_mark
+from ultracrawl.stores.link_texts import TextRow, is_crowded, texts_hash, texts_of
 from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
@@ -109,8 +106,8 @@ class SqliteLinks(SqlitePart):
     def anchor_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
         """Return the texts that documents should have."""
         with self._access.translated:  # row by row: one document may have many texts
-            rows: Iterator[_TextRow] = self._db.execute(_SELECT_TEXTS, (json.dumps(list(keys)),))
-            return {key: _texts_of(own) for key, own in groupby(rows, key=itemgetter(0))}
+            rows: Iterator[TextRow] = self._db.execute(_SELECT_TEXTS, (json.dumps(list(keys)),))
+            return {key: texts_of(own) for key, own in groupby(rows, key=itemgetter(0))}
 
     def submitted_without_texts(self, key: int) -> None:
         """Record that a document was submitted without its texts."""
@@ -145,7 +142,7 @@ class SqliteLinks(SqlitePart):
         submitted = dict(self._read(query, json.dumps(list(keys))))
         texts = {key: current.get(key, LinkTexts()) for key in keys}
         self._submitted.update(texts)
-        return {key: own for key, own in texts.items() if submitted.get(key) != _fingerprint(own)}
+        return {key: own for key, own in texts.items() if submitted.get(key) != texts_hash(own)}
 
     # ---- writing, inside a transaction of the store
 
@@ -181,11 +178,11 @@ class SqliteLinks(SqlitePart):
         )
         run(_MARK_TEXTS_DUE, [(key,) for key, texts in self._submitted.items() if texts is _WITHOUT])
         submitted = [(key, texts) for key, texts in self._submitted.items() if not isinstance(texts, str)]
-        run(_STORE_SUBMITTED, [(key, _fingerprint(texts), _is_crowded(texts)) for key, texts in submitted])
+        run(_STORE_SUBMITTED, [(key, texts_hash(texts), is_crowded(texts)) for key, texts in submitted])
         if self._crowded is None:
             rows = self._db.execute("SELECT key FROM anchor_document WHERE crowded=1")
             self._crowded = {key for (key,) in rows}
-        self._crowded.update(key for key, texts in submitted if _is_crowded(texts))
+        self._crowded.update(key for key, texts in submitted if is_crowded(texts))
 
     def _write_redirects(self) -> set[int]:
         """Store redirect targets; returns the targets whose texts change."""
@@ -227,42 +224,3 @@ class SqliteLinks(SqlitePart):
         """Clear the changes after a committed flush."""
         super().forget_changes()
         self._sweep = self._clears_depths = False
-
-
-_TextRow = tuple[int, str, str, int]
-"""Key of a document, fragment, anchor text, number of pages that have it."""
-
-
-def _texts_of(rows: Iterable[_TextRow]) -> LinkTexts:
-    """Return the most frequent anchor texts of one document."""
-    whole, parts = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for _, fragment, text, pages in rows:
-        if not fragment:
-            whole[fragment, text] += pages
-        else:
-            parts[fragment, text] += pages
-    targets = Counter(text for _, text in parts)
-    for part in [part for part in parts if targets[part[1]] > SHARED]:
-        del parts[part]
-    return LinkTexts(
-        tuple(text for _, text in _most_frequent(whole, MOST_ANCHORS)),
-        tuple(_most_frequent(parts, MOST_SECTION_ANCHORS)),
-    )
-
-
-def _most_frequent(pages: Mapping[tuple[str, str], int], number: int) -> list[tuple[str, str]]:
-    """Return the `number` (fragment, text) pairs with the most pages, sorted."""
-    if len(pages) > number:
-        return sorted(nsmallest(number, pages, key=lambda pair: (-pages[pair], pair)))
-    return sorted(pages)
-
-
-def _is_crowded(texts: LinkTexts) -> bool:
-    """Whether a document has as many texts as the index takes, so that page counts decide."""
-    return len(texts.whole) == MOST_ANCHORS or len(texts.parts) == MOST_SECTION_ANCHORS
-
-
-def _fingerprint(texts: LinkTexts) -> int:
-    """Return a hash for comparing texts, 0 for none."""
-    lines = [*texts.whole, *map("\0".join, texts.parts)]
-    return xxh3_64_intdigest("\n".join(lines).encode(errors="replace")) >> 1 if lines else 0

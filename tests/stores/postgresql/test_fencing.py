@@ -1,0 +1,223 @@
+"""One writer a source, whatever happens to it and to the server: no flush is lost, and none happens twice."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from stores.conftest import a_schema
+from support.postgresql import restartable_postgresql
+
+from ultracrawl.errors import StateError, UserError
+from ultracrawl.model import CauseCode, RemovalReason, UrlOutcome
+from ultracrawl.stores import QueueEntry
+from ultracrawl.stores.port.documents import Retained
+from ultracrawl.stores.postgresql import codes
+from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
+from ultracrawl.stores.postgresql.engine import PostgresEngine
+from ultracrawl.stores.postgresql.store import PostgresStore
+
+pytestmark = pytest.mark.servers
+HERE = Path()
+
+
+@pytest.fixture
+def options(database: str) -> Iterator[dict[str, str]]:
+    with a_schema(database) as options:
+        yield options
+
+
+def known(store: PostgresStore, number: int) -> None:
+    url = f"http://h/{number}"
+    store.records.discover_url(QueueEntry(number, url, "h", 0, number), 1.0)
+
+
+def ask(options: dict[str, str], query: str, *values: object) -> list[tuple[Any, ...]]:
+    with psycopg.connect(options["url"], autocommit=True) as db:
+        db.execute(f"SET search_path TO {options['schema']}".encode())
+        cursor = db.execute(query.encode(), values)
+        return cursor.fetchall() if cursor.description else []
+
+
+def test_a_writer_that_was_taken_over_leaves_no_row_and_says_so_once_more(options: dict[str, str]) -> None:
+    engine = PostgresEngine(options)
+    slept = engine.open_store(HERE, "s")
+    known(slept, 1)
+    slept.flush()
+    ask(options, "UPDATE part SET token = gen_random_uuid(), flush_no = flush_no + 5")
+    known(slept, 2)
+    for _ in range(2):
+        with pytest.raises(StateError, match="'s'"):
+            slept.flush()
+    slept.close()
+    assert ask(options, "SELECT key FROM url") == [(1,)]
+    assert ask(options, "SELECT key FROM queue") == [(1,)]
+    assert ask(options, "SELECT flush_no, token IS NULL FROM part") == [(6, False)], (
+        "the other one still holds it"
+    )
+
+
+def test_a_copy_of_the_database_that_lost_the_last_flush_is_noticed(options: dict[str, str]) -> None:
+    store = PostgresEngine(options).open_store(HERE, "s")
+    for number in (1, 2):
+        known(store, number)
+        store.flush()
+    ask(options, "UPDATE part SET flush_no = flush_no - 1")
+    known(store, 3)
+    with pytest.raises(StateError, match="again"):
+        store.flush()
+    store.close()
+    assert ask(options, "SELECT key FROM url ORDER BY key") == [(1,), (2,)]
+
+
+def test_a_commit_whose_answer_was_lost_is_not_repeated(
+    options: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = PostgresEngine(options).open_store(HERE, "s")
+    whole = psycopg.Connection.transaction
+    ends = iter([True])
+
+    class Cut:
+        """A transaction after whose commit the connection is gone."""
+
+        def __init__(self, db: psycopg.Connection) -> None:
+            self._db, self._inner = db, whole(db)
+
+        def __enter__(self) -> object:
+            return self._inner.__enter__()
+
+        def __exit__(self, *error: Any) -> object:
+            result = self._inner.__exit__(*error)
+            if next(ends, False):
+                self._db.close()
+                raise psycopg.OperationalError("the answer was lost")
+            return result
+
+    def cut(db: psycopg.Connection) -> Cut:
+        return Cut(db)
+
+    monkeypatch.setattr(psycopg.Connection, "transaction", cut)
+    known(store, 1)
+    store.links.note_depth_due(1, b"12345678")
+    store.flush()
+    assert next(ends, None) is None, "the connection was cut"
+    assert ask(options, "SELECT flush_no FROM part") == [(1,)]
+    assert store.links.depths_due() == {1: b"12345678"}, "once"
+    known(store, 2)
+    store.flush()
+    store.close()
+    assert ask(options, "SELECT flush_no FROM part") == [(2,)]
+
+
+def test_the_token_of_a_killed_writer_is_given_on_at_once_and_that_of_a_living_one_is_not(
+    options: dict[str, str],
+) -> None:
+    engine = PostgresEngine(options)
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        engine.open_store(HERE, "s")
+        os.write(write, b"!")
+        threading.Event().wait()
+    assert os.read(read, 1) == b"!"
+    try:
+        with pytest.raises(UserError):
+            engine.open_store(HERE, "s")
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    engine.open_store(HERE, "s").close()
+
+
+def test_every_flush_happens_once_while_the_server_is_restarted_under_its_writers(tmp_path: Path) -> None:
+    writers, restarts = 3, 4
+    with restartable_postgresql() as server:
+        options = {"url": server.url, "schema": "s"}
+        PostgresEngine(options).open_sites(HERE).close()
+        flushed, problems, done = [0] * writers, list[BaseException](), threading.Event()
+
+        def write(number: int) -> None:
+            try:
+                with closing(PostgresEngine(options).open_store(HERE, f"s{number}")) as store:
+                    while not done.is_set():
+                        flushed[number] += 1
+                        known(store, flushed[number])
+                        store.links.note_depth_due(1, flushed[number].to_bytes(8, "little"))
+                        store.flush()
+            except BaseException as error:
+                problems.append(error)
+
+        threads = [threading.Thread(target=write, args=(number,)) for number in range(writers)]
+        for thread in threads:
+            thread.start()
+        for _ in range(restarts):
+            _await_flushes(flushed, problems, by=20)
+            server.restart_at_once()
+        _await_flushes(flushed, problems, by=20)
+        done.set()
+        for thread in threads:
+            thread.join()
+        assert not problems
+        for number in range(writers):
+            with closing(PostgresEngine(options).open_store(HERE, f"s{number}", read_only=True)) as store:
+                assert store.records.count_urls().known == flushed[number]
+                wanted = b"".join(n.to_bytes(8, "little") for n in range(1, flushed[number] + 1))
+                assert store.links.depths_due() == {1: wanted}
+
+
+def _await_flushes(flushed: list[int], problems: list[BaseException], by: int) -> None:
+    before, pause = list(flushed), threading.Event()
+    while not problems and any(now < then + by for now, then in zip(flushed, before, strict=True)):
+        pause.wait(0.01)
+
+
+def test_a_password_is_in_no_text(database: str) -> None:
+    address = PostgresAddress(database, password="sesame-open")
+    assert "sesame" not in repr(address) + address.shown
+    gone = PostgresEngine({"url": "postgresql://u@127.0.0.1:1/x", "password": "sesame-open"})
+    with pytest.raises(StateError) as raised:
+        gone.open_store(HERE, "s")
+    assert "sesame" not in str(raised.value)
+    for url in ("postgresql://u:sesame@h/x", "postgresql://h/x?password=sesame", "postgresql//u:sesame@h"):
+        with pytest.raises(UserError) as refused:
+            PostgresEngine({"url": url})
+        assert "sesame" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "encrypted"),
+    [
+        ("postgresql://u@127.0.0.1/x", False),
+        ("postgresql://u@localhost/x", False),
+        ("postgresql:///x?host=/run/postgresql", False),
+        ("postgresql://u@db.example.com/x", True),
+        ("postgresql://u@localhost,db.example.com/x", True),
+    ],
+)
+def test_a_connection_that_leaves_the_machine_is_encrypted(url: str, encrypted: bool) -> None:
+    assert ("sslmode=require" in PostgresAddress(url)._conninfo()) is encrypted
+    weak = PostgresAddress(f"{url}{'&' if '?' in url else '?'}sslmode=prefer")
+    if encrypted:
+        with pytest.raises(UserError):
+            weak.check()
+    else:
+        weak.check()
+
+
+def test_each_member_of_an_enum_has_a_number() -> None:
+    assert codes.OUTCOME_NUMBERS.keys() == set(UrlOutcome)
+    assert codes.CAUSE_NUMBERS.keys() | {CauseCode.NONE} == set(CauseCode)
+    assert codes.REMOVAL_NUMBERS.keys() == set(RemovalReason)
+    assert codes.PURPOSE_NUMBERS.keys() == set(Retained)
+
+
+def test_another_version_of_the_tables_is_refused(options: dict[str, str]) -> None:
+    ask(options, "UPDATE version SET number = number + 1")
+    with pytest.raises(StateError, match="newer"):
+        PostgresEngine(options).open_store(HERE, "s")

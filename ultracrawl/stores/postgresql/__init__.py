@@ -1,0 +1,1 @@
+"""The stores of a project in one schema of a PostgreSQL database; the only package that knows psycopg's connections."""

@@ -1,0 +1,157 @@
+"""A database that may be restarted under its clients: reads and transactions are repeated on a new connection."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors
+
+from ultracrawl.errors import StateError
+from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
+from ultracrawl.stores.postgresql.access.schema import require_schema
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Query = bytes
+"""A statement; its parameters are `%s`."""
+
+PATIENCE = 120.0
+"""Seconds for which a lost connection is tried again, with the crawl standing still meanwhile."""
+_LONGEST_PAUSE = 2.0
+_MOST_CONFLICTS = 5
+"""How often a transaction is repeated that another one got in the way of."""
+_CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected, errors.LockNotAvailable)
+_STREAMED_ROWS = 2000
+_log = logging.getLogger(__name__)
+
+
+class Database:
+    """One connection to a schema, in one thread. Everything raises `StateError`; no text of it has a password."""
+
+    def __init__(self, address: PostgresAddress, *, read_only: bool = False) -> None:
+        self._address = address
+        self._read_only = read_only
+        self._in_transaction = False
+        self._names = itertools.count()
+        with self._translated():
+            self._db = address.connect(read_only=read_only)
+
+    def require_schema(self) -> None:
+        """Create the tables, or bring them to this version."""
+        with self._translated():
+            require_schema(self._db, self._address.schema)
+
+    @property
+    def connection(self) -> psycopg.Connection:
+        """The connection; a later one may take its place."""
+        return self._db
+
+    # ---- reading
+
+    def read(self, query: Query, *values: object) -> list[Row]:
+        """Run one statement, which may be repeated, and return its rows."""
+        return self._repeated(lambda: self._fetch(query, values))
+
+    def _fetch(self, query: Query, values: Sequence[object]) -> list[Row]:
+        cursor = self._db.execute(query, values)
+        return cursor.fetchall() if cursor.description else []
+
+    def stream(self, query: Query, *values: object) -> Iterator[Row]:
+        """Yield the rows of a query of any size; the server keeps its result, without an open transaction."""
+        name = f"rows{next(self._names)}"
+        cursor = self._repeated(lambda: self._open_stream(name, query, values))
+        with self._translated(), contextlib.closing(cursor):
+            while rows := cursor.fetchmany(_STREAMED_ROWS):
+                yield from rows
+
+    def _open_stream(self, name: str, query: Query, values: Sequence[object]) -> psycopg.ServerCursor[Row]:
+        cursor = psycopg.ServerCursor(self._db, name, withhold=True)
+        try:
+            return cursor.execute(query, values)
+        except BaseException:
+            cursor.close()
+            raise
+
+    # ---- writing
+
+    def transact(self, work: Callable[[psycopg.Connection], T]) -> T:
+        """Run a function in a transaction; it may be run again, and is not if the commit is known to have worked."""
+        return self._repeated(lambda: self._transact(work))
+
+    def _transact(self, work: Callable[[psycopg.Connection], T]) -> T:
+        self._in_transaction = True
+        try:
+            with self._db.transaction():
+                return work(self._db)
+        finally:
+            self._in_transaction = False
+
+    # ---- failures
+
+    def _repeated(self, work: Callable[[], T]) -> T:
+        """Run work until it is done; on a new connection if that was lost."""
+        if self._in_transaction:
+            return work()  # the transaction is repeated as a whole
+        for conflicts in itertools.count(1):
+            try:
+                return work()
+            except psycopg.Error as error:
+                if isinstance(error, _CONFLICTS) and conflicts <= _MOST_CONFLICTS:
+                    time.sleep(0.02 * conflicts)
+                elif self._is_lost(error):
+                    self._reconnect()
+                else:
+                    raise self._state_error(error) from error
+        raise AssertionError("unreachable")
+
+    def _is_lost(self, error: psycopg.Error) -> bool:
+        return self._db.closed or (isinstance(error, errors.ReadOnlySqlTransaction) and not self._read_only)
+
+    def _reconnect(self) -> None:
+        """Connect again. Raises `StateError` when that does not succeed for `PATIENCE` seconds."""
+        self._db.close()
+        _log.warning("the connection to %s was lost; trying again", self._address.shown)
+        deadline, pause = time.monotonic() + PATIENCE, 0.05
+        while True:
+            try:
+                db = self._address.connect(read_only=self._read_only)
+            except psycopg.OperationalError as error:
+                if time.monotonic() > deadline:
+                    raise StateError(
+                        f"{self._address.shown} cannot be reached for {PATIENCE:.0f} s "
+                        f"({_first_line(error)}); crawl again when it can: nothing is lost"
+                    ) from None
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                continue
+            self._db = db
+            self.reconnected()
+            return
+
+    def reconnected(self) -> None:
+        """Do what each new connection needs that replaces a lost one."""
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            raise self._state_error(error) from None
+
+    def _state_error(self, error: psycopg.Error) -> StateError:
+        return StateError(f"{self._address.shown} cannot be used: {_first_line(error)}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._db.close()
+
+
+def _first_line(error: psycopg.Error) -> str:
+    text = str(error.diag.message_primary or error).strip()
+    return text.splitlines()[0].strip() if text else type(error).__name__

@@ -1,0 +1,217 @@
+"""The one writer of a source: its token, and the number of its last flush, are checked by each of its transactions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import psycopg
+
+from ultracrawl.errors import StateError, UserError
+from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
+from ultracrawl.stores.postgresql.access.database import Database, Query, Row
+from ultracrawl.stores.postgresql.access.schema import has_schema
+
+T = TypeVar("T")
+
+LEASE_SECONDS = 20.0
+"""Seconds after its last flush for which a writer whose connection is gone still holds its source."""
+
+_FIND_SOURCE = b"SELECT source FROM source WHERE name = %s"
+_ADD_SOURCE = b"INSERT INTO source (name) VALUES (%s) ON CONFLICT DO NOTHING"
+_ADD_PART = b"INSERT INTO part (source, part) VALUES (%s, 0) ON CONFLICT DO NOTHING"
+_OWN_BACKEND = b"SELECT pid || '@' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+_HOLDER = b"""
+    SELECT token, machine, process, until > moment() OR EXISTS (
+        SELECT FROM pg_stat_activity a WHERE a.pid || '@' || a.backend_start = part.backend), until - moment(),
+    flush_no, numbered FROM part WHERE source = %s AND part = 0 FOR UPDATE"""
+_TAKE = b"""
+    UPDATE part SET token = %s, machine = %s, process = %s, backend = %s, until = moment() + %s
+    WHERE source = %s AND part = 0"""
+_FENCE = b"""
+    UPDATE part SET flush_no = flush_no + 1, numbered = %s, until = moment() + %s
+    WHERE source = %s AND part = 0 AND token = %s AND flush_no = %s"""
+_STAND = b"SELECT token, flush_no FROM part WHERE source = %s AND part = 0"
+_SET_BACKEND = b"UPDATE part SET backend = %s WHERE source = %s AND part = 0 AND token = %s"
+_RELEASE = b"UPDATE part SET token = NULL, until = 0 WHERE source = %s AND part = 0 AND token = %s"
+
+
+class _Names(dict[str, str]):
+    """The conditions that a statement is about one part of one source: `{own}`, or `{u}` for the alias `u`."""
+
+    def __missing__(self, alias: str) -> str:
+        return f"{alias}.source = {self['source']} AND {alias}.part = {self['part']}"
+
+
+class SourceDatabase(Database):
+    """The rows of one source; see `Database`. Without `read_only` it is the only writer."""
+
+    def __init__(self, address: PostgresAddress, source: str, *, read_only: bool = False) -> None:
+        super().__init__(address, read_only=read_only)
+        self.name = source
+        self.read_only = read_only
+        self.lost = ""
+        """Why nothing may be written any more, empty if it may."""
+        self.numbered = 0
+        """The highest number of a URL."""
+        self._token = uuid4()
+        self._flush_no = 0
+        self._number = 0
+        try:
+            if not read_only:
+                self.require_schema()
+            number = self._find() if read_only else self._claim()
+        except BaseException:
+            self.close()
+            raise
+        self._number = number
+        names = _Names(
+            source=str(number), part="0", ids=f"{number}, 0", own=f"source = {number} AND part = 0"
+        )
+        self.sql: Callable[[str], Query] = lru_cache(None)(lambda text: text.format_map(names).encode())
+        """Returns a statement about this source: `{own}`, `{alias}` are conditions, `{ids}` the values to insert."""
+
+    # ---- opening
+
+    def _find(self) -> int:
+        with self._translated():
+            exists = has_schema(self._db, self._address.schema)
+        rows = self.read(_FIND_SOURCE, self.name) if exists else []
+        if not rows:
+            raise UserError(
+                f"nothing was crawled yet: there is no state of {self.name!r} in {self._address.shown}; "
+                "run `ultracrawl crawl` first"
+            )
+        return int(rows[0][0])
+
+    def _claim(self) -> int:
+        rows = self.read(_FIND_SOURCE, self.name)
+        if not rows:
+            self.read(_ADD_SOURCE, self.name)
+            rows = self.read(_FIND_SOURCE, self.name)
+        number = int(rows[0][0])
+        self.read(_ADD_PART, number)
+        ((self._backend,),) = self.read(_OWN_BACKEND)
+        self._flush_no, self.numbered = self.transact(lambda db: self._take(db, number))
+        return number
+
+    def _take(self, db: psycopg.Connection, number: int) -> tuple[int, int]:
+        ((token, machine, process, lives, left, flush_no, numbered),) = db.execute(
+            _HOLDER, [number]
+        ).fetchall()
+        if token not in (None, self._token) and lives and not is_over(machine, process):
+            rest = f" or its lease of {left:.0f} s is over" if left > 0 else ""
+            raise UserError(
+                f"the source {self.name!r} is being crawled by another process (process {process.partition('/')[0]}); "
+                f"wait until it ends{rest}, or stop it"
+            )
+        taken = (self._token, *this_process(), self._backend, LEASE_SECONDS, number)
+        db.execute(_TAKE, taken)
+        return flush_no, numbered
+
+    # ---- writing
+
+    def write(self, work: Callable[[psycopg.Connection], T]) -> T:
+        """Run a function in a transaction, which counts as one flush and happens once.
+
+        It may run again after a lost connection. Raises `StateError` if another process has taken the source over.
+        """
+        done: list[T] = []
+
+        def once(db: psycopg.Connection) -> T:
+            if done and self._is_committed(db):
+                return done[-1]
+            fence = (self.numbered, LEASE_SECONDS, self._number, self._token, self._flush_no)
+            with db.pipeline():
+                fenced = db.execute(_FENCE, fence)
+                result = work(db)
+            if not fenced.rowcount:
+                raise self._fenced_off(db)
+            done.append(result)
+            return result
+
+        if self.lost:
+            raise StateError(self.lost)
+        result = self.transact(once)
+        self._flush_no += 1
+        return result
+
+    def _is_committed(self, db: psycopg.Connection) -> bool:
+        """Whether the transaction was committed whose answer was lost."""
+        return db.execute(_STAND, [self._number]).fetchall() == [(self._token, self._flush_no + 1)]
+
+    def _fenced_off(self, db: psycopg.Connection) -> StateError:
+        stand = db.execute(_STAND, [self._number]).fetchall()
+        if stand and stand[0][0] == self._token and stand[0][1] < self._flush_no:
+            self.lost = (
+                f"{self._address.shown} has lost what was written last (it is an older copy); "
+                f"crawl {self.name!r} again: it continues from there"
+            )
+        else:
+            self.lost = (
+                f"another process has taken over the source {self.name!r}; nothing was written since then"
+            )
+        return StateError(self.lost)
+
+    def reconnected(self) -> None:
+        """Tell where the writer is connected from now on."""
+        if not self.read_only and not self.lost:
+            row = self._db.execute(_OWN_BACKEND).fetchone()
+            self._db.execute(_SET_BACKEND, [row and row[0], self._number, self._token])
+
+    def close(self) -> None:
+        """Give the source back, and close the connection."""
+        if self._number and not self.read_only and not self._db.closed:
+            try:
+                self._db.execute(_RELEASE, [self._number, self._token])
+            except psycopg.Error:
+                self.lost = self.lost or "the connection was lost"  # its lease ends by itself
+        super().close()
+
+
+def rows_as_arrays(rows: Iterable[Sequence[object]], columns: int) -> list[list[Any]]:
+    """Return the columns of rows, sorted by their first values: the order in which all writers lock rows."""
+    ordered = sorted(rows, key=lambda row: row[0])  # type: ignore[arg-type, return-value]  # keys are numbers or texts
+    return (
+        [list(column) for column in zip(*ordered, strict=True)] if ordered else [[] for _ in range(columns)]
+    )
+
+
+def run_for(
+    db: psycopg.Connection, query: Query, rows: Collection[Sequence[object]], *values: object
+) -> psycopg.Cursor[Row] | None:
+    """Run a statement for many rows, whose columns are its first parameters as arrays; without rows do nothing."""
+    if not rows:
+        return None
+    columns = rows_as_arrays(rows, 0)
+    return db.execute(query, [*columns, *values])
+
+
+def this_process() -> tuple[str, str]:
+    """Return a name of this machine that no other has, empty if there is none, and one of this process."""
+    pid = os.getpid()
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            machine = f"{file.read().strip()}/{os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return "", f"{pid}/"
+    return machine, f"{pid}/{_start_of(pid)}"
+
+
+def is_over(machine: str, process: str) -> bool:
+    """Return whether a process is known to have ended: it was one of this machine."""
+    pid, _, started = process.partition("/")
+    return bool(machine) and machine == this_process()[0] and _start_of(int(pid)) != started
+
+
+def _start_of(pid: int) -> str:
+    """Return when a process started, in ticks since the machine did; empty if it does not run."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] == "Z" else fields[19]

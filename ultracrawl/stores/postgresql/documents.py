@@ -1,0 +1,205 @@
+"""Retained, expiring, submitted and indexed documents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import psycopg
+
+from ultracrawl.model import UrlOutcome
+from ultracrawl.stores.port.documents import Copy, Expiries, Retained, Unrecorded
+from ultracrawl.stores.postgresql.access.fencing import run_for
+from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS
+from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
+
+_PENDING, _SUCCESSOR = PURPOSE_NUMBERS[Retained.APPROVAL], PURPOSE_NUMBERS[Retained.REPLACEMENT]
+_UPDATE_INDEXED = """
+    UPDATE url u SET indexed = t.indexed FROM unnest(%s::bigint[], %s::bool[]) t(key, indexed)
+    WHERE {u} AND u.key = t.key"""
+_DELETE_SUBMITTED = "DELETE FROM submitted WHERE {own} AND key = ANY(%s)"
+_COUNT_BEFORE_RUN = f"""
+    SELECT count(*) FROM url u LEFT JOIN submitted s ON {{s}} AND s.key = u.key
+    WHERE {{u}} AND (u.indexed OR s.key IS NOT NULL)
+    AND NOT (u.outcome = {OUTCOME_NUMBERS[UrlOutcome.NEW]} AND coalesce(u.last_fetched, 0) >= %s)"""  # noqa: S608 - constant texts
+_CLEAR = "UPDATE url u SET etag = NULL, last_modified = NULL, checksum = NULL"
+_CLEAR_VALIDATORS = f"""
+    {_CLEAR} WHERE {{u}} AND (indexed OR EXISTS (SELECT FROM submitted s WHERE {{s}} AND s.key = u.key))"""
+_MARK_LOST = f"{_CLEAR}, indexed = false WHERE {{u}} AND key = ANY(%s)"
+_SELECT_STAND = """
+    SELECT u.key, s.key IS NOT NULL, EXISTS (SELECT FROM queue q WHERE {q} AND q.key = u.key) FROM url u
+    LEFT JOIN submitted s ON {s} AND s.key = u.key WHERE {u} AND u.key = ANY(%s)"""
+_SUBMIT = """
+    INSERT INTO submitted (source, part, key) SELECT {ids}, * FROM unnest(%s::bigint[]) ON CONFLICT DO NOTHING"""
+_CLEAR_OF = f"{_CLEAR} WHERE {{u}} AND key = ANY(%s)"
+_SELECT_RETAINED_KEYS = """
+    SELECT p.key FROM retained p JOIN url u ON {u} AND u.key = p.key WHERE {p} AND p.purpose = %s
+    ORDER BY u.depth, u.url"""
+_PUT_RETAINED = """
+    INSERT INTO retained (source, part, key, document, purpose)
+    SELECT {ids}, t.*, %s FROM unnest(%s::bigint[], %s::bytea[]) t
+    ON CONFLICT (source, part, purpose, key) DO UPDATE SET document = excluded.document"""
+_DELETE_RETAINED = "DELETE FROM retained WHERE {own} AND purpose = %s AND key = ANY(%s)"
+_PUT_EXPIRIES = """
+    INSERT INTO expiry (source, part, key, at) SELECT {ids}, * FROM unnest(%s::bigint[], %s::float8[])
+    ON CONFLICT (source, part, key) DO UPDATE SET at = excluded.at"""
+_PUT_COPIES = """
+    INSERT INTO copy (source, part, key, checksum, holds)
+    SELECT {ids}, * FROM unnest(%s::bigint[], %s::text[], %s::bool[])
+    ON CONFLICT (source, part, key) DO UPDATE SET checksum = excluded.checksum, holds = excluded.holds"""
+_KEPT = f"""
+    SELECT key FROM url WHERE {{own}} AND (indexed OR %s AND outcome = {OUTCOME_NUMBERS[UrlOutcome.DUPLICATE]}
+        AND fingerprint IS NOT NULL)
+    UNION SELECT key FROM submitted WHERE {{own}}
+    UNION SELECT key FROM retained WHERE {{own}} AND purpose IN ({_PENDING}, {_SUCCESSOR})"""  # noqa: S608 - constant texts
+
+
+class PostgresDocuments(PostgresPart):
+    """The tables `retained`, `expiry`, `copy` and `submitted`, and marks in `url`; see `DocumentPart`."""
+
+    def __init__(self, access: StoreAccess) -> None:
+        super().__init__(access)
+        self._retained: dict[Retained, dict[int, bytes | None]] = {purpose: {} for purpose in Retained}
+        self._expiries: dict[int, float] = {}
+        self._marks: dict[int, bool] = {}
+        self._copies: dict[int, Copy | None] = {}
+        self.changes = (self._marks, self._expiries, self._copies, *self._retained.values())
+
+    # ---- retained documents
+
+    def retain_document(self, purpose: Retained, key: int, document: bytes) -> None:
+        """Retain the document of a URL."""
+        self._record_cache.invalidate((key,))
+        self._retained[purpose][key] = document
+
+    def release_document(self, purpose: Retained, key: int) -> None:
+        """Delete the retained document of a URL."""
+        self._record_cache.invalidate((key,))
+        self._retained[purpose][key] = None
+
+    def retained_document(self, purpose: Retained, key: int) -> bytes | None:
+        """Return the retained document of a URL, or None."""
+        changes = self._retained[purpose]
+        if key in changes:
+            return changes[key]
+        query = "SELECT document FROM retained WHERE {own} AND purpose = %s AND key = %s"
+        rows = self._read(query, PURPOSE_NUMBERS[purpose], key)
+        return bytes(rows[0][0]) if rows else None
+
+    def retained_keys(self, purpose: Retained) -> list[int]:
+        """Return the keys of all URLs with a retained document."""
+        return [key for (key,) in self._read(_SELECT_RETAINED_KEYS, PURPOSE_NUMBERS[purpose])]
+
+    # ---- descriptions that expire
+
+    def put_expiry(self, key: int, at: float) -> None:
+        """Store when the description of a URL expires."""
+        self._expiries[key] = at
+
+    def expired_documents(self, now: float) -> dict[int, float]:
+        """Return the expiry time by key of all expired descriptions."""
+        return dict(self._read("SELECT key, at FROM expiry WHERE {own} AND at <= %s", now))
+
+    def expiries(self, now: float) -> Expiries:
+        """Return how many descriptions have expired and when the next one does."""
+        query = """
+            SELECT count(*) FILTER (WHERE at <= %s), min(at) FILTER (WHERE at > %s) FROM expiry WHERE {own}"""
+        ((expired, following),) = self._read(query, now, now)
+        return Expiries(expired, following or 0.0)
+
+    # ---- copies, as the filters of a source compare them
+
+    def put_copy(self, key: int, copy: Copy | None) -> None:
+        """Store the checksum of the content of a known URL."""
+        self._copies[key] = copy
+
+    def copy_of(self, key: int) -> Copy | None:
+        """Return the checksum stored for a URL, or None."""
+        if key in self._copies:
+            return self._copies[key]
+        rows = self._read("SELECT checksum, holds FROM copy WHERE {own} AND key = %s", key)
+        return Copy(*rows[0]) if rows else None
+
+    def copies(self, checksum: str) -> dict[int, bool]:
+        """Return the keys of all URLs with a checksum, and whether each holds it."""
+        rows = self._read("SELECT key, holds FROM copy WHERE {own} AND checksum = %s", checksum)
+        found = {key: holds for key, holds in rows if key not in self._copies}
+        changed = ((key, copy) for key, copy in self._copies.items() if copy and copy.checksum == checksum)
+        return found | {key: copy.holds for key, copy in changed}
+
+    # ---- submitted and indexed documents
+
+    def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
+        """Return the keys of all indexed, submitted and retained documents."""
+        return frozenset(key for (key,) in self._read(_KEPT, duplicates))
+
+    def documents_before(self, started: float) -> int:
+        """Count the documents that existed when a run started."""
+        return int(self._read(_COUNT_BEFORE_RUN, started)[0][0])
+
+    def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
+        """Record whether the documents of these keys are in the index."""
+        self._marks.update(keys)
+
+    def remake_documents(self) -> None:
+        """Clear validators and checksums of indexed documents."""
+        self._access.flush()
+        self._record_cache.invalidate()
+        self._database.write(lambda db: db.execute(self._sql(_CLEAR_VALIDATORS)))
+
+    def refetch_lost(self, waiting: frozenset[int]) -> int:
+        """Schedule lost documents for refetching."""
+        submitted = self._read("SELECT key FROM submitted WHERE {own}")
+        lost = sorted(key for (key,) in submitted if key not in waiting)
+        self._record_cache.invalidate()
+
+        def mark(db: psycopg.Connection) -> None:
+            db.execute(self._sql(_MARK_LOST), [lost])
+            db.execute(self._sql(_DELETE_SUBMITTED), [lost])
+
+        if lost:
+            self._database.write(mark)
+        return len(lost)
+
+    def adopt_unrecorded(self, waiting: Collection[int]) -> Unrecorded:
+        """Mark documents as submitted that the store has not recorded as such.
+
+        Those still in the queue were not recorded: a recorded visit leaves the queue.
+        """
+        self._record_cache.invalidate()
+        rows = self._read(_SELECT_STAND, list(waiting)) if waiting else []
+        known = sorted(key for key, submitted, queued in rows if queued and not submitted)
+
+        def adopt(db: psycopg.Connection) -> None:
+            db.execute(self._sql(_SUBMIT), [known])
+            db.execute(self._sql(_CLEAR_OF), [known])
+
+        if known:
+            self._database.write(adopt)
+        found = {row[0] for row in rows}
+        return Unrecorded(tuple(known), tuple(key for key in waiting if key not in found))
+
+    # ---- writing, inside a transaction of the store
+
+    def write_changes(self, db: psycopg.Connection) -> None:
+        """Write the unflushed changes, after the records."""
+        run_for(db, self._sql(_UPDATE_INDEXED), list(self._marks.items()))
+        if self._marks:
+            db.execute(self._sql(_DELETE_SUBMITTED), [sorted(self._marks)])
+        for purpose, changes in self._retained.items():
+            number = PURPOSE_NUMBERS[purpose]
+            if kept := sorted((key, document) for key, document in changes.items() if document is not None):
+                db.execute(self._sql(_PUT_RETAINED), [number, *map(list, zip(*kept, strict=True))])
+            if gone := sorted(key for key, document in changes.items() if document is None):
+                db.execute(self._sql(_DELETE_RETAINED), [number, gone])
+        run_for(db, self._sql(_PUT_EXPIRIES), [(key, float(at)) for key, at in self._expiries.items() if at])
+        if cleared := sorted(key for key, at in self._expiries.items() if not at):
+            db.execute(self._sql("DELETE FROM expiry WHERE {own} AND key = ANY(%s)"), [cleared])
+        run_for(db, self._sql(_PUT_COPIES), [(key, *copy) for key, copy in self._copies.items() if copy])
+        if removed := sorted(key for key, copy in self._copies.items() if not copy):
+            db.execute(self._sql("DELETE FROM copy WHERE {own} AND key = ANY(%s)"), [removed])
+
+    def forget_changes(self) -> None:
+        """Clear the changes after a committed flush, and the records that they changed."""
+        retained = (self._retained[Retained.APPROVAL], self._retained[Retained.CHANGE])
+        self._record_cache.invalidate((*self._marks, *retained[0], *retained[1]))
+        super().forget_changes()

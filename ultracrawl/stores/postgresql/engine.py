@@ -1,0 +1,131 @@
+"""The storage engine `postgresql`: all stores of a project in one schema of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+
+from ultracrawl.errors import MissingExtraError, StateError, UserError
+
+try:
+    import psycopg
+except ImportError as error:
+    raise MissingExtraError("the state store `postgresql`", "postgresql") from error
+
+from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
+from ultracrawl.stores.postgresql.access.database import Database
+from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
+from ultracrawl.stores.postgresql.access.schema import has_schema
+from ultracrawl.stores.postgresql.shared.schedule_store import PostgresScheduleStore
+from ultracrawl.stores.postgresql.shared.site_store import PostgresSiteStore
+from ultracrawl.stores.postgresql.store import PostgresStore
+
+_TABLES_OF_SOURCE = """
+    SELECT table_name FROM information_schema.columns
+    WHERE table_schema = current_schema() AND column_name = 'part' ORDER BY table_name"""
+
+
+class PostgresEngine:
+    """Keeps the stores of a project in a schema; see `StoreEngine`, `ScheduleEngine` and `NamedStoreEngine`.
+
+    The folder of the state has only what controls and describes a crawl on its machine.
+    """
+
+    def __init__(self, options: Mapping[str, str] | None = None) -> None:
+        """Make an engine of the options `url`, `schema` and `password` of the state. Raises `UserError`."""
+        given = dict(options or {})
+        if not given.get("url"):
+            raise UserError(
+                "state.url is missing, which the state store `postgresql` needs; "
+                "add `url: postgresql://user@host/database`"
+            )
+        self._address = PostgresAddress(
+            given["url"], given.get("schema") or "ultracrawl", given.get("password", "")
+        )
+        self._address.check()
+
+    # ---- stores
+
+    def open_store(
+        self, folder: Path, source: str, *, read_only: bool = False, renew: bool = False
+    ) -> PostgresStore:
+        """Open the store of one source."""
+        return PostgresStore(self._address, source, read_only=read_only)
+
+    def open_sites(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> PostgresSiteStore:
+        """Open the shared store of sites."""
+        return PostgresSiteStore(self._shared(read_only=read_only))
+
+    def open_schedules(
+        self, folder: Path, *, read_only: bool = False, renew: bool = False
+    ) -> PostgresScheduleStore:
+        """Open the store of schedules."""
+        return PostgresScheduleStore(self._shared(read_only=read_only))
+
+    def _shared(self, *, read_only: bool) -> Database:
+        """Return a connection to the tables that sources share; they are created even where they are only read."""
+        database = Database(self._address)
+        try:
+            database.require_schema()
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    # ---- sources
+
+    def has_store(self, folder: Path, source: str) -> bool:
+        """Return whether a source has rows."""
+        return source in self.stored_sources(folder)
+
+    def stored_sources(self, folder: Path) -> list[str]:
+        """Return the sources that have rows."""
+        with self._connected(read_only=True) as database:
+            if not has_schema(database.connection, self._address.schema):
+                return []
+            return [name for (name,) in database.read(b"SELECT name FROM source ORDER BY name")]
+
+    def remove_store(self, folder: Path, source: str) -> None:
+        """Delete the rows of a source."""
+
+        def remove(db: psycopg.Connection) -> None:
+            for (number,) in db.execute(
+                b"SELECT source FROM source WHERE name = %s FOR UPDATE", [source]
+            ).fetchall():
+                tables = db.execute(_TABLES_OF_SOURCE.encode()).fetchall()
+                for (table,) in tables:
+                    db.execute(f"DELETE FROM {table} WHERE source = %s".encode(), [number])  # noqa: S608 - names of ours
+                db.execute(b"DELETE FROM source WHERE source = %s", [number])
+
+        with self._connected() as database:
+            database.transact(remove)
+
+    def lock_source(self, folder: Path, source: str) -> AbstractContextManager[object]:
+        """Hold the token of a source; one without rows has none."""
+        if not self.has_store(folder, source):
+            return closing(_Nothing())
+        return closing(SourceDatabase(self._address, source))
+
+    def rename_store(self, folder: Path, source: str, new: str) -> None:
+        """Rename a source."""
+        with self._connected() as database:
+            if database.read(b"SELECT 1 FROM source WHERE name = %s", new):
+                raise StateError(f"the state has a source {new!r} already")
+            database.transact(
+                lambda db: db.execute(b"UPDATE source SET name = %s WHERE name = %s", [new, source])
+            )
+
+    def control_file(self, folder: Path, source: str) -> Path:
+        """Return the base path of the control files of a crawl on this machine."""
+        return folder / f"{source}.postgresql"
+
+    @contextmanager
+    def _connected(self, *, read_only: bool = False) -> Iterator[Database]:
+        with closing(Database(self._address, read_only=read_only)) as database:
+            yield database
+
+
+class _Nothing:
+    def close(self) -> None:
+        return

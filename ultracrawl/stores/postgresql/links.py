@@ -1,0 +1,239 @@
+"""Links of pages and anchor texts of documents: tables `anchor...` and `depth_due`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import groupby
+from operator import itemgetter
+
+import psycopg
+
+from ultracrawl.content.anchors import SHARED, anchor_mark
+from ultracrawl.model import UrlOutcome
+from ultracrawl.stores.link_texts import TextRow, is_crowded, texts_hash, texts_of
+from ultracrawl.stores.port.links import LinkTexts
+from ultracrawl.stores.postgresql.access.connecting import storable
+from ultracrawl.stores.postgresql.access.fencing import run_for
+from ultracrawl.stores.postgresql.anchor_counts import AnchorCounts, AnchorLink
+from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS
+from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
+
+_SELECT_TEXTS = f"""
+    WITH RECURSIVE ask(key, target) AS (
+        SELECT t.key, t.key FROM unnest(%s::bigint[]) t(key)
+        UNION SELECT ask.key, r.key FROM ask JOIN anchor_redirect r ON {{r}} AND r.target = ask.target)
+    SELECT ask.key, a.fragment, a.text, a.pages FROM ask JOIN anchor a
+        ON {{a}} AND a.mark BETWEEN ask.target & -4294967296 AND ask.target | 4294967295 AND a.target = ask.target
+        LEFT JOIN anchor_text n ON {{n}} AND n.text = a.text
+    WHERE a.pages > 0 AND coalesce(n.targets, 0) <= {SHARED} ORDER BY ask.key"""  # noqa: S608 - a constant
+_STORE_SUBMITTED = """
+    INSERT INTO anchor_document (source, part, key, told, crowded)
+    SELECT {ids}, * FROM unnest(%s::bigint[], %s::bigint[], %s::bool[])
+    ON CONFLICT (source, part, key) DO UPDATE SET told = excluded.told, crowded = excluded.crowded, due = false"""
+_MARK_TEXTS_DUE = """
+    INSERT INTO anchor_document (source, part, key, due) SELECT {ids}, t.key, true FROM unnest(%s::bigint[]) t(key)
+    ON CONFLICT (source, part, key) DO UPDATE SET told = NULL, due = true"""
+_NOTE_DEPTHS_DUE = """
+    INSERT INTO depth_due AS d (source, part, key, dropped) SELECT {ids}, * FROM unnest(%s::bigint[], %s::bytea[])
+    ON CONFLICT (source, part, key) DO UPDATE SET dropped = d.dropped || excluded.dropped"""
+_PUT_REDIRECTS = """
+    INSERT INTO anchor_redirect (source, part, key, target) SELECT {ids}, * FROM unnest(%s::bigint[], %s::bigint[])
+    ON CONFLICT (source, part, key) DO UPDATE SET target = excluded.target"""
+_MARK_DUE = "UPDATE anchor_document SET due = true WHERE {own} AND key = ANY(%s) AND NOT due"
+_SELECT_REACHED = """
+    WITH RECURSIVE reached(key) AS (
+        SELECT t.key FROM unnest(%s::bigint[]) t(key)
+        UNION SELECT r.target FROM reached JOIN anchor_redirect r ON {r} AND r.key = reached.key)
+    SELECT key FROM reached"""
+_SELECT_REDIRECTS = f"""
+    SELECT key, depth, coalesce(subject, '') FROM url
+    WHERE {{own}} AND outcome = {OUTCOME_NUMBERS[UrlOutcome.REDIRECTED]}"""  # noqa: S608 - a constant
+
+_WITHOUT, _REMOVED = "without", "removed"
+"""States of a document in `_submitted`: submitted without its texts, and removed from the index."""
+_LOWEST_KEY = -(1 << 63)
+
+
+class PostgresLinks(PostgresPart):
+    """The tables `anchor...`; see `LinkPart`.
+
+    `AnchorCounts` has the tables with the links of pages. `anchor_left` has the links of dropped pages until they are
+    subtracted, `anchor_redirect` the redirect targets, `anchor_document` a hash of the submitted texts.
+    """
+
+    def __init__(self, access: StoreAccess) -> None:
+        super().__init__(access)
+        self._counts = AnchorCounts(access.database)
+        self._met: dict[int, AnchorLink] = {}
+        self._pages: dict[int, bytes] = {}
+        self._redirects: dict[int, int] = {}
+        self._submitted: dict[int, LinkTexts | str] = {}
+        self._sweep = False
+        self._crowded: set[int] | None = None
+        """Keys of documents with as many texts as the index takes or more, so that page counts decide."""
+        self._depths_due: dict[int, bytes] = {}
+        self._clears_depths = False
+        self.changes = (self._met, self._pages, self._redirects, self._submitted, self._depths_due)
+
+    def page_links(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the key and link keys of every page with links."""
+        query = "SELECT key, links FROM url WHERE {own} AND links IS NOT NULL ORDER BY number"
+        yield from self._database.stream(self._sql(query))
+
+    # ---- depths
+
+    def note_depth_due(self, key: int, dropped: bytes = b"") -> None:
+        """Record that depths are to be corrected."""
+        self._depths_due[key] = self._depths_due.get(key, b"") + dropped
+
+    def depths_due(self) -> dict[int, bytes]:
+        """Return the dropped links by key."""
+        return dict(self._read("SELECT key, dropped FROM depth_due WHERE {own}"))
+
+    def clear_depths_due(self) -> None:
+        """Delete what was recorded with the next flush."""
+        self._clears_depths = True
+
+    def linked_pages(self) -> Iterator[tuple[int, int, bytes]]:
+        """Yield key, depth and link keys of every page with links."""
+        query = "SELECT key, depth, links FROM url WHERE {own} AND links IS NOT NULL ORDER BY number"
+        yield from self._database.stream(self._sql(query))
+
+    def redirects(self) -> Iterator[tuple[int, int, str]]:
+        """Yield key, depth and target of every URL that redirects."""
+        query = self._sql(f"{_SELECT_REDIRECTS} ORDER BY number")
+        yield from self._database.stream(query)
+
+    # ---- links of pages
+
+    def note_anchor(self, target: int, text: str, fragment: str = "") -> int:
+        """Store an anchor text."""
+        mark = anchor_mark(target, text, fragment)
+        self._met[mark] = AnchorLink(target, storable(fragment), storable(text))
+        return mark
+
+    def put_page_anchors(self, key: int, marks: bytes) -> None:
+        """Replace the links of a page."""
+        self._pages[key] = marks
+
+    def put_redirect(self, key: int, target: int) -> None:
+        """Store the redirect target of a URL."""
+        self._redirects[key] = target
+
+    # ---- texts of documents
+
+    def anchor_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
+        """Return the texts that documents should have."""
+        rows: Iterator[TextRow] = self._database.stream(self._sql(_SELECT_TEXTS), list(keys))
+        return {key: texts_of(own) for key, own in groupby(rows, key=itemgetter(0))} if keys else {}
+
+    def submitted_without_texts(self, key: int) -> None:
+        """Record that a document was submitted without its texts."""
+        self._submitted[key] = _WITHOUT
+
+    def submitted_with_texts(self, key: int, texts: LinkTexts) -> None:
+        """Record the texts that were submitted with a document."""
+        self._submitted[key] = texts
+
+    def note_document_removed(self, key: int) -> None:
+        """Record that a document leaves the index."""
+        self._submitted[key] = _REMOVED
+
+    def invalidate_submitted_texts(self) -> None:
+        """Mark all documents as due, because the index may have other texts."""
+        query = self._sql("UPDATE anchor_document SET told = NULL, due = true WHERE {own}")
+        self._database.write(lambda db: db.execute(query))
+
+    def sweep_anchors(self) -> None:
+        """Let the next flush do what is done once a run."""
+        self._sweep = True
+
+    def documents_due(self, after: int | None, number: int) -> list[int]:
+        """Return documents whose texts may differ from the submitted ones."""
+        query = "SELECT key FROM anchor_document WHERE {own} AND due AND key >= %s ORDER BY key LIMIT %s"
+        return [key for (key,) in self._read(query, _LOWEST_KEY if after is None else after + 1, number)]
+
+    def changed_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
+        """Return the texts of those documents whose texts differ from the submitted ones."""
+        current = self.anchor_texts(keys)
+        query = "SELECT key, told FROM anchor_document WHERE {own} AND key = ANY(%s)"
+        submitted: dict[int, int | None] = dict(self._read(query, list(keys)))
+        texts = {key: current.get(key, LinkTexts()) for key in keys}
+        self._submitted.update(texts)
+        return {key: own for key, own in texts.items() if submitted.get(key) != texts_hash(own)}
+
+    # ---- writing, inside a transaction of the store
+
+    @property
+    def unwritten(self) -> int:
+        """The number of writes that wait for the next flush."""
+        return super().unwritten + self._sweep + self._clears_depths
+
+    def write_changes(self, db: psycopg.Connection) -> None:
+        """Write the unflushed changes."""
+        if self._clears_depths:
+            db.execute(self._sql("DELETE FROM depth_due WHERE {own}"))
+        run_for(db, self._sql(_NOTE_DEPTHS_DUE), list(self._depths_due.items()))
+        crowded = self._write_documents(db)
+        targets = self._write_redirects(db)
+        query = self._sql("SELECT number, marks, target FROM anchor_left WHERE {own}")
+        dropped = db.execute(query).fetchall() if self._sweep else []
+        removed = [bytes(marks) for _, marks, _ in dropped if marks]
+        changed = self._counts.change_pages(db, self._met, self._pages, removed)
+        targets.update(target for _, _, target in dropped if target)
+        self._mark_due(db, targets | changed.texts, changed.counts, crowded)
+        if self._sweep:
+            numbers = [number for number, *_ in dropped]
+            db.execute(self._sql("DELETE FROM anchor_left WHERE {own} AND number = ANY(%s)"), [numbers])
+            self._counts.sweep(db)
+
+    def _write_documents(self, db: psycopg.Connection) -> set[int]:
+        """Store what was submitted; returns the crowded documents."""
+        if removed := sorted(key for key, texts in self._submitted.items() if texts is _REMOVED):
+            db.execute(self._sql("DELETE FROM anchor_document WHERE {own} AND key = ANY(%s)"), [removed])
+        if without := sorted(key for key, texts in self._submitted.items() if texts is _WITHOUT):
+            db.execute(self._sql(_MARK_TEXTS_DUE), [without])
+        submitted = [(key, texts) for key, texts in self._submitted.items() if not isinstance(texts, str)]
+        rows = [(key, texts_hash(texts), is_crowded(texts)) for key, texts in submitted]
+        run_for(db, self._sql(_STORE_SUBMITTED), rows)
+        if self._crowded is None:
+            found = db.execute(
+                self._sql("SELECT key FROM anchor_document WHERE {own} AND crowded")
+            ).fetchall()
+            self._crowded = {key for (key,) in found}
+        return self._crowded.union(key for key, _, crowded in rows if crowded)
+
+    def _write_redirects(self, db: psycopg.Connection) -> set[int]:
+        """Store redirect targets; returns the targets whose texts change."""
+        if not self._redirects:
+            return set()
+        query = self._sql("SELECT key, target FROM anchor_redirect WHERE {own} AND key = ANY(%s)")
+        stored: dict[int, int] = dict(db.execute(query, [sorted(self._redirects)]).fetchall())
+        changed = {key: target for key, target in self._redirects.items() if stored.get(key, 0) != target}
+        if gone := sorted(key for key, target in changed.items() if not target):
+            db.execute(self._sql("DELETE FROM anchor_redirect WHERE {own} AND key = ANY(%s)"), [gone])
+        run_for(db, self._sql(_PUT_REDIRECTS), [pair for pair in changed.items() if pair[1]])
+        return {*changed.values(), *(stored.get(key, 0) for key in changed)}
+
+    def _mark_due(
+        self, db: psycopg.Connection, targets: set[int], counts: set[int], crowded: set[int]
+    ) -> None:
+        """Mark documents as due: targets with other texts, and crowded ones with other page counts."""
+        keys = self._with_redirect_targets(db, targets)
+        if crowded:
+            keys |= self._with_redirect_targets(db, counts) & crowded
+        if keys:
+            db.execute(self._sql(_MARK_DUE), [sorted(keys)])
+
+    def _with_redirect_targets(self, db: psycopg.Connection, targets: set[int]) -> set[int]:
+        """Return `targets` and everything they redirect to."""
+        rows = db.execute(self._sql(_SELECT_REACHED), [sorted(targets)]).fetchall() if targets else []
+        return {key for (key,) in rows}
+
+    def forget_changes(self) -> None:
+        """Clear the changes after a committed flush."""
+        texts = ((key, own) for key, own in self._submitted.items() if not isinstance(own, str))
+        if self._crowded is not None:
+            self._crowded.update(key for key, own in texts if is_crowded(own))
+        super().forget_changes()
+        self._sweep = self._clears_depths = False

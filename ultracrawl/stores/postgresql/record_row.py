@@ -1,0 +1,114 @@
+"""Converts records of the document table to rows and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlRecord
+from ultracrawl.stores.port.documents import Retained
+from ultracrawl.stores.postgresql.access.database import Row
+from ultracrawl.stores.postgresql.codes import (
+    CAUSE_NUMBERS,
+    OUTCOME_NUMBERS,
+    PURPOSE_NUMBERS,
+    REMOVAL_NUMBERS,
+    cause_of,
+    outcome_of,
+    removal_of,
+)
+
+_TYPES: Mapping[str, str] = {
+    "key": "bigint",
+    "number": "bigint",
+    "site": "int",
+    "url": "text",
+    "depth": "int",
+    "display_url": "text",
+    "status": "int",
+    "outcome": "int2",
+    "cause_code": "int2",
+    "subject": "text",
+    "detail": "text",
+    "etag": "text",
+    "last_modified": "text",
+    "checksum": "bytea",
+    "indexed": "bool",
+    "first_seen": "float8",
+    "last_fetched": "float8",
+    "failures": "int",
+    "links": "bytea",
+    "fingerprint": "bytea",
+    "preference": "int2",
+    "sketch": "bytea",
+    "hops": "int",
+    "language": "text",
+}
+_STORED = tuple(_TYPES)[3:]
+_COLUMNS = ", ".join(_TYPES)
+_ARRAYS = ", ".join(f"%s::{kind}[]" for kind in _TYPES.values())
+_SET = ", ".join(f"{name} = excluded.{name}" for name in _STORED[1:])  # the URL of a key never changes
+
+READ = f"""
+    SELECT u.key, {", ".join(f"u.{name}" for name in _STORED)},
+    s.key IS NOT NULL, p.key IS NOT NULL, h.key IS NOT NULL, m.reason, m.cause FROM url u
+    LEFT JOIN submitted s ON {{s}} AND s.key = u.key
+    LEFT JOIN retained p ON {{p}} AND p.purpose = {PURPOSE_NUMBERS[Retained.APPROVAL]} AND p.key = u.key
+    LEFT JOIN retained h ON {{h}} AND h.purpose = {PURPOSE_NUMBERS[Retained.CHANGE]} AND h.key = u.key
+    LEFT JOIN removal m ON {{m}} AND m.key = u.key WHERE {{u}}"""  # noqa: S608 - constant names
+"""The beginning of a query whose rows `record_of` takes, about one source."""
+UPSERT = f"""
+    INSERT INTO url (source, part, {_COLUMNS}) SELECT {{ids}}, * FROM unnest({_ARRAYS})
+    ON CONFLICT (source, part, key) DO UPDATE SET {_SET}"""  # noqa: S608 - constant names
+"""Inserts or updates rows; takes the columns of `row_of`."""
+
+
+def row_of(key: int, number: int, site: int, r: UrlRecord) -> tuple[object, ...]:
+    """Return the values for `UPSERT`; an empty one is None."""
+    cause = r.cause
+    return (
+        key, number, site, r.url, r.depth, r.display_url or None, r.status_code, OUTCOME_NUMBERS[r.outcome],
+        CAUSE_NUMBERS[cause.code] if cause else None, cause.subject or None, cause.detail or None, r.etag or None,
+        r.last_modified or None, r.checksum or None, r.indexed, float(r.first_seen), float(r.last_fetched) or None,
+        r.failed_runs, r.links or None, r.fingerprint or None, r.preference, r.sketch or None, r.hops,
+        r.language or None,
+    )  # fmt: skip
+
+
+def record_of(row: Row, source: str) -> UrlRecord:
+    """Return the record of a row of `READ`. Raises `StateError` if a newer version wrote it."""
+    _, url, depth, display, status, outcome, code, subject, detail, etag, modified, checksum, *rest = row
+    (
+        indexed,
+        first_seen,
+        last_fetched,
+        failures,
+        links,
+        fingerprint,
+        preference,
+        sketch,
+        hops,
+        language,
+        *rest,
+    ) = rest
+    submitted, pending, held, reason, removed_for = rest
+    return UrlRecord(
+        url, source, depth, display or "", status, outcome_of(outcome),
+        NO_CAUSE if code is None else Cause(cause_of(code), subject or "", detail or ""),
+        etag or "", modified or "", checksum or b"", indexed, submitted, first_seen, last_fetched or 0.0, failures,
+        links or b"", pending=pending, removal=None if reason is None else _removal(removal_of(reason), removed_for),
+        fingerprint=fingerprint or b"", preference=preference, sketch=sketch or b"", hops=hops, held_back=held,
+        language=language or "",
+    )  # fmt: skip
+
+
+def removal_row(key: int, removal: Removal) -> tuple[int, int, str]:
+    """Return a row of the table `removal`: key, reason, cause."""
+    cause = removal.cause
+    stored = [cause.code.value, cause.subject, cause.detail]
+    return key, REMOVAL_NUMBERS[removal.reason], json.dumps(stored, ensure_ascii=False)
+
+
+def _removal(reason: RemovalReason, cause: str) -> Removal:
+    stored: Sequence[str] = json.loads(cause)
+    return Removal(reason, Cause(CauseCode(stored[0]), stored[1], stored[2]))

@@ -1,0 +1,1 @@
+"""The stores in PostgreSQL that all sources of a project share: sites and schedules."""

@@ -1,0 +1,220 @@
+"""The store of one source in PostgreSQL: its rows in a schema, one fenced transaction per flush."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import psycopg
+
+from ultracrawl.stores.port.documents import Retained
+from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueueStart
+from ultracrawl.stores.port.store import RunMark
+from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
+from ultracrawl.stores.postgresql.access.fencing import SourceDatabase, run_for
+from ultracrawl.stores.postgresql.documents import PostgresDocuments
+from ultracrawl.stores.postgresql.filling import fill_queue, prepare_filling
+from ultracrawl.stores.postgresql.links import PostgresLinks
+from ultracrawl.stores.postgresql.part_base import StoreAccess
+from ultracrawl.stores.postgresql.queue import DELETE_KEYS, PostgresQueue
+from ultracrawl.stores.postgresql.records import PostgresRecords
+from ultracrawl.stores.postgresql.sites import PostgresSites
+from ultracrawl.stores.postgresql.visits import PostgresVisits
+
+_RUN = "number, started, finished, scope, report, cycle, minor, due, mode, deleted"
+_SELECT_RUNS = f"SELECT {_RUN} FROM run WHERE {{own}} ORDER BY number DESC LIMIT %s"  # noqa: S608 - constant names
+_INSERT_RUN = """
+    INSERT INTO run (source, part, number, started, scope, cycle, minor, due, mode)
+    VALUES ({ids}, %s, %s, %s, %s, %s, %s, %s)"""
+_UPDATE_RUN = (
+    "UPDATE run SET finished = %s, report = %s, scope = %s, deleted = %s WHERE {own} AND number = %s"
+)
+_PUT_LISTINGS = """
+    INSERT INTO listing (source, part, run, state) SELECT {ids}, * FROM unnest(%s::int[], %s::text[])
+    ON CONFLICT (source, part, run) DO UPDATE SET state = excluded.state"""
+MAX_LISTINGS = 100
+"""Number of runs whose listing state is kept."""
+_KEPT_LINKS = (
+    "INSERT INTO anchor_left (source, part, marks) SELECT {ids}, marks FROM anchor_page WHERE {own} AND key = ANY(%s)",
+    "INSERT INTO anchor_left (source, part, target)"
+    " SELECT {ids}, target FROM anchor_redirect WHERE {own} AND key = ANY(%s)",
+)
+_OF_URLS = (
+    "url", "revisit", "expiry", "copy", "submitted", "removal", "detour", "failure", "sitemap", "anchor_page",
+    "anchor_redirect", "anchor_document",
+)  # fmt: skip
+"""The tables with rows of URLs that are forgotten with them, beside those that are found by something else."""
+
+
+class PostgresStore:
+    """The state of one source; see `Store`.
+
+    Its writer holds a token as long as it is open, so that two crawls of one source cannot run at once, whatever
+    machines they run on; readers (`read_only=True`) see the last flush. Raises `UserError` if another process writes.
+    """
+
+    renewed = ""
+    """PostgreSQL repairs itself: nothing is ever set aside."""
+    damage = ""
+
+    def __init__(self, address: PostgresAddress, source: str, *, read_only: bool = False) -> None:
+        self.source = source
+        self._database = SourceDatabase(address, source, read_only=read_only)
+        try:
+            access = StoreAccess(self._database, self.flush)
+            self.queue = PostgresQueue(access)
+            self.visits = PostgresVisits(access)
+            self.records = PostgresRecords(access, self.queue, self.visits)
+            self.documents = PostgresDocuments(access)
+            self.sites = PostgresSites(access)
+            self.links = PostgresLinks(access)
+        except BaseException:
+            self._database.close()
+            raise
+        self._record_cache = access.record_cache
+        self._sql = self._database.sql
+        self._listings: dict[int, str] = {}
+        """Unflushed listing states by run number."""
+        # Records first: the writes of the other parts refer to rows that records insert.
+        self._parts = (self.records, self.queue, self.visits, self.documents, self.sites, self.links)
+
+    # ---- runs
+
+    def begin_run(
+        self, started: float, scope: str, start: QueueStart = ALL_KNOWN_URLS
+    ) -> tuple[RunMark, bool]:
+        """Begin a new run, or resume the last one if it did not end."""
+        latest, rule = next(iter(self.runs(1)), None), start.rule
+        if (
+            latest
+            and not latest.finished
+            and latest.scope == scope
+            and not rule.is_over(latest.place, latest.started, started)
+        ):
+            self.sites.resume_run()
+            self.queue.dequeue_removed()
+            self.visits.enter_cycle(latest.cycle)
+            return latest, True
+        if latest and latest.scope != scope and not start.listed:
+            rule = rule.for_everything
+        query = self._sql("SELECT EXISTS (SELECT FROM url WHERE {own} AND last_fetched IS NOT NULL)")
+        ((fetched,),) = self._database.read(query)
+        place = rule.following(latest.place if latest else None, started, nothing_stored=not fetched)
+        run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)
+        self._make_room(run)
+        filling = prepare_filling(self._database, place, start)
+
+        def begin(db: psycopg.Connection) -> None:
+            row = (run.number, started, scope, run.cycle, run.minor, run.due, run.mode)
+            db.execute(self._sql(_INSERT_RUN), row)
+            db.execute(self._sql("DELETE FROM allowance WHERE {own}"))
+            fill_queue(db, self._database, filling)
+            self.queue.remove_blacklisted(db)
+
+        self._database.write(begin)
+        self.queue.reload_counters()
+        self.visits.enter_cycle(run.cycle)
+        return run, False
+
+    def _make_room(self, run: RunMark) -> None:
+        """Forget what a new run does not know any more; if the run then does not begin, the next one does it again."""
+        self.flush()
+        forgotten = sorted({*self.records.forgettable_urls(), *self.sites.unused_sitemaps(run.number - 1)})
+
+        def make_room(db: psycopg.Connection) -> tuple[str, ...]:
+            self._forget_urls(db, forgotten)
+            self.records.clean(db)
+            return self.sites.begin_run(db, run.started)
+
+        self._forget_read(self._database.write(make_room))
+
+    def _forget_read(self, renewed: tuple[str, ...]) -> None:
+        self._record_cache.invalidate()
+        self.visits.forget_dropped()
+        self.sites.run_began(renewed)
+
+    def end_run(self, run: RunMark) -> None:
+        """Store the progress of a run or its end, durably."""
+        self.flush()
+        row = (run.finished, run.report, run.scope, run.deleted, run.number)
+        self._database.write(lambda db: db.execute(self._sql(_UPDATE_RUN), row))
+
+    def runs(self, limit: int = 10) -> list[RunMark]:
+        """Return the latest runs, newest first."""
+        return [RunMark(*row) for row in self._database.read(self._sql(_SELECT_RUNS), limit)]
+
+    # ---- listings
+
+    def listings(self) -> list[tuple[int, str]]:
+        """Return (run number, listing state), newest first."""
+        stored = self._database.read(self._sql("SELECT run, state FROM listing WHERE {own}"))
+        return sorted((dict(stored) | self._listings).items(), reverse=True)
+
+    def note_listing(self, run: int, text: str) -> None:
+        """Store how far a run has listed its source."""
+        self._listings[run] = text
+
+    def forget_listings(self) -> None:
+        """Delete all listing states, durably."""
+        self._listings.clear()
+        self._database.write(lambda db: db.execute(self._sql("DELETE FROM listing WHERE {own}")))
+
+    # ---- the unit of work
+
+    @property
+    def unflushed(self) -> int:
+        """The number of unflushed writes."""
+        return sum(part.unwritten for part in self._parts) + len(self._listings)
+
+    def flush(self) -> None:
+        """Make everything written so far durable, in one transaction."""
+        if not self.unflushed:
+            return
+        self.records.count_new()
+        self._database.write(self._write_changes)
+        for part in self._parts:
+            part.forget_changes()
+        self._listings.clear()
+
+    def _write_changes(self, db: psycopg.Connection) -> None:
+        for part in self._parts:
+            part.write_changes(db)
+        if self._listings:
+            run_for(db, self._sql(_PUT_LISTINGS), list(self._listings.items()))
+            oldest = max(self._listings) - MAX_LISTINGS
+            db.execute(self._sql("DELETE FROM listing WHERE {own} AND run < %s"), [oldest])
+
+    def drop_urls(self, keys: Iterable[int]) -> None:
+        """Delete URLs, durably."""
+        self.flush()
+        dropped = sorted(set(keys))
+
+        def drop(db: psycopg.Connection) -> None:
+            db.execute(self._sql(DELETE_KEYS), [dropped])
+            self._forget_urls(db, dropped)
+
+        if dropped:
+            self._database.write(drop)
+        self._record_cache.invalidate()
+        self.queue.forget_read()
+        self.visits.forget_dropped()
+
+    def _forget_urls(self, db: psycopg.Connection, keys: list[int]) -> None:
+        """Delete everything about URLs but their entries in the queue and in lists of feeds."""
+        if not keys:
+            return
+        for statement in _KEPT_LINKS:
+            db.execute(self._sql(statement), [keys])
+        for table in _OF_URLS:
+            db.execute(self._sql(f"DELETE FROM {table} WHERE {{own}} AND key = ANY(%s)"), [keys])  # noqa: S608 - a constant name
+        db.execute(self._sql("DELETE FROM feed_link WHERE {own} AND feed = ANY(%s)"), [keys])
+        purposes = range(len(Retained))
+        query = self._sql("DELETE FROM retained WHERE {own} AND purpose = ANY(%s) AND key = ANY(%s)")
+        db.execute(query, [list(purposes), keys])
+
+    def close(self) -> None:
+        """Flush and close; what was written after another process took the source over is dropped."""
+        try:
+            if not self._database.lost and not self._database.read_only:
+                self.flush()
+        finally:
+            self._database.close()
