@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,14 +13,23 @@ from typing import Any
 import psycopg
 import pytest
 from stores.conftest import a_schema
+from support import clock
 from support.postgresql import restartable_postgresql
 
 from ultracrawl.errors import StateError, UserError
-from ultracrawl.model import CauseCode, RemovalReason, UrlOutcome
+from ultracrawl.model import CauseCode, RemovalReason, ScheduleStatus, UrlOutcome
 from ultracrawl.stores import QueueEntry
 from ultracrawl.stores.port.documents import Retained
+from ultracrawl.stores.port.schedule_store import (
+    KeptSchedule,
+    ScheduleCommand,
+    ScheduleOrder,
+    ScheduleRun,
+    own_key,
+)
 from ultracrawl.stores.postgresql import codes
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
+from ultracrawl.stores.postgresql.access.fencing import LEASE_SECONDS
 from ultracrawl.stores.postgresql.engine import PostgresEngine
 from ultracrawl.stores.postgresql.store import PostgresStore
 
@@ -43,6 +53,32 @@ def ask(options: dict[str, str], query: str, *values: object) -> list[tuple[Any,
         db.execute(f"SET search_path TO {options['schema']}".encode())
         cursor = db.execute(query.encode(), values)
         return cursor.fetchall() if cursor.description else []
+
+
+def cut_after_commit(monkeypatch: pytest.MonkeyPatch) -> Iterator[bool]:
+    """Have the connection break after the next commit, before its answer; what is returned is then exhausted."""
+    whole = psycopg.Connection.transaction
+    ends = iter([True])
+
+    class Cut:
+        def __init__(self, db: psycopg.Connection) -> None:
+            self._db, self._inner = db, whole(db)
+
+        def __enter__(self) -> object:
+            return self._inner.__enter__()
+
+        def __exit__(self, *error: Any) -> object:
+            result = self._inner.__exit__(*error)
+            if next(ends, False):
+                self._db.close()
+                raise psycopg.OperationalError("the answer was lost")
+            return result
+
+    def cut(db: psycopg.Connection) -> Cut:
+        return Cut(db)
+
+    monkeypatch.setattr(psycopg.Connection, "transaction", cut)
+    return ends
 
 
 def test_a_writer_that_was_taken_over_leaves_no_row_and_says_so_once_more(options: dict[str, str]) -> None:
@@ -80,29 +116,7 @@ def test_a_commit_whose_answer_was_lost_is_not_repeated(
     options: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = PostgresEngine(options).open_store(HERE, "s")
-    whole = psycopg.Connection.transaction
-    ends = iter([True])
-
-    class Cut:
-        """A transaction after whose commit the connection is gone."""
-
-        def __init__(self, db: psycopg.Connection) -> None:
-            self._db, self._inner = db, whole(db)
-
-        def __enter__(self) -> object:
-            return self._inner.__enter__()
-
-        def __exit__(self, *error: Any) -> object:
-            result = self._inner.__exit__(*error)
-            if next(ends, False):
-                self._db.close()
-                raise psycopg.OperationalError("the answer was lost")
-            return result
-
-    def cut(db: psycopg.Connection) -> Cut:
-        return Cut(db)
-
-    monkeypatch.setattr(psycopg.Connection, "transaction", cut)
+    ends = cut_after_commit(monkeypatch)
     known(store, 1)
     store.links.note_depth_due(1, b"12345678")
     store.flush()
@@ -133,6 +147,122 @@ def test_the_token_of_a_killed_writer_is_given_on_at_once_and_that_of_a_living_o
         os.kill(child, 9)
         os.waitpid(child, 0)
     engine.open_store(HERE, "s").close()
+
+
+def test_a_writer_that_stood_still_longer_than_its_lease_is_taken_over_and_writes_no_more(
+    options: dict[str, str],
+) -> None:
+    engine = PostgresEngine(options)
+    frozen = engine.open_store(HERE, "s")
+    known(frozen, 1)
+    frozen.flush()
+    known(frozen, 2)
+    clock.leap(LEASE_SECONDS - 1)
+    with pytest.raises(UserError):
+        engine.open_store(HERE, "s")
+    clock.leap(2)
+    with closing(engine.open_store(HERE, "s")) as later:
+        known(later, 3)
+        later.flush()
+        with pytest.raises(StateError):
+            frozen.flush()
+        frozen.close()
+        known(later, 4)
+        later.flush()
+    assert ask(options, "SELECT key FROM url ORDER BY key") == [(1,), (3,), (4,)]
+
+
+def test_a_writer_with_nothing_to_write_keeps_its_source(options: dict[str, str]) -> None:
+    engine = PostgresEngine(options)
+    with closing(engine.open_store(HERE, "s")) as paused:
+        for _ in range(4):
+            clock.leap(LEASE_SECONDS / 2)
+            paused.flush()
+        with pytest.raises(UserError):
+            engine.open_store(HERE, "s")
+
+
+def test_who_only_reads_creates_nothing_and_finds_nothing(database: str) -> None:
+    engine = PostgresEngine({"url": database, "schema": "never_made"})
+    assert not engine.has_store(HERE, "s")
+    assert engine.stored_sources(HERE) == []
+    with closing(engine.open_sites(HERE, read_only=True)) as sites:
+        assert sites.get_clock("h") is None
+        assert sites.lease_holder("h") is None
+        assert abs(sites.now() - time.time()) < 60
+    with closing(engine.open_schedules(HERE, read_only=True)) as schedules:
+        assert schedules.get_schedule("nightly") is None
+        assert schedules.paused_sources() == frozenset()
+    with pytest.raises(UserError):
+        engine.open_store(HERE, "s", read_only=True)
+    engine.rename_store(HERE, "s", "t")
+    with engine.lock_source(HERE, "s"), psycopg.connect(database) as db:
+        assert db.execute("SELECT to_regnamespace('never_made')").fetchone() == (None,)
+
+
+def test_a_user_without_the_right_to_create_reads_and_writes_what_exists(
+    options: dict[str, str], database: str
+) -> None:
+    schema = options["schema"]
+    ask(options, f"CREATE ROLE {schema} LOGIN")
+    for what in ("USAGE ON SCHEMA", "ALL ON ALL TABLES IN SCHEMA"):
+        ask(options, f"GRANT {what} {schema} TO {schema}")
+    try:
+        engine = PostgresEngine({**options, "url": database.replace("postgres@", f"{schema}@")})
+        with closing(engine.open_store(HERE, "s")) as store:
+            known(store, 1)
+        with closing(engine.open_sites(HERE)) as sites:
+            sites.close_crawl(sites.register_crawl("s", 20.0))
+        with closing(engine.open_store(HERE, "s", read_only=True)) as store:
+            assert store.records.count_urls().known == 1
+        engine.remove_store(HERE, "s")
+        assert engine.stored_sources(HERE) == []
+    finally:
+        ask(options, f"DROP OWNED BY {schema}; DROP ROLE {schema}")
+
+
+def test_an_order_is_carried_out_although_the_answer_to_its_deletion_was_lost(
+    options: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = ScheduleOrder("nightly", ScheduleCommand.LAUNCH)
+    whole = psycopg.Connection.execute
+    cuts = iter([True])
+
+    def cut(db: psycopg.Connection, query: Any, *values: Any, **options: Any) -> object:
+        done = whole(db, query, *values, **options)
+        if isinstance(query, bytes) and query.startswith(b"DELETE FROM command") and next(cuts, False):
+            db.close()
+            raise psycopg.OperationalError("the answer was lost")
+        return done
+
+    with closing(PostgresEngine(options).open_schedules(HERE)) as store:
+        store.leave_order(order, 100.0)
+        monkeypatch.setattr(psycopg.Connection, "execute", cut)
+        assert store.take_orders(["nightly"], [], since=50.0) == [order]
+        assert next(cuts, None) is None, "the connection was cut"
+        assert store.take_orders(["nightly"], [], since=50.0) == []
+
+
+def test_what_the_sources_share_is_written_once_although_an_answer_was_lost(
+    options: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = PostgresEngine(options)
+    with closing(engine.open_sites(HERE)) as sites, closing(engine.open_schedules(HERE)) as schedules:
+        with monkeypatch.context() as patched:
+            cut_after_commit(patched)
+            crawl = sites.register_crawl("s", 20.0)
+        assert ask(options, "SELECT crawl FROM crawl") == [(crawl,)]
+        run = ScheduleRun(1.0, 2.0, ScheduleStatus.SCHEDULED)
+        with monkeypatch.context() as patched:
+            cut_after_commit(patched)
+            schedules.put_schedule(KeptSchedule(own_key("s"), due=9.0), run)
+        assert schedules.runs(own_key("s"), 9) == [run]
+        with monkeypatch.context() as patched:
+            cut_after_commit(patched)
+            schedules.rename_source("s", "t")
+        kept = schedules.get_schedule(own_key("t"))
+        assert kept is not None
+        assert kept.due == 9.0
 
 
 def test_every_flush_happens_once_while_the_server_is_restarted_under_its_writers(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 
 from ultracrawl.errors import MissingExtraError, StateError, UserError
@@ -14,9 +14,8 @@ except ImportError as error:
     raise MissingExtraError("the state store `postgresql`", "postgresql") from error
 
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
-from ultracrawl.stores.postgresql.access.database import Database
+from ultracrawl.stores.postgresql.access.database import Database, EmptyDatabase
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
-from ultracrawl.stores.postgresql.access.schema import has_schema
 from ultracrawl.stores.postgresql.shared.schedule_store import PostgresScheduleStore
 from ultracrawl.stores.postgresql.shared.site_store import PostgresSiteStore
 from ultracrawl.stores.postgresql.store import PostgresStore
@@ -64,10 +63,14 @@ class PostgresEngine:
         return PostgresScheduleStore(self._shared(read_only=read_only))
 
     def _shared(self, *, read_only: bool) -> Database:
-        """Return a connection to the tables that sources share; they are created even where they are only read."""
-        database = Database(self._address)
+        """Return a connection to the tables that sources share; who only reads needs none, and creates none."""
+        database = Database(self._address, read_only=read_only)
         try:
-            database.require_schema()
+            if not read_only:
+                database.require_schema()
+            elif not database.has_schema():
+                database.close()
+                return EmptyDatabase(self._address, read_only=True)
         except BaseException:
             database.close()
             raise
@@ -81,9 +84,7 @@ class PostgresEngine:
 
     def stored_sources(self, folder: Path) -> list[str]:
         """Return the sources that have rows."""
-        with self._connected(read_only=True) as database:
-            if not has_schema(database.connection, self._address.schema):
-                return []
+        with closing(self._shared(read_only=True)) as database:
             return [name for (name,) in database.read(b"SELECT name FROM source ORDER BY name")]
 
     def remove_store(self, folder: Path, source: str) -> None:
@@ -98,18 +99,20 @@ class PostgresEngine:
                     db.execute(f"DELETE FROM {table} WHERE source = %s".encode(), [number])  # noqa: S608 - names of ours
                 db.execute(b"DELETE FROM source WHERE source = %s", [number])
 
-        with self._connected() as database:
+        with closing(self._shared(read_only=False)) as database:
             database.transact(remove)
 
     def lock_source(self, folder: Path, source: str) -> AbstractContextManager[object]:
         """Hold the token of a source; one without rows has none."""
         if not self.has_store(folder, source):
-            return closing(_Nothing())
+            return nullcontext()
         return closing(SourceDatabase(self._address, source))
 
     def rename_store(self, folder: Path, source: str, new: str) -> None:
         """Rename a source."""
-        with self._connected() as database:
+        if not self.has_store(folder, source):
+            return
+        with closing(self._shared(read_only=False)) as database:
             if database.read(b"SELECT 1 FROM source WHERE name = %s", new):
                 raise StateError(f"the state has a source {new!r} already")
             database.transact(
@@ -119,13 +122,3 @@ class PostgresEngine:
     def control_file(self, folder: Path, source: str) -> Path:
         """Return the base path of the control files of a crawl on this machine."""
         return folder / f"{source}.postgresql"
-
-    @contextmanager
-    def _connected(self, *, read_only: bool = False) -> Iterator[Database]:
-        with closing(Database(self._address, read_only=read_only)) as database:
-            yield database
-
-
-class _Nothing:
-    def close(self) -> None:
-        return

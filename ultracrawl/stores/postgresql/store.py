@@ -166,8 +166,10 @@ class PostgresStore:
         return sum(part.unwritten for part in self._parts) + len(self._listings)
 
     def flush(self) -> None:
-        """Make everything written so far durable, in one transaction."""
+        """Make everything written so far durable, in one transaction; without changes it may renew the lease."""
         if not self.unflushed:
+            if not self._database.read_only:
+                self._database.renew()
             return
         self.records.count_new()
         self._database.write(self._write_changes)
@@ -214,7 +216,7 @@ class PostgresStore:
     def close(self) -> None:
         """Flush and close; what was written after another process took the source over is dropped."""
         try:
-            if not self._database.lost and not self._database.read_only:
+            if self.unflushed and not self._database.lost and not self._database.read_only:
                 self.flush()
         finally:
             self._database.close()

@@ -14,7 +14,7 @@ from psycopg import errors
 
 from ultracrawl.errors import StateError
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
-from ultracrawl.stores.postgresql.access.schema import require_schema
+from ultracrawl.stores.postgresql.access.schema import has_schema, require_schema
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -37,7 +37,7 @@ class Database:
     def __init__(self, address: PostgresAddress, *, read_only: bool = False) -> None:
         self._address = address
         self._read_only = read_only
-        self._in_transaction = False
+        self._in_transaction = self._ended = False
         self._names = itertools.count()
         with self._translated():
             self._db = address.connect(read_only=read_only)
@@ -47,10 +47,10 @@ class Database:
         with self._translated():
             require_schema(self._db, self._address.schema)
 
-    @property
-    def connection(self) -> psycopg.Connection:
-        """The connection; a later one may take its place."""
-        return self._db
+    def has_schema(self) -> bool:
+        """Return whether the tables exist; needs no right to create."""
+        with self._translated():
+            return has_schema(self._db, self._address.schema)
 
     # ---- reading
 
@@ -111,7 +111,8 @@ class Database:
         raise AssertionError("unreachable")
 
     def _is_lost(self, error: psycopg.Error) -> bool:
-        return self._db.closed or (isinstance(error, errors.ReadOnlySqlTransaction) and not self._read_only)
+        moved = isinstance(error, errors.ReadOnlySqlTransaction) and not self._read_only
+        return not self._ended and (self._db.closed or moved)
 
     def _reconnect(self) -> None:
         """Connect again. Raises `StateError` when that does not succeed for `PATIENCE` seconds."""
@@ -131,11 +132,7 @@ class Database:
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
             self._db = db
-            self.reconnected()
             return
-
-    def reconnected(self) -> None:
-        """Do what each new connection needs that replaces a lost one."""
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
@@ -148,8 +145,17 @@ class Database:
         return StateError(f"{self._address.shown} cannot be used: {_first_line(error)}")
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection for good."""
+        self._ended = True
         self._db.close()
+
+
+class EmptyDatabase(Database):
+    """A database without tables, to read: it is as if they were empty."""
+
+    def read(self, query: Query, *values: object) -> list[Row]:
+        """Return no rows."""
+        return []
 
 
 def _first_line(error: psycopg.Error) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -13,29 +14,27 @@ import psycopg
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
 from ultracrawl.stores.postgresql.access.database import Database, Query, Row
-from ultracrawl.stores.postgresql.access.schema import has_schema
 
 T = TypeVar("T")
 
 LEASE_SECONDS = 20.0
-"""Seconds after its last flush for which a writer whose connection is gone still holds its source."""
+"""Seconds after its last flush or renewal for which a writer holds its source, if it may still run."""
+RENEW_SECONDS = LEASE_SECONDS / 4
+"""Seconds without a flush after which a writer renews its lease."""
 
 _FIND_SOURCE = b"SELECT source FROM source WHERE name = %s"
 _ADD_SOURCE = b"INSERT INTO source (name) VALUES (%s) ON CONFLICT DO NOTHING"
 _ADD_PART = b"INSERT INTO part (source, part) VALUES (%s, 0) ON CONFLICT DO NOTHING"
-_OWN_BACKEND = b"SELECT pid || '@' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"
 _HOLDER = b"""
-    SELECT token, machine, process, until > moment() OR EXISTS (
-        SELECT FROM pg_stat_activity a WHERE a.pid || '@' || a.backend_start = part.backend), until - moment(),
-    flush_no, numbered FROM part WHERE source = %s AND part = 0 FOR UPDATE"""
+    SELECT token, machine, process, until - moment(), flush_no, numbered FROM part
+    WHERE source = %s AND part = 0 FOR UPDATE"""
 _TAKE = b"""
-    UPDATE part SET token = %s, machine = %s, process = %s, backend = %s, until = moment() + %s
+    UPDATE part SET token = %s, machine = %s, process = %s, until = moment() + %s
     WHERE source = %s AND part = 0"""
 _FENCE = b"""
     UPDATE part SET flush_no = flush_no + 1, numbered = %s, until = moment() + %s
     WHERE source = %s AND part = 0 AND token = %s AND flush_no = %s"""
 _STAND = b"SELECT token, flush_no FROM part WHERE source = %s AND part = 0"
-_SET_BACKEND = b"UPDATE part SET backend = %s WHERE source = %s AND part = 0 AND token = %s"
 _RELEASE = b"UPDATE part SET token = NULL, until = 0 WHERE source = %s AND part = 0 AND token = %s"
 
 
@@ -60,6 +59,8 @@ class SourceDatabase(Database):
         self._token = uuid4()
         self._flush_no = 0
         self._number = 0
+        self._renewed = 0.0
+        """Monotonic time before the last request that renewed the lease."""
         try:
             if not read_only:
                 self.require_schema()
@@ -77,9 +78,7 @@ class SourceDatabase(Database):
     # ---- opening
 
     def _find(self) -> int:
-        with self._translated():
-            exists = has_schema(self._db, self._address.schema)
-        rows = self.read(_FIND_SOURCE, self.name) if exists else []
+        rows = self.read(_FIND_SOURCE, self.name) if self.has_schema() else []
         if not rows:
             raise UserError(
                 f"nothing was crawled yet: there is no state of {self.name!r} in {self._address.shown}; "
@@ -94,22 +93,18 @@ class SourceDatabase(Database):
             rows = self.read(_FIND_SOURCE, self.name)
         number = int(rows[0][0])
         self.read(_ADD_PART, number)
-        ((self._backend,),) = self.read(_OWN_BACKEND)
         self._flush_no, self.numbered = self.transact(lambda db: self._take(db, number))
         return number
 
     def _take(self, db: psycopg.Connection, number: int) -> tuple[int, int]:
-        ((token, machine, process, lives, left, flush_no, numbered),) = db.execute(
-            _HOLDER, [number]
-        ).fetchall()
-        if token not in (None, self._token) and lives and not is_over(machine, process):
-            rest = f" or its lease of {left:.0f} s is over" if left > 0 else ""
+        ((token, machine, process, left, flush_no, numbered),) = db.execute(_HOLDER, [number]).fetchall()
+        if token not in (None, self._token) and left > 0 and not is_over(machine, process):
             raise UserError(
-                f"the source {self.name!r} is being crawled by another process (process {process.partition('/')[0]}); "
-                f"wait until it ends{rest}, or stop it"
+                f"the source {self.name!r} is being crawled by another process (process {process.partition('/')[0]}), "
+                f"whose lease lasts {left:.0f} s more; wait until it ends, or stop it"
             )
-        taken = (self._token, *this_process(), self._backend, LEASE_SECONDS, number)
-        db.execute(_TAKE, taken)
+        db.execute(_TAKE, (self._token, *this_process(), LEASE_SECONDS, number))
+        self._renewed = time.monotonic()
         return flush_no, numbered
 
     # ---- writing
@@ -125,6 +120,7 @@ class SourceDatabase(Database):
             if done and self._is_committed(db):
                 return done[-1]
             fence = (self.numbered, LEASE_SECONDS, self._number, self._token, self._flush_no)
+            self._renewed = time.monotonic()
             with db.pipeline():
                 fenced = db.execute(_FENCE, fence)
                 result = work(db)
@@ -138,6 +134,11 @@ class SourceDatabase(Database):
         result = self.transact(once)
         self._flush_no += 1
         return result
+
+    def renew(self) -> None:
+        """Keep the source while nothing is flushed: a paused crawl is one, too. Raises `StateError` like `write`."""
+        if not self.lost and time.monotonic() - self._renewed >= RENEW_SECONDS:
+            self.write(lambda _: None)
 
     def _is_committed(self, db: psycopg.Connection) -> bool:
         """Whether the transaction was committed whose answer was lost."""
@@ -155,12 +156,6 @@ class SourceDatabase(Database):
                 f"another process has taken over the source {self.name!r}; nothing was written since then"
             )
         return StateError(self.lost)
-
-    def reconnected(self) -> None:
-        """Tell where the writer is connected from now on."""
-        if not self.read_only and not self.lost:
-            row = self._db.execute(_OWN_BACKEND).fetchone()
-            self._db.execute(_SET_BACKEND, [row and row[0], self._number, self._token])
 
     def close(self) -> None:
         """Give the source back, and close the connection."""

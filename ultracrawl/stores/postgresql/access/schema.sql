@@ -17,7 +17,6 @@ CREATE TABLE part (
     numbered bigint NOT NULL DEFAULT 0,
     machine text NOT NULL DEFAULT '',
     process text NOT NULL DEFAULT '',
-    backend text NOT NULL DEFAULT '',
     until double precision NOT NULL DEFAULT 0,
     PRIMARY KEY (source, part)
 ) WITH (fillfactor = 50);
@@ -262,6 +261,7 @@ CREATE TABLE depth_due (
 CREATE TABLE crawl (
     crawl bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source text COLLATE "C" NOT NULL,
+    token uuid NOT NULL,
     machine text NOT NULL,
     process text NOT NULL,
     node text NOT NULL,

@@ -15,7 +15,7 @@ from ultracrawl.stores.port.schedule_store import (
     ScheduleRun,
     own_key,
 )
-from ultracrawl.stores.postgresql.access.database import Database
+from ultracrawl.stores.postgresql.access.database import Database, Row
 
 KEPT_RUNS = 100
 """Number of runs in the history of a schedule."""
@@ -30,13 +30,14 @@ _GET_RUNS = b"""
     ORDER BY number DESC LIMIT %s"""
 _PUT_RUN = b"""
     INSERT INTO schedule_run (schedule, begun, ended, status, error, log, sources)
-    VALUES (%s, %s, %s, %s, %s, %s, %s)"""
+    SELECT %(name)s, %(begun)s, %(ended)s, %(status)s, %(error)s, %(log)s, %(sources)s
+    WHERE NOT EXISTS (SELECT FROM schedule_run WHERE schedule = %(name)s AND begun = %(begun)s AND ended = %(ended)s)"""
 _DELETE_OLD_RUNS = b"""
     DELETE FROM schedule_run WHERE schedule = %s AND number <= (
         SELECT number FROM schedule_run WHERE schedule = %s ORDER BY number DESC LIMIT 1 OFFSET %s)"""
-_TAKE_ORDERS = b"""
-    DELETE FROM command WHERE at < %s OR NOT of_source AND name = ANY(%s) OR of_source AND name = ANY(%s)
-    RETURNING number, name, of_source, command, at"""
+_GET_ORDERS = b"""
+    SELECT number, name, of_source, command, at FROM command
+    WHERE at < %s OR NOT of_source AND name = ANY(%s) OR of_source AND name = ANY(%s) ORDER BY number"""
 
 
 class PostgresScheduleStore:
@@ -47,6 +48,8 @@ class PostgresScheduleStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._taken: dict[int, Row] = {}
+        """Orders that were read and may be deleted, but were not returned yet."""
 
     def get_schedule(self, name: str) -> KeptSchedule | None:
         """Return the status of a schedule, None if it was never stored."""
@@ -63,8 +66,9 @@ class PostgresScheduleStore:
             row = (s.name, s.status.value, s.error, s.due, s.begun, s.ended, s.log, json.dumps(s.left))
             db.execute(_PUT, row)
             if run is not None:
-                ended = (run.begun, run.ended, run.status.value, run.error, run.log)
-                db.execute(_PUT_RUN, (s.name, *ended, json.dumps(dict(run.sources))))
+                ended = {"name": s.name, "begun": run.begun, "ended": run.ended, "status": run.status.value}
+                told = {"error": run.error, "log": run.log, "sources": json.dumps(dict(run.sources))}
+                db.execute(_PUT_RUN, ended | told)
                 db.execute(_DELETE_OLD_RUNS, [s.name, s.name, KEPT_RUNS])
 
         self._database.transact(put_rows)
@@ -104,10 +108,15 @@ class PostgresScheduleStore:
         self, schedules: Collection[str], sources: Collection[str], *, since: float
     ) -> list[ScheduleOrder]:
         """Return and delete the orders for these; orders older than `since` are deleted unread."""
-        taken = self._database.read(_TAKE_ORDERS, since, list(schedules), list(sources))
+        # Read before they are deleted: if the answer to the deletion is lost, the orders are known here.
+        found = self._database.read(_GET_ORDERS, since, list(schedules), list(sources))
+        self._taken.update((row[0], row) for row in found)
+        if found:
+            self._database.read(b"DELETE FROM command WHERE number = ANY(%s)", [row[0] for row in found])
+        taken, self._taken = self._taken, {}
         return [
             ScheduleOrder(name, ScheduleCommand(command), of_source)
-            for _, name, of_source, command, at in sorted(taken)
+            for _, (_, name, of_source, command, at) in sorted(taken.items())
             if at >= since
         ]
 
@@ -119,7 +128,8 @@ class PostgresScheduleStore:
 def _rename_source(db: psycopg.Connection, source: str, new: str) -> None:
     own, other = own_key(source), own_key(new)
     rows = db.execute(b"SELECT name, unfinished FROM schedule ORDER BY name FOR UPDATE").fetchall()
-    db.execute(b"DELETE FROM schedule WHERE name = %s", [other])
+    if any(name == own for name, _ in rows):  # else this was done before, and the answer was lost
+        db.execute(b"DELETE FROM schedule WHERE name = %s", [other])
     if new:
         runs = db.execute(b"SELECT number, sources FROM schedule_run ORDER BY number").fetchall()
         db.execute(

@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
+from uuid import uuid4
 
 import psycopg
 
@@ -38,7 +39,7 @@ _CONTENDED_SITES = b"""
     SELECT DISTINCT s.site FROM waiting w JOIN site s ON s.site = w.site WHERE s.crawl = %s AND w.crawl <> %s"""
 _SELECT_OVER = b"SELECT crawl FROM crawl WHERE until < moment() ORDER BY crawl"
 _OF_SOURCE = b"""
-    SELECT crawl, machine, process, node, pid, until - moment() FROM crawl WHERE source = %s
+    SELECT crawl, token, machine, process, node, pid, until - moment() FROM crawl WHERE source = %s
     ORDER BY crawl FOR UPDATE"""
 _END_CRAWL = b"DELETE FROM crawl WHERE crawl = %s RETURNING least(moment(), until)"
 _LOCK_LEASED = b"SELECT site FROM site WHERE crawl = %s ORDER BY site FOR UPDATE"
@@ -51,7 +52,8 @@ _FORGET_OLD = (
     b"DELETE FROM session WHERE since < moment() - %s",
 )
 _REGISTER = b"""
-    INSERT INTO crawl (source, machine, process, node, pid, until) VALUES (%s, %s, %s, %s, %s, moment() + %s)
+    INSERT INTO crawl (source, token, machine, process, node, pid, until)
+    VALUES (%s, %s, %s, %s, %s, %s, moment() + %s)
     RETURNING crawl"""
 _HOLDER = b"""
     SELECT c.source, c.node, c.pid, s.since, c.until, c.crawl FROM site s JOIN crawl c ON c.crawl = s.crawl
@@ -91,8 +93,8 @@ class PostgresSiteStore:
         self._own: set[int] = set()
         """The crawls that registered here, which do not stand in the way of each other."""
         before = time.monotonic()
-        ((moment,),) = database.read(b"SELECT moment()")
-        self._ahead = float(moment) - before
+        rows = database.read(b"SELECT moment()")
+        self._ahead = (float(rows[0][0]) if rows else time.time()) - before
         """Seconds by which the clock of the server is ahead of the monotonic one of this process."""
 
     def now(self) -> float:
@@ -103,9 +105,12 @@ class PostgresSiteStore:
 
     def register_crawl(self, source: str, lease: float) -> int:
         """Register a crawl of a source and return its number."""
+        token = uuid4()
 
         def register(db: psycopg.Connection) -> int:
-            for crawl, machine, process, node, pid, left in db.execute(_OF_SOURCE, [source]).fetchall():
+            for crawl, own, machine, process, node, pid, left in db.execute(_OF_SOURCE, [source]).fetchall():
+                if own == token:
+                    return int(crawl)  # it was registered before, and the answer was lost
                 if left >= 0 and crawl not in self._own and not is_over(machine, process):
                     raise UserError(
                         f"the source {source!r} is being crawled by process {pid} on {node}, "
@@ -114,7 +119,7 @@ class PostgresSiteStore:
                 _end_crawl(db, crawl)
             for statement in _FORGET_OLD:
                 db.execute(statement, [KEPT])
-            row = (source, *this_process(), platform.node(), os.getpid(), lease)
+            row = (source, token, *this_process(), platform.node(), os.getpid(), lease)
             ((number,),) = db.execute(_REGISTER, row).fetchall()
             return int(number)
 
