@@ -16,7 +16,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts options house mirror plain unit test servers-test soak coverage bench budget figures screenshots clean
+.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts options house mirror plain unit test servers-test soak coverage bench budget figures screenshots site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -161,6 +161,10 @@ figures: servers venv ## Measure all that docs/performance.md and the README sho
 	$(BIN)/python benchmarks/features.py --write
 	$(BIN)/python benchmarks/latency.py --write
 	$(BIN)/python benchmarks/many_searches.py --write
+
+# With SERVICE and KEY its search is our box, which asks that `ultracrawl serve`: CONTRIBUTING.md.
+site: venv ## Build the site of the pages in var/site/html: links within it must lead somewhere, others are listed
+	$(BIN)/python tools/docs_site.py --service "$(SERVICE)" --key "$(KEY)"
 
 screenshots: servers venv ## Take the pictures of the search page in docs/images; look at them before you commit them
 	$(BIN)/python tools/screenshots.py

@@ -74,7 +74,7 @@ class BoxPage:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.dialog = self.page.locator(f"{BOX} dialog")
-        self.field = self.page.locator(f"{BOX} input")
+        self.field = self.page.locator(f"{BOX} input[part=field]")
         self.options = self.page.locator(f"{BOX} [role=option]")
         self.note = self.page.locator(f"{BOX} .note")
 
