@@ -31,18 +31,20 @@ from ultracrawl.system.plugins import SOURCE_KINDS
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """Names of sources; they also name spiders, files and groups of search results."""
 
+LONGEST_NAME = 100
+
 WEB = "web"
 """The type of sources that follow links."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
-SourceName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=100)]
+SourceName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=LONGEST_NAME)]
 SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 
 
 def to_source_name(text: str, default: str) -> str:
     """Return a text as a valid source name: invalid characters become hyphens; `default` if nothing is left."""
-    return _NOT_IN_NAMES.sub("-", text).strip("-._")[:100] or default
+    return _NOT_IN_NAMES.sub("-", text).strip("-._")[:LONGEST_NAME] or default
 
 
 class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):

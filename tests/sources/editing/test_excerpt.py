@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracrawl.errors import UserError
-from ultracrawl.sources.editing.excerpt import HIDDEN, Excerpt, find_excerpt
+from ultracrawl.sources.editing.draft import draft_of
+from ultracrawl.sources.editing.excerpt import (
+    HIDDEN,
+    Excerpt,
+    find_excerpt,
+    find_schedules,
+    new_source_lines,
+    place_for_schedules,
+    place_for_source,
+)
 from ultracrawl.sources.reading.locations import DefinitionText
 
 FILE = """\
@@ -152,3 +161,51 @@ def test_lines_of_any_source_can_be_replaced(
     start, end = found.span
     assert changed == text[:start] + text[start:end].replace("depth: 1", "depth: 22") + text[end:]
     assert text[start:end].count("depth") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("sources:\n  a:\n    depth: 1\n    # of a\n\n# the end\nindex: x\n", 5),
+        ("sources:\r\n    a: {depth: 1}", 3),
+        ("sources:   # none\nindex: x\n", 2),
+        ("index: x\n\n\n", 3),
+    ],
+    ids=["behind the last", "without a last line break", "no source", "no group"],
+)
+def test_a_new_source_is_added_behind_the_others_and_every_other_byte_stays(text: str, line: int) -> None:
+    definition = DefinitionText("ultracrawl.yaml", "ultracrawl", text)
+    place = place_for_source(definition, "new")
+    assert place is not None
+    assert (place.shown, place.revision, place.first_line) == ("", "", line)
+    lines = new_source_lines(place, "https://new.example/?a=1, 2")
+    draft = draft_of(place, lines)
+    assert [str(one) for one in draft.changes] == ["start_urls"]
+    assert not draft.refused
+    added = excerpt(draft.text, "new")
+    assert added.first_line == line
+    assert added.tree.data["sources"]["new"] == {"start_urls": ["https://new.example/?a=1, 2"]}
+    assert [str(one) for one in draft_of(place, f"{lines}\nlogs: y").refused] == [""], "of the project"
+    assert draft_of(added, "").refused
+    removed = draft_of(added, "", may_remove=True)
+    assert not removed.refused
+    assert removed.text == (text if "sources:" in text else "index: x\nsources:\n\n\n")
+
+
+def test_schedules_are_added_at_the_end_of_a_file() -> None:
+    text = "sources:\n  a: {depth: 1}\n\n# the end\n"
+    place = place_for_schedules(DefinitionText("ultracrawl.yaml", "ultracrawl", text))
+    assert place is not None
+    draft = draft_of(place, "schedules:\n  nightly: {sources: [a], every: 6 h}")
+    assert draft.text == f"{text}schedules:\n  nightly: {{sources: [a], every: 6 h}}\n"
+    assert not draft.refused
+    found = find_schedules(DefinitionText("ultracrawl.yaml", "ultracrawl", draft.text))
+    assert found is not None
+    assert draft_of(found, "", may_remove=True).text == text
+
+
+@pytest.mark.parametrize(
+    "text", ["start_urls: https://a.example/\n", "sources: {a: {depth: 1}}\n", "sources: [a]\n"]
+)
+def test_some_files_have_no_place_for_a_new_source(text: str) -> None:
+    assert place_for_source(DefinitionText("a.yaml", "a", text), "new") is None

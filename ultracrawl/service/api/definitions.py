@@ -19,7 +19,7 @@ from ultracrawl.service.api.audit import Details
 from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
 from ultracrawl.service.api.sources import Name
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.editing.definition_files import FoundDefinition, find_definition
+from ultracrawl.service.editing.definition_files import FoundDefinition, check_new_name, find_definition
 from ultracrawl.service.editing.saving import (
     EditedMeanwhileError,
     NotWritableError,
@@ -47,7 +47,9 @@ class Lines(RequestBody):
 class NewLines(Lines):
     """Lines of a source, and those that were changed."""
 
-    revision: str = Field(max_length=100, description="`revision` of the lines that were changed")
+    revision: str = Field(
+        max_length=100, description="`revision` of the lines that were changed; empty for a new source"
+    )
 
 
 class Undo(RequestBody):
@@ -64,15 +66,16 @@ def definition(state: State, _requester: Administrator, name: Name) -> Response:
 
 @router.post(f"{_OF_SOURCE}/what-if", responses=shapes.answers(shapes.WhatIfAnswer))
 def ask_what_if(state: State, _requester: Administrator, name: Name, order: Lines) -> Response:
-    """Return what other lines would do, without saving them: mistakes and the difference in URLs."""
-    return json_answer(what_if(state.project, name, found_definition(state, name), order.lines).as_json())
+    """Return what other lines, or those of a new source, would do, without saving them: mistakes and URLs."""
+    found = found_definition(state, name, may_be_new=True)
+    return json_answer(what_if(state.project, name, found, order.lines).as_json())
 
 
 @router.put(_OF_SOURCE, responses=shapes.answers(shapes.SavedDefinition))
 async def save_lines(
     state: State, requester: Administrator, name: Name, order: NewLines, details: Details
 ) -> Response:
-    """Save other lines of a source; 400 if they have mistakes or change what is read-only, 409 after another change."""
+    """Save other lines of a source, or a new one; 400 for mistakes and what is read-only, 409 after another change."""
     saved = await saved_lines(state, name, order, requester.name, details)
     return json_answer(saved)
 
@@ -131,11 +134,17 @@ def versions_of_schedules(state: State, _requester: Administrator) -> Response:
     return json_answer({"versions": list(map(_row, Versions(state.project, None).all_versions()))})
 
 
-def found_definition(state: ApiState, name: str | None) -> FoundDefinition:
-    """Return the definition of a source, or of all schedules (None). Raises `NotFoundError`, `DefinitionError`."""
-    if name is not None:
+def found_definition(state: ApiState, name: str | None, *, may_be_new: bool = False) -> FoundDefinition:
+    """Return the definition of a source, or of all schedules (None). Raises `NotFoundError`, `DefinitionError`.
+
+    With `may_be_new` there need not be such a source. Raises `UserError` if none may have this name.
+    """
+    is_new = name is not None and may_be_new and name not in state.project.known_sources
+    if name is not None and is_new:
+        check_new_name(name)
+    elif name is not None:
         state.known_source(name)
-    return find_definition(state.project, name, is_allowed=state.may_save_definitions)
+    return find_definition(state.project, name, is_allowed=state.may_save_definitions, may_be_new=is_new)
 
 
 async def saved_lines(
@@ -153,6 +162,8 @@ async def undone(
     state: ApiState, name: str | None, order: Undo, who: str, details: dict[str, Any]
 ) -> dict[str, Any]:
     """Take back the latest change; returns the answer of the API. Raises what `saved_lines` does."""
+    if name is not None:
+        state.known_source(name)
     take_back = partial(undo_change, state.project, name, order.revision, who)
     return await _taken_up(state, name, take_back, details)
 
@@ -160,8 +171,6 @@ async def undone(
 async def _taken_up(
     state: ApiState, name: str | None, save: Callable[..., tuple[Version, WhatIf]], details: dict[str, Any]
 ) -> dict[str, Any]:
-    if name is not None:
-        state.known_source(name)
     try:
         saved, answer = await to_thread.run_sync(partial(save, is_allowed=state.may_save_definitions))
     except (EditedMeanwhileError, NotWritableError) as error:

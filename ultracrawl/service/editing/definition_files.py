@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from ultracrawl.errors import NotFoundError
+from ultracrawl.errors import NotFoundError, UserError
 from ultracrawl.model import DefinitionError
 from ultracrawl.sources import Project
+from ultracrawl.sources.definition import LONGEST_NAME, NAME_PATTERN
 from ultracrawl.sources.dialects import is_yaml
-from ultracrawl.sources.editing.excerpt import Excerpt, find_excerpt, find_schedules
+from ultracrawl.sources.editing.excerpt import (
+    Excerpt,
+    find_excerpt,
+    find_schedules,
+    place_for_schedules,
+    place_for_source,
+)
 from ultracrawl.sources.reading.locations import Definitions, DefinitionText, read_location
 
 
@@ -52,29 +61,52 @@ class FoundDefinition:
         return Path(self.excerpt.definition.file).resolve()
 
 
-def find_definition(project: Project, source: str | None, *, is_allowed: bool = True) -> FoundDefinition:
+def find_definition(
+    project: Project, source: str | None, *, is_allowed: bool = True, may_be_new: bool = False
+) -> FoundDefinition:
     """Return the definition of a source, or of all schedules (None). Raises `NotFoundError`, `DefinitionError`.
 
-    With `is_allowed` false the service must not save any.
+    With `is_allowed` false the service must not save any. With `may_be_new` the source may be missing, as schedules
+    always may: then the excerpt is empty, and stands where it would.
     """
     what = "schedules" if source is None else f"definition of {source!r}"
     if not project.definitions or source in project.adhoc_sources or not is_yaml(project.definitions):
         raise NotFoundError(f"the {what}: not in a YAML file; to be changed where it is")
     definitions = read_location(project.definitions)
     texts = [one for one in (definitions.main, *definitions.others) if isinstance(one, DefinitionText)]
+    excerpt = _first(texts, find_schedules if source is None else lambda text: find_excerpt(text, source))
+    if excerpt is None and source is None:
+        excerpt = place_for_schedules(definitions.main) if definitions.main is not None else None
+    elif excerpt is None and source is not None and may_be_new:
+        excerpt = _first(texts, lambda text: place_for_source(text, source))
+    if excerpt is None:
+        raise NotFoundError(f"the {what}: no group of its own in its file; to be changed there")
+    path = Path(excerpt.definition.file).resolve()
+    return FoundDefinition(excerpt, definitions, _why_not(path, is_allowed=is_allowed))
+
+
+def check_new_name(name: str) -> None:
+    """Raise `UserError` if no source may have this name; names are those of files, too."""
+    if len(name) > LONGEST_NAME or not re.fullmatch(NAME_PATTERN, name):
+        raise UserError(
+            f"{name[:LONGEST_NAME]!r} is no name of a source: it has letters, digits, hyphens, points and underscores"
+        )
+
+
+def _first(
+    texts: Sequence[DefinitionText], find: Callable[[DefinitionText], Excerpt | None]
+) -> Excerpt | None:
+    """Return what is found in the first of the files that has it. Raises `DefinitionError` if none of them has."""
     unreadable: DefinitionError | None = None
     for text in texts:
         try:
-            excerpt = find_schedules(text) if source is None else find_excerpt(text, source)
+            if (excerpt := find(text)) is not None:
+                return excerpt
         except DefinitionError as error:
             unreadable = error
-        else:
-            if excerpt is not None:
-                path = Path(text.file).resolve()
-                return FoundDefinition(excerpt, definitions, _why_not(path, is_allowed=is_allowed))
     if unreadable is not None:
         raise unreadable
-    raise NotFoundError(f"the {what}: no group of its own in its file; to be changed there")
+    return None
 
 
 def _why_not(path: Path, *, is_allowed: bool) -> WhyNot | None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import DefinitionError
-from ultracrawl.service.editing.definition_files import FoundDefinition, find_definition
+from ultracrawl.service.editing.definition_files import FoundDefinition, check_new_name, find_definition
 from ultracrawl.service.editing.versions import Version, Versions, versions_folder
 from ultracrawl.service.editing.what_if import WhatIf, what_if
 from ultracrawl.sources import Project
@@ -30,15 +30,26 @@ class NotWritableError(WorkError):
 
 
 def save_definition(
-    project: Project, source: str | None, lines: str, revision: str, who: str, *, is_allowed: bool = True
+    project: Project,
+    source: str | None,
+    lines: str,
+    revision: str,
+    who: str,
+    *,
+    is_allowed: bool = True,
+    may_remove: bool = False,
 ) -> tuple[Version, WhatIf]:
     """Save the lines of a source, or of all schedules (None); returns the new version, and what it changes.
 
-    `revision` is that of the lines that were changed. Raises `EditedMeanwhileError` if the file has another one,
+    `revision` is that of the lines that were changed, empty for a source that is not there yet. With `may_remove` there
+    may be no lines. Raises `EditedMeanwhileError` if the file has another one,
     `NotWritableError`, `UserError` for what may not be saved, `NotFoundError` and `WorkError`.
     """
+    is_new = source is not None and source not in project.known_sources
+    if source is not None and is_new:
+        check_new_name(source)
     with _saving(project), Versions(project, source).adding() as added:
-        found = find_definition(project, source, is_allowed=is_allowed)
+        found = find_definition(project, source, is_allowed=is_allowed, may_be_new=is_new)
         if found.why_not is not None:
             raise NotWritableError(f"this definition cannot be saved here: {found.why_not.sentence}")
         latest = added.versions[-1] if added.versions else None
@@ -46,11 +57,11 @@ def save_definition(
             raise EditedMeanwhileError(
                 latest.who if latest is not None and latest.revision == found.excerpt.revision else ""
             )
-        answer = what_if(project, source, found, lines, with_urls=False)
+        answer = what_if(project, source, found, lines, with_urls=False, may_remove=may_remove)
         answer.check()
         added.add(revision, found.excerpt.shown, at=found.path.stat().st_mtime)
         _write(found, answer.draft.text)
-        saved = find_definition(project, source, is_allowed=is_allowed).excerpt
+        saved = find_definition(project, source, is_allowed=is_allowed, may_be_new=True).excerpt
         return added.add(saved.revision, saved.shown, who), answer
 
 
@@ -59,14 +70,16 @@ def undo_change(
 ) -> tuple[Version, WhatIf]:
     """Take back the latest version, if it has this revision and somebody has saved it here.
 
-    Raises what `save_definition` does, and `UserError` if there is nothing to take back.
+    A source, or schedules, that it added are removed. Raises what `save_definition` does, and `UserError` if there is
+    nothing to take back.
     """
     versions = Versions(project, source).all_versions()
     if not versions[1:] or not versions[0].who:
         raise UserError("there is no change that was saved here and could be taken back")
     if versions[0].revision != revision:
         raise EditedMeanwhileError
-    return save_definition(project, source, versions[1].lines, revision, who, is_allowed=is_allowed)
+    lines = versions[1].lines
+    return save_definition(project, source, lines, revision, who, is_allowed=is_allowed, may_remove=not lines)
 
 
 @contextmanager

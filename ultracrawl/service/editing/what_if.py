@@ -13,7 +13,7 @@ from ultracrawl.model.dates import iso
 from ultracrawl.run.inspection.definition_difference import DefinitionDifference, definition_difference
 from ultracrawl.service.editing.definition_files import FoundDefinition
 from ultracrawl.service.editing.reach import other_machines, wider_reach
-from ultracrawl.sources import Loaded, Project, usable_project
+from ultracrawl.sources import DataSource, Loaded, Project, usable_project
 from ultracrawl.sources.editing.draft import Draft, draft_of
 from ultracrawl.sources.loading.yaml_loader import load_definitions
 
@@ -61,13 +61,20 @@ class WhatIf:
 
 
 def what_if(
-    project: Project, source: str | None, found: FoundDefinition, lines: str, *, with_urls: bool = True
+    project: Project,
+    source: str | None,
+    found: FoundDefinition,
+    lines: str,
+    *,
+    with_urls: bool = True,
+    may_remove: bool = False,
 ) -> WhatIf:
     """Return what would be if a source, or all schedules (None), had these lines. Raises `UserError`.
 
-    `with_urls` judges all known URLs, which takes seconds for a hundred thousand; nothing else depends on it.
+    `with_urls` judges all known URLs, which takes seconds for a hundred thousand; nothing else depends on it. With
+    `may_remove` there may be no lines.
     """
-    draft = draft_of(found.excerpt, lines)
+    draft = draft_of(found.excerpt, lines, may_remove=may_remove)
     if draft.findings or draft.refused:
         return WhatIf(draft, draft.findings)
     present, changed = load_definitions(found.definitions), draft.load(found.definitions)
@@ -82,7 +89,9 @@ def what_if(
     if source not in after.sources:
         return WhatIf(draft, findings)
     new = after.sources[source]
-    problems = tuple(wider_reach(project, before.known_sources[source], new))
+    # A new source trusts no host before; what `defaults` have is for those whose start URLs are in the file.
+    old = before.known_sources.get(source) or DataSource(name=source)
+    problems = tuple(wider_reach(project, old, new))
     if problems or not with_urls:
         return WhatIf(draft, findings, problems)
     try:
@@ -119,7 +128,10 @@ class DraftLine:
 
 def draft_lines(found: FoundDefinition, lines: str, findings: tuple[Finding, ...]) -> list[DraftLine]:
     """Return the lines of a draft with those that it removes, and the findings about each."""
-    saved, wanted = found.excerpt.shown.split("\n"), lines.replace("\r\n", "\n").rstrip("\n").split("\n")
+    saved, wanted = (
+        found.excerpt.shown.split("\n") if found.excerpt.shown else [],
+        lines.replace("\r\n", "\n").rstrip("\n").split("\n"),
+    )
     first, file, result = found.excerpt.first_line, found.excerpt.definition.file, list[DraftLine]()
     for kind, begin, end, new_begin, new_end in difflib.SequenceMatcher(None, saved, wanted).get_opcodes():
         if kind != "equal":

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from ultracrawl.service.pages import cached_copy, login, preferences, provider_login, search_routes
 from ultracrawl.service.pages.admin.approvals import approval_routes
-from ultracrawl.service.pages.admin.definitions import definition_routes
+from ultracrawl.service.pages.admin.definitions import definition_routes, new_source
 from ultracrawl.service.pages.admin.records import access_page, log_routes
 from ultracrawl.service.pages.admin.schedules import schedule_routes
 from ultracrawl.service.pages.admin.sources import (
@@ -29,6 +29,7 @@ _ADMINISTRATION = (
     url_page,
     approval_routes,
     schedule_routes,
+    new_source,
     definition_routes,
     log_routes,
     access_page,

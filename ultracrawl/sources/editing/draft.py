@@ -62,19 +62,24 @@ class Draft:
         )
 
 
-def draft_of(excerpt: Excerpt, lines: str) -> Draft:
-    """Return what is different with other lines. Raises `UserError` if hidden values are not where they were."""
+def draft_of(excerpt: Excerpt, lines: str, *, may_remove: bool = False) -> Draft:
+    """Return what is different with other lines. Raises `UserError` if hidden values are not where they were.
+
+    With `may_remove` there may be none: the source, or the schedules, are no more.
+    """
     try:
         tree = excerpt.with_lines(lines)
     except DefinitionError as error:
         return Draft(excerpt, findings=error.findings)
+    if may_remove and not lines.strip():
+        return Draft(excerpt, tree.text, (OptionChange(excerpt.path, is_editable=True),))
     return Draft(excerpt, tree.text, tuple(_changes(excerpt, tree)))
 
 
 def _changes(excerpt: Excerpt, tree: YamlTree) -> Iterator[OptionChange]:
     before, rest = _separated(excerpt.tree.data, excerpt.path)
     after, new_rest = _separated(tree.data, excerpt.path)
-    is_gone = excerpt.path and after is None and before is not None
+    is_gone = excerpt.path and after is None and (before is not None or excerpt.glue)
     if is_gone or not is_same(rest, new_rest) or is_single_source(tree) is bool(excerpt.path):
         yield OUTSIDE
     if excerpt.path == (SCHEDULES,):
@@ -85,11 +90,12 @@ def _changes(excerpt: Excerpt, tree: YamlTree) -> Iterator[OptionChange]:
 
 
 def _separated(data: Data, path: OptionPath) -> tuple[Data, Data]:
-    """Return the data at a path, and those of the rest of the file."""
+    """Return the data at a path, and those of the rest of the file; a group that is empty counts as none."""
     if not path:
         return data, None
     name, *further = path
     if not isinstance(data, dict) or name not in data:
         return None, data
     own, rest = _separated(data[str(name)], tuple(further))
-    return own, {**data, str(name): rest}
+    others = {key: value for key, value in data.items() if key != name}
+    return own, others if rest is None or rest == {} else {**others, str(name): rest}

@@ -35,12 +35,14 @@ class Excerpt:
     path: OptionPath
     """Where they stand in the file; empty: the file is the source."""
     span: Span
-    """The place of the lines in the text, without the last line break."""
+    """The place of the lines in the text, without the last line break; empty where they are not there yet."""
+    glue: str = ""
+    """What comes before the lines if they are not there yet: at least the end of the line before."""
 
     @property
     def first_line(self) -> int:
         """The number of the first line, from 1."""
-        return self.definition.text.count("\n", 0, self.span[0]) + 1
+        return self.definition.text.count("\n", 0, self.span[0]) + self.glue.count("\n") + 1
 
     @cached_property
     def shown(self) -> str:
@@ -49,12 +51,14 @@ class Excerpt:
 
     @property
     def revision(self) -> str:
-        """What differs if the lines differ."""
+        """What differs if the lines differ; empty if they are not there yet."""
         start, end = self.span
+        if start == end:
+            return ""
         return hashlib.sha256(self.definition.text[start:end].encode(errors="surrogatepass")).hexdigest()[:32]
 
     def with_lines(self, lines: str) -> YamlTree:
-        """Return the whole file with other lines, in which hidden values are restored.
+        """Return the whole file with other lines, in which hidden values are restored; without lines if there are none.
 
         Raises `DefinitionError` if it is not YAML, `UserError` unless all hidden values are where they were: an alias
         would show one elsewhere.
@@ -72,10 +76,15 @@ class Excerpt:
         start, end = self.span
         text = self.definition.text
         parts = _LINE_END.sub("\n", lines).rstrip("\n").split(HIDDEN)
+        before = text[:start]
+        if not any(parts):  # then the line is not there either
+            before = before if self.glue else re.sub(r"(\r\n|\r|\n)\Z", "", before)
+        else:
+            before += self.glue
         if len(parts) != len(self._hidden) + 1:
             raise UserError(_MOVED)
-        line_end = "\r\n" if "\r\n" in text else "\n"
-        new, moved = text[:start] + parts[0].replace("\n", line_end), dict[int, int]()
+        line_end = _break(text)
+        new, moved = before + parts[0].replace("\n", line_end), dict[int, int]()
         for (first, last), part in zip(self._hidden, parts[1:], strict=True):
             moved[first] = len(new)
             new += text[first:last] + part.replace("\n", line_end)
@@ -118,6 +127,59 @@ def find_schedules(definition: DefinitionText) -> Excerpt | None:
     """Return the lines of all schedules; None if the file has none. Raises `DefinitionError` if it is not YAML."""
     tree = parse_yaml(definition.text, definition.file)
     return _excerpt(definition, tree, _member(tree.root, SCHEDULES), (SCHEDULES,))
+
+
+def place_for_source(definition: DefinitionText, source: str) -> Excerpt | None:
+    """Return the place for the lines of a new source, behind the last one; None if the file has no such place.
+
+    Raises `DefinitionError` if the file is not YAML.
+    """
+    tree = parse_yaml(definition.text, definition.file)
+    path, found = ("sources", source), _member(tree.root, "sources")
+    if is_single_source(tree):
+        return None
+    if found is None:
+        return _place_at_end(definition, tree, path, "sources:\n")
+    key, value = found
+    if isinstance(value, yaml.MappingNode) and not value.flow_style:
+        at = max(_end(definition.text, *pair) for pair in value.value)
+    elif isinstance(value, yaml.ScalarNode) and not value.value:
+        at = _line_end(definition.text, key.end_mark.index)
+    else:
+        return None
+    return Excerpt(definition, tree, path, (at, at), _break(definition.text))
+
+
+def place_for_schedules(definition: DefinitionText) -> Excerpt | None:
+    """Return the place for schedules, at the end of a file that has none; None if the file has one source.
+
+    Raises `DefinitionError` if the file is not YAML.
+    """
+    tree = parse_yaml(definition.text, definition.file)
+    return None if is_single_source(tree) else _place_at_end(definition, tree, (SCHEDULES,), "")
+
+
+def new_source_lines(place: Excerpt, start_url: str) -> str:
+    """Return lines of a new source with one start URL, indented as the other sources of its file."""
+    found = _member(place.tree.root, "sources")
+    mapping = found[1].value if found is not None and isinstance(found[1], yaml.MappingNode) else ()
+    indent = " " * next((key.start_mark.column for key, _ in mapping), 2)
+    urls = yaml.safe_dump([start_url], default_flow_style=True, width=10_000, allow_unicode=True).strip()
+    return f"{indent}{place.path[-1]}:\n{indent * 2}start_urls: {urls}"
+
+
+def _place_at_end(definition: DefinitionText, tree: YamlTree, path: OptionPath, header: str) -> Excerpt:
+    text = definition.text
+    at = len(text.rstrip())
+    at = _line_end(text, at)
+    line_end = _break(text)
+    return Excerpt(
+        definition, tree, path, (at, at), (line_end if at else "") + header.replace("\n", line_end)
+    )
+
+
+def _break(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _excerpt(

@@ -23,6 +23,7 @@ from ultracrawl.service.editing.what_if import WhatIf, draft_lines, what_if
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.pages.rendering import page_url
+from ultracrawl.sources.editing.excerpt import new_source_lines
 
 router = APIRouter(prefix=ADMIN, route_class=PageRoute)
 _PLACE, _SCHEDULES = "/sources/{name}/definition", "/definitions/schedules"
@@ -43,7 +44,7 @@ class _Answer(NamedTuple):
 @router.get("/definitions")
 def definitions_page(request: Request, state: State, _requester: Administrator) -> Response:
     """Return all sources, and the schedules, with the latest version of the definition of each."""
-    names = (*([None] if state.project.schedules else []), *state.project.known_sources)
+    names = (None, *state.project.known_sources)
     latest = {name: Versions(state.project, name).all_versions()[:1] for name in names}
     rows = sorted(latest.items(), key=lambda row: (-row[1][0].time if row[1] else 0.0, row[0] or ""))
     return render_admin(request, "admin/definitions.html", section="definitions", rows=rows)
@@ -56,8 +57,16 @@ def definition_page(
     _requester: Administrator,
     name: str,
     version: Version = None,
+    start_url: Annotated[str, Query(max_length=2000)] = "",
 ) -> Response:
-    """Return the lines of a definition to be changed, or those of a former version."""
+    """Return the lines of a definition to be changed, or those of a former version.
+
+    With `start_url` those of a new source, and what they would do.
+    """
+    if start_url and name not in state.project.known_sources:
+        found = definitions.found_definition(state, name, may_be_new=True)
+        lines = new_source_lines(found.excerpt, start_url)
+        return _page(request, state, name, found, _answered(state, name, found, lines))
     return _shown(request, state, name, version)
 
 
@@ -65,7 +74,7 @@ def definition_page(
 def schedules_page(
     request: Request, state: State, _requester: Administrator, version: Version = None
 ) -> Response:
-    """Return the lines of all schedules to be changed, or those of a former version."""
+    """Return the lines of all schedules to be changed, or those of a former version; of none an example."""
     return _shown(request, state, None, version)
 
 
@@ -116,11 +125,19 @@ async def undo_schedules(
 def _shown(request: Request, state: ApiState, name: str | None, version: int | None) -> Response:
     found = definitions.found_definition(state, name)
     lines = found.excerpt.shown if version is None else Versions(state.project, name).find(version).lines
+    if not lines and name is None:
+        lines = _example(state)
     return _page(request, state, name, found, _Answer(lines))
 
 
+def _example(state: ApiState) -> str:
+    """Return a schedule that people change into theirs."""
+    first = next(iter(state.project.sources), "NAME")
+    return f"schedules:\n  nightly:\n    sources: [{first}]\n    cron: 0 3 * * *"
+
+
 def _asked(request: Request, state: ApiState, name: str | None, form: dict[str, str]) -> Response:
-    found, lines = definitions.found_definition(state, name), _lines(form)
+    found, lines = definitions.found_definition(state, name, may_be_new=True), _lines(form)
     return _page(request, state, name, found, _answered(state, name, found, lines))
 
 
@@ -132,7 +149,7 @@ async def _saved(
         await definitions.saved_lines(state, name, order, request.state.requester.name, details)
     except (UserError, WorkError) as error:
         return await to_thread.run_sync(_refused, request, state, name, order, error)
-    return _back(request, name)
+    return _back(request, state, name)
 
 
 async def _undone(
@@ -140,7 +157,7 @@ async def _undone(
 ) -> Response:
     order = definitions.Undo(revision=form.get("revision", "")[:100])
     await definitions.undone(state, name, order, request.state.requester.name, details)
-    return _back(request, name)
+    return _back(request, state, name)
 
 
 def _lines(form: dict[str, str]) -> str:
@@ -162,7 +179,7 @@ def _refused(
     request: Request, state: ApiState, name: str | None, order: definitions.NewLines, error: Exception
 ) -> Response:
     """Return the page with lines that were not saved, so that nothing is lost."""
-    found = definitions.found_definition(state, name)
+    found = definitions.found_definition(state, name, may_be_new=True)
     answer = _answered(state, name, found, order.lines)
     is_late = found.excerpt.revision != order.revision
     problem = without_folders(request, error)
@@ -194,6 +211,7 @@ def _page(
         status,
         section="definitions",
         source=name,
+        is_new=name is not None and name not in state.project.known_sources,
         found=found,
         answer=answer,
         rows=rows,
@@ -209,6 +227,8 @@ def _present(versions: list[SavedVersion], found: FoundDefinition) -> SavedVersi
     return latest if latest is not None and latest.revision == found.excerpt.revision else None
 
 
-def _back(request: Request, name: str | None) -> Response:
+def _back(request: Request, state: ApiState, name: str | None) -> Response:
     place = _SCHEDULES if name is None else f"/sources/{quote(name, '')}/definition"
+    if name is not None and name not in state.project.known_sources:  # taken back, or not in force yet
+        place = "/definitions"
     return RedirectResponse(page_url(request, ADMIN + place), HTTPStatus.SEE_OTHER)
