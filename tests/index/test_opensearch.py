@@ -19,11 +19,13 @@ from index.test_index_engines import CHANGES, PIECES
 from support.memory_index import MemoryIndex
 from support.opensearch import own_index, send
 from support.project import LOOPBACK, Workspace
+from support.resource import Reply
+from support.server import Request
 from support.site import Site
 
 from ultracrawl.errors import IndexStoreError, UserError
-from ultracrawl.index import Deletion, IndexEngine, NewAnchors, SearchQuery
-from ultracrawl.index.engine import Json
+from ultracrawl.index import Deletion, FacetValue, IndexEngine, NewAnchors, SearchBudget, SearchQuery
+from ultracrawl.index.engine import Json, Reading
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.opensearch import OpenSearchIndex
 from ultracrawl.index.opensearch import opensearch_index as engine_module
@@ -31,6 +33,7 @@ from ultracrawl.index.opensearch.aliases import Alias
 from ultracrawl.index.opensearch.filling import Filling
 from ultracrawl.index.opensearch.server import Servers, StatusError
 from ultracrawl.index.project_index import index_config
+from ultracrawl.index.searching import Searcher
 from ultracrawl.model import DefinitionError
 from ultracrawl.rules.attributes.schema import SearchAttribute
 from ultracrawl.sources import Project, load_project, require
@@ -39,6 +42,7 @@ pytestmark = pytest.mark.servers
 
 EARLIER, LATER = (1 << 32) + 5, 2 << 32
 """Versions of changes."""
+JSON = (("Content-Type", "application/json"),)
 Options = dict[str, Json]
 Open = Callable[..., OpenSearchIndex]
 
@@ -95,8 +99,34 @@ def test_a_query_takes_few_requests(opened: Open, requests: list[str], query: Se
     index.apply(LIBRARY)
     requests.clear()
     index.search(query)
-    assert requests.count("_search") <= most, requests
-    assert set(requests) == {"_search", "_mapping"}
+    assert requests == ["_search"] * len(requests)
+    assert len(requests) <= most
+
+
+def test_a_query_that_is_read_again_asks_for_no_frequency_twice(opened: Open, requests: list[str]) -> None:
+    index = opened()
+    index.apply(LIBRARY)
+    query = SearchQuery("which grey heron builds a tower", suggest=False, budget=SearchBudget())
+    requests.clear()
+    readings = []
+    for reading in (Reading.ALL_WORDS, Reading.MOST_WORDS, Reading.ANY_WORD):
+        readings.append(index.search(replace(query, reading=reading)).total)
+    assert (readings[0], len(requests)) == (0, 4)
+    assert readings[-1] > 0
+
+
+def test_a_searcher_asks_no_more_than_its_engine(
+    options: Options, opened: Open, requests: list[str], tmp_path: Path
+) -> None:
+    opened({}).apply(LIBRARY)
+    index: Json = {"engine": "opensearch", **options}
+    sources = {name: {"start_urls": ["http://127.0.0.1/"]} for name in ("s", "t")}
+    (tmp_path / "ultracrawl.yaml").write_text(json.dumps({"index": index, "sources": sources}))
+    with Searcher(tmp_path / "ultracrawl.yaml") as searcher:
+        searcher.search("heron")  # it learns what is behind the alias, sources and languages
+        requests.clear()
+        assert searcher.search("grey egret").total == 2
+    assert requests == ["_search"] * 2
 
 
 def test_a_language_that_comes_later_is_stemmed(opened: Open) -> None:
@@ -131,6 +161,44 @@ def test_a_new_attribute_fills_a_new_index_and_leaves_no_other(opened: Open, opt
     assert second.count() == len(LIBRARY) + 1
     assert titles(second, "heron", where=(("Colour", "white"),)) == ["White"]
     assert first.count() == len(LIBRARY) + 1, "who had it open follows the alias"
+
+
+def test_who_has_an_index_open_searches_the_one_that_took_its_place(opened: Open) -> None:
+    first = opened({**ATTRIBUTES, "Colour": SearchAttribute("Colour")})
+    opened().apply(LIBRARY)
+    red = SearchQuery("heron", where=(("Colour", "red"),), facets=("Colour",))
+    assert first.search(red).total == 0, "there is no such field"
+    second = opened({**ATTRIBUTES, "Colour": SearchAttribute("Colour")})
+    second.apply([document("/new", "a red heron", "Red", Colour=["red"])])
+    found = first.search(red)
+    assert ([hit.title for hit in found.hits], found.facets["Colour"]) == (["Red"], (FacetValue("red", 1),))
+    second.clear()
+    assert titles(first) == []
+    second.apply(LIBRARY)
+    assert titles(first, "egret") == titles(second, "egret") != []
+
+
+def test_an_index_that_is_deleted_and_made_again_is_found(opened: Open, options: Options) -> None:
+    first = opened()
+    first.apply(LIBRARY)
+    assert titles(first, "egret")
+    assert send("DELETE", f"{options['url']}/{behind(options)[0]}") is not None
+    assert titles(first, "egret") == []
+    opened().apply(LIBRARY)
+    assert titles(first, "egret")
+
+
+def test_sources_of_other_processes_are_known_soon(opened: Open) -> None:
+    now = [0.0]
+    first = opened()
+    first._servers._clock = lambda: now[0]
+    first.apply([document("/a")])
+    assert first.sources() == ("s",)
+    opened().apply([document("/b", source="t")])
+    now[0] += 6
+    assert first.sources() == ("s", "t")
+    first.apply([Deletion("s", "/a")])
+    assert first.sources() == ("t",)
 
 
 def behind(options: Options) -> list[str]:
@@ -354,6 +422,60 @@ def test_what_is_refused_for_too_long_is_an_error(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(IndexStoreError):
         answers.servers().write([b"{}\n{}\n"])
     assert answers.bulks, "it gave up"
+
+
+@pytest.fixture
+def busy() -> Iterator[tuple[OpenSearchIndex, list[int], list[float]]]:
+    """An index, the status codes of its next searches, and the pauses between them."""
+    statuses: list[int] = []
+    pauses: list[float] = []
+    now = [0.0]
+
+    def wait(seconds: float) -> None:
+        pauses.append(seconds)
+        now[0] += seconds
+
+    def searched(request: Request) -> Reply:
+        if statuses:
+            return Reply(statuses.pop(0), (("Retry-After", "2"),) * (not pauses), b'{"error": "busy"}')
+        found: Json = {"hits": {"total": {"value": 0}, "hits": []}}
+        return Reply(200, JSON, json.dumps(found).encode())
+
+    behind: Json = {"birds-1": {"mappings": {"_meta": {"ultracrawl": {"schema": 1, "attributes": {}}}}}}
+    site = Site()
+    site.respond("/", headers=JSON, body=b'{"version": {"distribution": "opensearch", "number": "3.0.0"}}')
+    site.respond("/birds/_mapping", headers=JSON, body=json.dumps(behind).encode())
+    site.dynamic("/birds/_search*", searched)
+    with site.serve() as url:
+        index = OpenSearchIndex(Path(), {}, {"url": url, "name": "birds"})
+        index._servers._clock, index._servers._sleep = lambda: now[0], wait
+        yield index, statuses, pauses
+        index.close()
+
+
+def test_a_busy_server_is_asked_again_when_it_wants(
+    busy: tuple[OpenSearchIndex, list[int], list[float]],
+) -> None:
+    index, statuses, pauses = busy
+    statuses += [503, 429, 503]
+    assert index.search(SearchQuery("")).total == 0
+    assert pauses[0] == 2, "as the server says"
+    assert pauses[1:] == sorted(set(pauses[1:])), "the pauses grow"
+
+
+def test_a_server_that_stays_busy_is_an_error_in_time(
+    busy: tuple[OpenSearchIndex, list[int], list[float]],
+) -> None:
+    index, statuses, pauses = busy
+    statuses += [503] * 100
+    with pytest.raises(IndexStoreError):
+        index.search(SearchQuery(""))
+    assert 4 < sum(pauses) <= 5
+    pauses.clear()
+    statuses[:] = [400]
+    with pytest.raises(IndexStoreError):
+        index.search(SearchQuery(""))
+    assert pauses == [], "it would be refused again"
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,19 @@ class Alias:
     def __init__(self, servers: Servers, options: Mapping[str, Json]) -> None:
         self._servers = servers
         self._options = options
+        self._known: CurrentIndex | None = None
+
+    def known(self) -> CurrentIndex | None:
+        """Return what `current` found last, or asks for; another process may have replaced it since."""
+        return self._known or self.current()
+
+    def forget(self) -> None:
+        """Ask anew what is behind the alias."""
+        self._known = None
 
     def current(self) -> CurrentIndex | None:
         """Return the index behind the alias; None if there is none. Raises `UserError` if it is not ours."""
+        self._known = None
         found = self._servers.find("GET", f"/{self._servers.name}/_mapping")
         if not found:
             return None
@@ -41,7 +51,8 @@ class Alias:
         (name, meta), *others = known
         if others or meta is None or name == self._servers.name:
             raise UserError(f"{self._servers.where} is not one that ultracrawl made; choose another `name`")
-        return CurrentIndex(name, int(meta["schema"]), attributes_of(meta["attributes"]))
+        self._known = CurrentIndex(name, int(meta["schema"]), attributes_of(meta["attributes"]))
+        return self._known
 
     def blocks(self, index: CurrentIndex) -> list[str]:
         """Return the blocks of an index: `write` before it is replaced, `read_only_allow_delete` on a full disk."""
@@ -102,6 +113,7 @@ class Alias:
             {"remove_index": {"index": former.name}},
         ]
         self._servers.ask("POST", "/_aliases", {"actions": actions})
+        self.forget()
 
     @contextmanager
     def blocked(self, index: CurrentIndex) -> Iterator[None]:

@@ -29,6 +29,8 @@ from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 MARK = "ultracrawl"
 """The entry of the mapping's `_meta` by which an index is ours."""
+BEHIND = "behind"
+"""The aggregation of a search with the index that was searched."""
 MAX_RESULTS = 100_000
 """Hits that can be asked for, those before the offset included."""
 _LONGEST_KEYWORD = 8000

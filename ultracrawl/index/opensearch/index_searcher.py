@@ -1,9 +1,8 @@
-"""Runs one search: one request for the frequencies of its words, one for hits and counts."""
+"""Runs one search: its words' frequencies are learnt first, then one request is for hits and counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ultracrawl.errors import IndexDamagedError
@@ -22,7 +21,8 @@ from ultracrawl.index.opensearch.fields import (
     sort_field,
     stored_document,
 )
-from ultracrawl.index.opensearch.queries import Query, QueryCompiler, Term
+from ultracrawl.index.opensearch.frequencies import Ask, Frequencies, terms_of
+from ultracrawl.index.opensearch.queries import QueryCompiler, Term
 from ultracrawl.index.query.facets import (
     most_frequent,
     source_counts,
@@ -35,14 +35,9 @@ from ultracrawl.index.query.query_builder import build_query_tree
 from ultracrawl.index.query.scoring import STATISTICS_FIELDS
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import Node, Word, searched_words
-from ultracrawl.index.query.visibility import visible_to
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
-Ask = Callable[[Mapping[str, Json]], Mapping[str, Any]]
-"""Sends the body of a search; the answer is that of the server."""
-
 _MOST_SOURCES = 10_000
-_MOST_LANGUAGES = 500
 _WITH_TEXTS = 250
 """Hits up to which all texts come with the answer."""
 _READ_AHEAD = 100
@@ -61,16 +56,13 @@ class IndexSearcher:
         indexed: Mapping[str, SearchAttribute],
         attributes: Mapping[str, SearchAttribute],
         query: SearchQuery,
-        languages: frozenset[str] | None = None,
+        frequencies: Frequencies,
     ) -> None:
         self._ask = ask
         self._query = query
+        self._frequencies = frequencies
         self._attributes = attributes
         self._indexed = {name: one for name, one in attributes.items() if indexed.get(name) == one}
-        self._frequencies: dict[Term, int] = {}
-        self.languages = languages
-        """The languages of documents: of any that is not listed the stems of words are not asked for; None: all are."""
-        self._documents: int | None = None
         self._sources: dict[str, Mapping[str, Json]] = {}
         """The stored parts of documents that were read, by key."""
         self._order: list[str] = []
@@ -101,7 +93,7 @@ class IndexSearcher:
         total, hits = int(answer["hits"]["total"]["value"]), answer["hits"]["hits"]
         self._order = [str(hit["_id"]) for hit in hits]
         self._sources = {hit["_id"]: hit["_source"] for hit in hits if "_source" in hit}
-        matcher = Matcher(node, set(self.languages or ()), self._kept.folded)
+        matcher = Matcher(node, set(self._frequencies.languages or ()), self._kept.folded)
         found = [(float(hit.get("_score") or 0.0), str(hit["_id"])) for hit in hits]
         ranked: Iterable[tuple[float, str]] = (
             with_ordered_values(found, attribute, self._document)
@@ -122,10 +114,7 @@ class IndexSearcher:
     @property
     def document_count(self) -> int:
         """See `IndexStatistics.document_count`."""
-        if self._documents is None:
-            self._learn([])
-        assert self._documents is not None
-        return self._documents
+        return self._frequencies.documents
 
     def document_frequency(self, word: str) -> int:
         """See `IndexStatistics.document_frequency`."""
@@ -134,7 +123,7 @@ class IndexSearcher:
     def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
         """See `IndexStatistics.document_frequencies`: one request for all words that are not known yet."""
         wanted = list(words)
-        self._learn([(name, word) for word in wanted for name in STATISTICS_FIELDS])
+        self._frequencies.learn([(name, word) for word in wanted for name in STATISTICS_FIELDS])
         return {word: max(self._frequencies[name, word] for name in STATISTICS_FIELDS) for word in wanted}
 
     def find_document(self, wanted: Node) -> IndexDocument | None:
@@ -149,48 +138,27 @@ class IndexSearcher:
         return _decoded(hits[0]["_source"]) if hits else None
 
     def _compiler(self, budget: SearchBudget | None = None) -> QueryCompiler:
-        known = self._frequencies.__getitem__
-        return QueryCompiler(self._indexed, known, self._documents or 0, budget, self.languages)
+        known = self._frequencies
+        return QueryCompiler(
+            self._indexed, known.__getitem__, lambda: known.documents, budget, known.languages
+        )
 
     def _learn_terms(self, node: Node) -> None:
         """Learn how often the terms of a tree occur; again, if there are documents in more languages than before."""
-        before = self.languages
+        before = self._frequencies.languages
         needed: dict[Term, None] = {}
 
         def note(term: Term) -> int:
             needed[term] = None
             return 1
 
-        QueryCompiler(self._indexed, note, 1, languages=before).compile_node(node)
+        QueryCompiler(self._indexed, note, lambda: 1, languages=before).compile_node(node)
         words = (leaf.word for leaf in searched_words(node) if isinstance(leaf, Word))
         needed |= dict.fromkeys((name, word) for word in words for name in STATISTICS_FIELDS)
-        self._learn(needed)
-        if before is not None and self.languages is not None and not self.languages <= before:
+        self._frequencies.learn(needed)
+        languages = self._frequencies.languages
+        if before is not None and languages is not None and not languages <= before:
             self._learn_terms(node)
-
-    def _learn(self, terms: Iterable[Term]) -> None:
-        """Ask for the document frequencies of terms, among the documents that the searcher may see."""
-        unknown = [term for term in dict.fromkeys(terms) if term not in self._frequencies]
-        if not unknown and self._documents is not None:
-            return
-        filters: list[Json] = [{"term": {name: {"value": word}}} for name, word in unknown]
-        aggregations: dict[str, Json] = {"languages": _terms("language", _MOST_LANGUAGES)}
-        if filters:
-            aggregations["terms"] = {"filters": {"filters": filters}}
-        query: Query = {"bool": {"filter": [self._visible]}}
-        body: Mapping[str, Json] = {"size": 0, "track_total_hits": True, "query": query, "aggs": aggregations}
-        answer = self._ask(body)
-        found = answer["aggregations"]
-        counts = [bucket["doc_count"] for bucket in found["terms"]["buckets"]] if filters else []
-        self._frequencies |= dict(zip(unknown, counts, strict=True))
-        self._documents = int(answer["hits"]["total"]["value"])
-        self.languages = frozenset(bucket["key"] for bucket in found["languages"]["buckets"])
-
-    @cached_property
-    def _visible(self) -> Query:
-        """The query of the documents that the searcher may see."""
-        node = visible_to(self._query.principals, self._query.excluded_sources)
-        return QueryCompiler(self._indexed, lambda _: 0, 0).compile_node(node)
 
     def _order_by(self, attribute: SearchAttribute, *, descending: bool) -> Json:
         if attribute.name not in self._indexed:
@@ -213,11 +181,11 @@ class IndexSearcher:
 
     def _counts(self, facets: list[SearchAttribute], *, sources: bool) -> dict[str, Json]:
         """Return the aggregations of facets and sources."""
-        made: dict[str, Json] = {"sources": _terms("source", _MOST_SOURCES)} if sources else {}
+        made: dict[str, Json] = {"sources": terms_of("source", _MOST_SOURCES)} if sources else {}
         limit = self._query.facet_limit
         for facet in facets if limit > 0 else ():
             if facet.name in self._indexed:
-                counted = _terms(facet_field(facet), limit)
+                counted = terms_of(facet_field(facet), limit)
                 if facet.type is AttributeType.STRING:
                     example: Json = {"size": 1, "_source": False, "docvalue_fields": [shown_field(facet)]}
                     counted["aggs"] = {"example": {"top_hits": example}}
@@ -252,10 +220,6 @@ class IndexSearcher:
         if facet.type is not AttributeType.STRING:
             return tuple(best)
         return tuple(with_original_case(one, _example(facet, buckets[one.value])) for one in best)
-
-
-def _terms(field: str, size: int) -> dict[str, Json]:
-    return {"terms": {"field": field, "size": size, "order": [{"_count": "desc"}, {"_key": "asc"}]}}
 
 
 def _key(facet: SearchAttribute, key: object) -> str | float:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.index.changes import last_changes, with_anchors
@@ -26,9 +27,14 @@ from ultracrawl.index.opensearch.server import Servers
 from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
+if TYPE_CHECKING:
+    from ultracrawl.index.opensearch.searches import Searches
+
 logger = logging.getLogger(__name__)
 
 _MOST_SOURCES = 10_000
+_SOURCES_SECONDS = 5.0
+"""Seconds for which the names of the sources are kept: another process may add one."""
 _MARKED: list[Json] = ["identity"]
 _STORED: list[Json] = ["stored"]
 
@@ -49,8 +55,8 @@ class OpenSearchIndex:
         self._servers = Servers(options or {})
         self._alias = Alias(self._servers, options or {})
         self._attributes = dict(attributes)
-        self._languages: frozenset[str] | None = None
-        """The languages of documents, as the last search found them."""
+        self._sources: tuple[float, tuple[str, ...]] | None = None
+        """The names of the sources, and until when they are kept."""
 
     def apply(self, changes: Iterable[Change]) -> int:
         """See `IndexEngine.apply`."""
@@ -68,26 +74,20 @@ class OpenSearchIndex:
             (key, new_document(one, known) if isinstance(one, IndexDocument) else None, version)
             for key, one in made.items()
         )
+        self._sources = None
         self._servers.write(bulk_lines(self._servers.name, rows), by_alias=True)
         self._alias.refresh(self._servers.name)
         return sum(isinstance(change, IndexDocument) for change in last.values())
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
-        from ultracrawl.index.opensearch.index_searcher import IndexSearcher  # noqa: PLC0415 - writers need none
+        return self._searches.search(query)
 
-        index = self._alias.current()
-        if index is None:
-            return IndexSearcher(_nothing, {}, self._attributes, query).run()
-        path = f"/{self._servers.name}/_search"  # the alias: the index may be replaced at any time
-        searcher = IndexSearcher(
-            # Lengths of fields are compared with the average of all shards.
-            lambda body: self._servers.ask("POST", path, body, search_type="dfs_query_then_fetch"),
-            index.attributes, self._attributes, query, self._languages,
-        )  # fmt: skip
-        result = searcher.run()
-        self._languages = searcher.languages
-        return result
+    @cached_property
+    def _searches(self) -> Searches:
+        from ultracrawl.index.opensearch.searches import Searches  # noqa: PLC0415 - writers need none
+
+        return Searches(self._servers, self._alias, self._attributes)
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
@@ -96,8 +96,10 @@ class OpenSearchIndex:
         return int(found["count"]) if found else 0
 
     def sources(self) -> tuple[str, ...]:
-        """See `IndexEngine.sources`."""
-        return tuple(self._source_counts())
+        """See `IndexEngine.sources`; what other processes add or remove is known after five seconds."""
+        if self._sources is None or self._sources[0] <= self._servers.now():
+            self._sources = self._servers.now() + _SOURCES_SECONDS, tuple(self._source_counts())
+        return self._sources[1]
 
     def urls(self, source: str = "") -> list[tuple[str, str]]:
         """See `IndexEngine.urls`."""
@@ -168,6 +170,7 @@ class OpenSearchIndex:
 
     def clear(self) -> None:
         """See `IndexEngine.clear`; the old index is deleted."""
+        self._sources = None
         index = self._alias.current()
         if index is None:
             self._alias.create_first(self._attributes)
@@ -238,15 +241,3 @@ class OpenSearchIndex:
         found = self._servers.find("POST", f"/{self._servers.name}/_search", body)
         buckets = found["aggregations"]["sources"]["buckets"] if found else []
         return {str(one["key"]): int(one["doc_count"]) for one in buckets}
-
-
-def _nothing(body: Mapping[str, Json]) -> Mapping[str, Any]:
-    """Return the answer of an index without documents."""
-    aggregations: dict[str, Any] = {}
-    asked = body.get("aggs")
-    for name, one in asked.items() if isinstance(asked, dict) else ():
-        filters = one.get("filters") if isinstance(one, dict) else None
-        listed = filters["filters"] if isinstance(filters, dict) else []
-        empty = [{"doc_count": 0}] * len(listed) if isinstance(listed, list) else []
-        aggregations[name] = {"buckets": empty}
-    return {"hits": {"total": {"value": 0}, "hits": []}, "aggregations": aggregations}

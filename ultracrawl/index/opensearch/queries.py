@@ -34,7 +34,7 @@ class QueryCompiler:
     """Compiles queries.
 
     `attributes` are those that the index has fields for. `frequency` returns the document frequency of a term, and
-    `documents` is the number of all documents. Words of documents were stemmed by the rules of `languages`
+    `documents` the number of all documents. Words of documents were stemmed by the rules of `languages`
     (None: of any).
     """
 
@@ -42,7 +42,7 @@ class QueryCompiler:
         self,
         attributes: Mapping[str, SearchAttribute],
         frequency: Callable[[Term], int],
-        documents: int,
+        documents: Callable[[], int],
         budget: SearchBudget | None = None,
         languages: Collection[str] | None = None,
     ) -> None:
@@ -119,11 +119,11 @@ class QueryCompiler:
         if isinstance(node, tree.Prefix):
             return unscored(_beginning(name, node.prefix))
         found = node.words if isinstance(node, tree.Phrase) else (node.word,)
-        weight = sum(idf(self._documents, self._frequency((name, word))) for word in found)
+        weight = sum(idf(self._documents(), self._frequency((name, word))) for word in found)
         return _boosted(_phrase(name, found), weight)
 
     def _rarity(self, word: str) -> float:
-        return idf(self._documents, max(self._frequency((field.name, word)) for field in FIELDS))
+        return idf(self._documents(), max(self._frequency((field.name, word)) for field in FIELDS))
 
     def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
         """Return the query of a word and its forms, all with the idf of the field that has the word most often.
@@ -136,7 +136,8 @@ class QueryCompiler:
         ]
         if not self._budget.spend(sum(form.documents for _, found in forms for form in found)):
             return NOTHING
-        rarity = idf(self._documents, max(matching_documents(found, self._documents) for _, found in forms))
+        documents = self._documents()
+        rarity = idf(documents, max(matching_documents(found, documents) for _, found in forms))
         queries = (_best_form(found, field.weight * rarity) for field, found in forms)
         return _any([query for query in queries if query is not None])
 

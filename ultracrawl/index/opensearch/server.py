@@ -25,6 +25,7 @@ BULK_BYTES = 5 << 20
 RETRY_SECONDS = 60.0
 """Seconds for which documents are sent again that a busy server refused."""
 _FIRST_PAUSE = 0.5
+_FIRST_SEARCH_PAUSE = 0.1
 _OLDEST = (2, 19)
 """The first version that is supported."""
 _BUSY = frozenset({429, 502, 503, 504})
@@ -45,11 +46,18 @@ Answer = Mapping[str, Any]
 class StatusError(IndexStoreError):
     """The servers answered with an error."""
 
-    def __init__(self, message: str, status: int, kind: str = "") -> None:
+    def __init__(self, message: str, status: int, kind: str = "", retry_after: float = 0.0) -> None:
         super().__init__(message)
         self.status = status
         self.kind = kind
         """The type of the error, as the servers call it."""
+        self.retry_after = retry_after
+        """Seconds after which the server wants to be asked again; 0 if it does not say."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the same request may succeed later."""
+        return self.status in _BUSY
 
 
 class Servers:
@@ -82,11 +90,14 @@ class Servers:
     def _client(self) -> OpenSearch:
         from opensearchpy import OpenSearch  # noqa: PLC0415 - slow; a definition may name an index that is not used
 
+        from ultracrawl.index.opensearch.connection import Connection  # noqa: PLC0415 - it needs the client
+
         logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # our errors say what failed
         user, password, key = (str(self._options.get(name) or "") for name in ("user", "password", "key"))
         authority: dict[str, Any] = {"ca_certs": str(self._options["ca"])} if self._options.get("ca") else {}
         return OpenSearch(
             hosts=self._urls,
+            connection_class=Connection,
             http_auth=(user, password) if user else None,
             headers={"Authorization": f"ApiKey {key}"} if key else None,
             timeout=REQUEST_SECONDS,
@@ -103,6 +114,30 @@ class Servers:
             self._is_supported = True
         return self._answer(method, path, body, parameters)
 
+    def now(self) -> float:
+        """Return the time in seconds, by a clock that is never set back."""
+        return self._clock()
+
+    def ask_patiently(
+        self, method: str, path: str, body: object, *, until: float, **parameters: Json
+    ) -> Answer:
+        """Return the answer to a request, which is sent again `until` a time of `now` while servers are busy.
+
+        Pauses grow, or are those that a server names. Raises `IndexStoreError`, see `ask`.
+        """
+        pause = _FIRST_SEARCH_PAUSE
+        while True:
+            try:
+                return self.ask(method, path, body, **parameters)
+            except StatusError as error:
+                if not error.is_busy:
+                    raise
+                wait = max(pause, error.retry_after)
+                if self._clock() + wait > until:
+                    raise IndexStoreError(f"{error}; try again later") from None
+                self._sleep(wait)
+                pause *= 2
+
     def _answer(
         self, method: str, path: str, body: object = None, parameters: Mapping[str, Json] | None = None
     ) -> Answer:
@@ -114,7 +149,8 @@ class Servers:
             if error.status_code == _UNSENT:
                 raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
             message = f"{self.where} answers {error.status_code}: {_reason(error.info)}"
-            raise StatusError(message, int(error.status_code), _kind(error.info)) from None
+            wait = getattr(error, "retry_after", 0.0)
+            raise StatusError(message, int(error.status_code), _kind(error.info), wait) from None
         except exceptions.OpenSearchException as error:
             raise IndexStoreError(f"{self.where} cannot be used: {type(error).__name__}") from None
         return cast(Answer, found if isinstance(found, Mapping) else {})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ultracrawl.index.engine import NO_WORDS, HasCommits, IndexDocument, IndexEngine, SearchQuery
@@ -18,6 +19,8 @@ LANGUAGE = "Language"
 """The search attribute with the language of a document."""
 _MOST_TAGS = 200
 """Language tags of a source that are counted, the most frequent ones."""
+_KEPT_SECONDS = 60.0
+"""Seconds for which languages are kept of an engine that does not name its commits."""
 
 
 def preferred_language(query: SearchQuery) -> str:
@@ -67,12 +70,18 @@ class LanguagePreference:
 class UsualLanguages:
     """Knows the usual language of each source of an index: that of its start page, else that of most documents.
 
-    The index is asked once for each commit. If start pages have different languages, the documents decide.
+    The index is asked once for each commit, one that does not name its commits once a minute. If start pages have
+    different languages, the documents decide.
     """
 
-    def __init__(self, index: IndexEngine, starts: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self,
+        index: IndexEngine,
+        starts: Mapping[str, Sequence[str]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Take the start URLs of each source."""
-        self._index, self._starts = index, starts
+        self._index, self._starts, self._clock = index, starts, clock
         self._commit: Hashable | None = None
         self._tags: dict[str, Mapping[str, int]] = {}
         """The number of documents by language tag, by source; of all sources under an empty name."""
@@ -86,8 +95,10 @@ class UsualLanguages:
         is_ranked = query.limit and query.text and not (query.sort or query.like)
         if not is_ranked or preferred_language(query):
             return query
-        commit = self._index.commit_id() if isinstance(self._index, HasCommits) else None
-        if commit is None or commit != self._commit:
+        commit: Hashable = (
+            self._index.commit_id() if isinstance(self._index, HasCommits) else self._clock() // _KEPT_SECONDS
+        )
+        if commit != self._commit:
             self._commit, self._tags, self._foreign = commit, {}, {}
         if len(set(map(language_code, self._tags_of("")))) < 2:
             return query
