@@ -13,6 +13,7 @@ from support.named import named
 from support.project import ROOT, Workspace
 from support.sentences import sentence
 
+from ultracrawl import __version__
 from ultracrawl.content.converters.registry import converter_for, converter_table, missing, type_of_name
 from ultracrawl.errors import UserError
 from ultracrawl.index.engines import IndexConfig, open_index
@@ -24,7 +25,7 @@ from ultracrawl.sources.filter_files.custom_functions import installed_functions
 from ultracrawl.sources.filter_files.filter_file import read_filters
 from ultracrawl.sources.mistakes import format_names
 from ultracrawl.system import plugins
-from ultracrawl.system.plugins import CONVERTERS, ENGINES, REWRITERS, SOURCE_KINDS, PluginError
+from ultracrawl.system.plugins import CONVERTERS, ENGINES, REWRITERS, SOURCE_KINDS, STORES, PluginError
 
 Bring = Callable[..., None]
 Define = Callable[..., Project]
@@ -34,11 +35,16 @@ Define = Callable[..., Project]
 def bring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bring:
     """Have a package installed with entry points, and modules with the code of each."""
 
-    def install(package: str, group: str, modules: dict[str, str] | None = None, **entries: str) -> None:
+    def install(
+        package: str, group: str, modules: dict[str, str] | None = None, *requires: str, **entries: str
+    ) -> None:
         folder = tmp_path / package
         about = folder / f"{package}-1.0.dist-info"
         about.mkdir(parents=True)
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        needs = "".join(f"Requires-Dist: {one}\n" for one in requires)
+        (about / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n{needs}\nRequires-Dist: ultracrawl<0.1\n"
+        )
         lines = [f"{name.replace('_', '-')} = {value}" for name, value in entries.items()]
         (about / "entry_points.txt").write_text("\n".join([f"[ultracrawl.{group}]", *lines]))
         for name, code in (modules or {}).items():
@@ -72,7 +78,7 @@ def test_nothing_is_imported_before_it_is_loaded(bring: Bring) -> None:
     bring(
         "far",
         "engines",
-        {"far_engine": "def open_it(*, path, attributes):\n    return 'opened'\n"},
+        FAR,
         far="far_engine:open_it",
     )
     assert "far" in ENGINES.names
@@ -80,15 +86,60 @@ def test_nothing_is_imported_before_it_is_loaded(bring: Bring) -> None:
     assert open_index(IndexConfig("far", Path())) == "opened"
 
 
+FAR = {"far_engine": "def open_it(*, path, attributes):\n    return 'opened'\n"}
+
+
+@pytest.mark.parametrize(
+    "requires",
+    [
+        [],
+        ["ultracrawl"],
+        ["ultracrawl[serve]>=0.1,<99"],
+        [f"ultracrawl=={__version__}"],
+        ["ultracrawl<0.1; extra == 'old'"],
+        ["ultracrawl-birds<0.1", "other<0.1"],
+        ["ultracrawl ???"],
+    ],
+)
+def test_a_package_that_serves_this_version_is_loaded(bring: Bring, requires: list[str]) -> None:
+    bring("far", "engines", FAR, *requires, far="far_engine:open_it")
+    assert open_index(IndexConfig("far", Path())) == "opened"
+
+
+@pytest.mark.parametrize(
+    "requires",
+    [
+        ["ultracrawl<0.1"],
+        ["UltraCrawl (>=99)"],
+        ["other", "ultracrawl[serve]>=0.1,<0.1.0; python_version > '3'"],
+    ],
+)
+def test_a_package_for_other_versions_is_named_and_not_imported(bring: Bring, requires: list[str]) -> None:
+    bring("far", "engines", FAR, *requires, far="far_engine:open_it")
+    with pytest.raises(PluginError) as raised:
+        open_index(IndexConfig("far", Path()))
+    assert "package far " in str(raised.value)
+    assert __version__ in str(raised.value)
+    assert "far_engine" not in sys.modules
+
+
+def test_a_command_says_in_a_line_that_a_package_is_for_other_versions(bring: Bring, tmp_path: Path) -> None:
+    bring("far", "engines", FAR, "ultracrawl<0.1", far="far_engine:open_it")
+    workspace = Workspace(tmp_path)
+    workspace.write({"index": {"engine": "far"}, "sources": {"s": {"start_urls": ["http://birds.example/"]}}})
+    ended = workspace.command("search", "heron", PYTHONPATH=f"{ROOT}:{tmp_path / 'far'}")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+
+
 @pytest.mark.parametrize(
     ("top", "source", "expected"),
     [
         ({"index": {"engine": "wosh"}}, {}, "index.engine: there is no index engine `wosh`; write `whoosh`"),
         (
-            {"state": {"engine": "postgresql"}},
+            {"state": {"engine": "paper"}},
             {},
-            "state.engine: there is no state store `postgresql`; "
-            "write `memory` or `sqlite`, or install the package that brings it",
+            "state.engine: there is no state store `paper`; "
+            f"write {format_names(sorted(STORES.names))}, or install the package that brings it",
         ),
         (
             {"indexes": {"more": {"engine": "memory", "path": "x"}}},

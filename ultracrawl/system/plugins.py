@@ -15,8 +15,13 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ultracrawl import __version__
 from ultracrawl.errors import AdvisedError, UserError
+
+if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
 
 PREFIX = "ultracrawl."
 """Prefix of our entry-point groups, and of the references of the built-in plug-ins."""
@@ -48,7 +53,11 @@ class Plugin:
         return str(Distribution.at(self.origin).name)
 
     def load(self) -> object:
-        """Import the plug-in. Raises `PluginError` if that fails; a `UserError` of the plug-in passes through."""
+        """Import the plug-in. Raises `PluginError` if that fails, or its package is for other versions of ultracrawl.
+
+        A `UserError` of the plug-in passes through.
+        """
+        self._check_versions()
         try:
             module, _, attributes = self.reference.partition(":")
             loaded: object = reduce(
@@ -61,6 +70,21 @@ class Plugin:
             instead = f"update or uninstall the package {self.package}"
             raise PluginError(f"{self} cannot be loaded: {detail}", instead) from error
         return loaded
+
+    def _check_versions(self) -> None:
+        """Raise `PluginError` if the package requires other versions of ultracrawl than this one."""
+        if self.origin is None or self.reference.startswith(PREFIX):
+            return
+        unfit = [
+            wanted
+            for wanted in _required_versions(self.origin)
+            if not wanted.contains(__version__, prereleases=True)
+        ]
+        if unfit:
+            raise PluginError(
+                f"{self} is for ultracrawl {' and '.join(map(str, unfit))}, and this is {__version__}",
+                f"update the package {self.package}, or install a version of ultracrawl that it is for",
+            )
 
     def wrong_type_error(self, wanted: str) -> PluginError:
         """Return the error for a loaded plug-in that is not what its group requires."""
@@ -198,6 +222,25 @@ def _entry_points(path: Iterable[str]) -> Iterator[tuple[Path, str]]:
                         text = package.joinpath("entry_points.txt").read_text("utf-8", "replace")
                         if f"[{PREFIX}" in text:
                             yield package, text
+
+
+def _required_versions(package: Path) -> Iterator[SpecifierSet]:
+    """Yield the versions of ultracrawl, such as `>=0.1,<0.2`, that the metadata of a package require."""
+    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - third-party plug-ins only
+
+    for name in ("METADATA", "PKG-INFO"):
+        with suppress(OSError):
+            headers = package.joinpath(name).read_text("utf-8", "replace").partition("\n\n")[0]
+            for line in headers.splitlines():
+                header, _, value = line.partition(":")
+                if header.lower() == "requires-dist" and value.strip().lower().startswith("ultracrawl"):
+                    with suppress(InvalidRequirement):  # what `pip` cannot read requires nothing
+                        wanted = Requirement(value)
+                        is_meant = wanted.name.lower() == "ultracrawl" and (
+                            wanted.marker is None or wanted.marker.evaluate({"extra": ""})
+                        )
+                        if is_meant and wanted.specifier:
+                            yield wanted.specifier
 
 
 CONVERTERS = PluginGroup("converters", "converters")
