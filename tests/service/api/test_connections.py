@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import Awaitable, Callable
 
 import httpx
@@ -91,6 +92,25 @@ def test_a_request_arrives_within_seconds(api: Api, begin: bytes, limit: float) 
         assert problem_of(b"HTTP/1.1 408" + said.rpartition(b"HTTP/1.1 408")[2])["status"] == 408
 
     run(api, trial)
+
+
+def test_the_parts_of_an_answer_are_sent_at_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the body waits until the client has confirmed the head, which takes it 40 ms."""
+    found: list[int] = []
+    made = connections.BoundedConnection.connection_made
+
+    def noted(self: connections.BoundedConnection, transport: asyncio.Transport) -> None:
+        opened = transport.get_extra_info("socket")
+        found.append(opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        made(self, transport)
+
+    monkeypatch.setattr(connections.BoundedConnection, "connection_made", noted)
+
+    async def trial(served: Served) -> None:
+        await served.health()
+
+    run(api, trial)
+    assert found == [1]
 
 
 def test_a_silent_connection_is_closed_without_a_word(api: Api) -> None:

@@ -54,7 +54,8 @@ class ApiServer(uvicorn.Server):
 def open_socket(host: str, port: int) -> socket.socket:
     """Return the socket of the API, already listening. Raises `UserError`, `WorkError`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    opened = socket.socket(family, socket.SOCK_STREAM)
+    # With its protocol: asyncio sends the parts of an answer at once (TCP_NODELAY) only where a socket names it.
+    opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind((host, port))
