@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 from array import array
+from collections import Counter
 from dataclasses import replace
+from random import Random
 
 import pytest
 from stores.conftest import Place
@@ -167,6 +169,37 @@ def test_dropped_urls_leave_table_and_queue(state: Store) -> None:
     state.drop_urls([1])
     assert set(state.records.known_urls([1, 2])) == {2}
     assert [one.key for one in state.queue.entries_of("h", 9)] == [2]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_are_those_of_the_records_whatever_was_written(state: Store, seed: int) -> None:
+    chance = Random(seed)
+    state.begin_run(NOW, "")
+    outcomes = list(UrlOutcome)
+    for _ in range(60):
+        one = entry(chance.randrange(12))
+        known = state.records.get_record(one.key)
+        if known is None:
+            state.records.discover_url(one, NOW, queued=chance.random() < 0.8)
+        elif chance.random() < 0.2:
+            state.drop_urls([one.key])
+        else:
+            stored = {"indexed": chance.random() < 0.5, "submitted": chance.random() < 0.5}
+            record = replace(known, outcome=chance.choice(outcomes), **stored)
+            state.records.finish_url(one, record) if chance.random() < 0.5 else state.records.amend_record(
+                one.key, record
+            )
+        if chance.random() < 0.3:
+            state.documents.mark_indexed([(one.key, chance.random() < 0.5)])
+            state.flush()
+    state.flush()
+    records, numbers = list(state.records.all_records()), state.records.count_urls()
+    assert numbers.outcomes == Counter(record.outcome for record in records)
+    assert (numbers.known, numbers.indexed, numbers.documents) == (
+        len(records),
+        sum(record.indexed for record in records),
+        sum(record.indexed or record.submitted for record in records),
+    )
 
 
 def test_a_second_writer_reads_who_holds_the_lock(kept: Place) -> None:

@@ -25,7 +25,7 @@ CHECKPOINT_PAGES = 8000
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 """The schema of a file."""
-SCHEMA_VERSION = 30
+SCHEMA_VERSION = 31
 """The version of `SCHEMA`; files of other versions are refused."""
 
 COMPANIONS = ("-wal", "-shm")

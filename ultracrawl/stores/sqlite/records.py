@@ -24,9 +24,7 @@ _INSERT_DISCOVERED = """
     INSERT INTO url (id, key, url, site, depth, display_url, hops, first_seen) VALUES (?,?,?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
 _SELECT_IDS = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))"
-_COUNT_BY_OUTCOME = (
-    "SELECT outcome, count(*), sum(indexed), sum(indexed OR submitted) FROM url GROUP BY outcome"
-)
+_COUNT_BY_OUTCOME = "SELECT outcome, urls, indexed, documents FROM tally WHERE urls>0"
 _COUNT_VISITED = """
     SELECT outcome, count(*) FROM url
     WHERE last_fetched>=? AND id NOT IN (SELECT id FROM queue) GROUP BY outcome"""

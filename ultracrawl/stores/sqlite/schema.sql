@@ -158,3 +158,27 @@ CREATE TABLE copy (key INTEGER PRIMARY KEY, checksum TEXT NOT NULL, holds INTEGE
 CREATE INDEX copy_checksum ON copy (checksum);
 CREATE TRIGGER url_copy_gone AFTER DELETE ON url BEGIN DELETE FROM copy WHERE key=old.key; END;
 CREATE TABLE depth_due (key INTEGER PRIMARY KEY, dropped BLOB NOT NULL);
+-- The numbers of URLs by outcome: whoever looks at a source would otherwise read all its rows.
+CREATE TABLE tally (
+    outcome TEXT PRIMARY KEY,
+    urls INTEGER NOT NULL,
+    indexed INTEGER NOT NULL,
+    documents INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TRIGGER url_counted AFTER INSERT ON url BEGIN
+    INSERT INTO tally VALUES (new.outcome, 1, new.indexed, new.indexed OR new.submitted)
+    ON CONFLICT (outcome) DO UPDATE SET
+        urls=urls+1, indexed=indexed+excluded.indexed, documents=documents+excluded.documents;
+END;
+CREATE TRIGGER url_uncounted AFTER DELETE ON url BEGIN
+    UPDATE tally SET urls=urls-1, indexed=indexed-old.indexed, documents=documents-(old.indexed OR old.submitted)
+    WHERE outcome=old.outcome;
+END;
+CREATE TRIGGER url_counted_again AFTER UPDATE OF outcome, indexed, submitted ON url
+WHEN old.outcome<>new.outcome OR old.indexed<>new.indexed OR old.submitted<>new.submitted BEGIN
+    UPDATE tally SET urls=urls-1, indexed=indexed-old.indexed, documents=documents-(old.indexed OR old.submitted)
+    WHERE outcome=old.outcome;
+    INSERT INTO tally VALUES (new.outcome, 1, new.indexed, new.indexed OR new.submitted)
+    ON CONFLICT (outcome) DO UPDATE SET
+        urls=urls+1, indexed=indexed+excluded.indexed, documents=documents+excluded.documents;
+END;
