@@ -1,0 +1,225 @@
+"""Who may do what, for every route of the application: roles, forged forms, other sites, links that lead nowhere."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+import pytest
+from lxml.html import document_fromstring
+from service.pages.admin.conftest import Administration
+from support.in_process import InProcessWorkspace
+from support.pages import bird_site
+
+from ultracrawl.model import ScheduleStatus
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.tokens import TokenStore
+from ultracrawl.service.api.access import CSRF_HEADER
+from ultracrawl.service.orders import ScheduleState
+
+VALUES = {"name": "site", "number": "1", "order": "launch"}
+QUERY = "url=http://a.example/&q=heron&source=site"
+NOBODY = None
+OPEN_TO_ALL = {
+    "/healthz",
+    "/readyz",
+    "/static/{name}",
+    "/login",
+    "/login/oidc",
+    "/login/oidc/callback",
+    "/preferences",
+    "/opensearch.xml",
+}
+"""What somebody without a session gets: forms to log in, styles, colours, the name of the page, whether it lives."""
+SENT_BY_READERS = {"/login", "/logout", "/preferences", "/api/v1/clicks"}
+"""Where readers send something; it changes what is theirs."""
+OF_ADMINISTRATORS = re.compile(r"definition|/access|/audit|/tokens|/reload|/schedules/\{name\}/\{order\}")
+WITH_FORMS_OF_THEIR_OWN = {"/login", "/preferences"}
+"""Their tokens are not those of sessions; see the tests of log-ins and of colours."""
+SEARCHING = re.compile(r"^(/|/progress|/suggestions|/cached|/mail|/api/v1/(search|suggest|documents))$")
+"""What takes one of the few places for searches."""
+
+
+class Route(NamedTuple):
+    """A way into the application."""
+
+    method: str
+    path: str
+
+    @property
+    def url(self) -> str:
+        """A path that fits, with a query where there may be one."""
+        values = {**VALUES, **({"name": "night"} if "/schedules/" in self.path else {})}
+        filled = re.sub(r"\{(\w+)(:path)?\}", lambda found: values[found[1]], self.path)
+        return f"{filled}?{QUERY}" if self.method == "GET" else filled
+
+
+def routes_of(found: Iterable[Any]) -> Iterator[Route]:
+    """Yield the routes of an application, those of included routers too."""
+    for one in found:
+        included = getattr(one, "effective_candidates", None)
+        if included is not None:
+            yield from routes_of(included())
+        else:
+            yield from (Route(method, one.path) for method in sorted(one.methods - {"HEAD"}))
+
+
+@pytest.fixture(scope="module")
+def administration(tmp_path_factory: pytest.TempPathFactory) -> Administration:
+    """A source with documents that wait, a schedule, a token, and users of each role who are signed in."""
+    workspace, site = InProcessWorkspace(tmp_path_factory.mktemp("rights")), bird_site()
+    with site.serve() as url:
+        workspace.define(f"{url}/", crawling_mode="examine")
+        definition = workspace.directory / "ultracrawl.yaml"
+        schedules = "schedules: {night: {sources: [site], cron: '0 3 * * *'}}\n"
+        definition.write_text(f"{definition.read_text()}{schedules}")
+        workspace.crawl()
+    made = Administration(workspace)
+    made.supervisor.timed["night"] = ScheduleState("night", ("site",), ScheduleStatus.SCHEDULED)
+    TokenStore.of_project(made.project).create_token("portal", Role.READER, ())
+    for role in Role:
+        made.browser(role)
+    return made
+
+
+def all_routes(administration: Administration) -> list[Route]:
+    found = sorted(set(routes_of(administration.app.routes)))
+    assert {Route("GET", "/admin"), Route("POST", "/api/v1/sources/{name}/start")} <= set(found)
+    return found
+
+
+def ask(
+    administration: Administration, routes: Iterable[Route], role: Role | None, **headers: str
+) -> dict[Route, int]:
+    """Return the status of each, sent with the CSRF token; 401 where a page leads to the log-in form."""
+    asked, browser = list(routes), administration.browser(role)
+    token = {} if role is NOBODY else {CSRF_HEADER: browser.session_token}
+    options = {"headers": {**token, **headers}}
+    answers = browser.ask_all([(route.method, route.url, options) for route in asked])
+    leads = [one.headers.get("location", "").startswith("/login?next=") for one in answers]
+    return {
+        route: int(HTTPStatus.UNAUTHORIZED) if is_led else answer.status_code
+        for route, answer, is_led in zip(asked, answers, leads, strict=True)
+    }
+
+
+def present(administration: Administration) -> str:
+    """Return a digest of what the service can change, apart from its logs and who is logged in."""
+    folder = administration.workspace.directory
+    files = (
+        path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix not in {".log", ".jsonl"}
+    )
+    kept = [path for path in files if path.name not in {"sessions.json", "log-ins.json"}]
+    texts = [path.read_bytes() for path in kept if not path.name.endswith(("-shm", "-wal"))]
+    return hashlib.sha256(b"".join((*texts, repr(administration.supervisor.orders).encode()))).hexdigest()
+
+
+REFUSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+
+
+def least_role(route: Route) -> Role | None:
+    """Return who may at least ask, as the documentation says."""
+    if route.path in OPEN_TO_ALL:
+        return NOBODY
+    if OF_ADMINISTRATORS.search(route.path):
+        return Role.ADMINISTRATOR
+    if route.method != "GET" and route.path not in SENT_BY_READERS:
+        return Role.EDITOR
+    return Role.READER
+
+
+def test_each_role_that_lacks_a_right_is_refused_and_changes_nothing(administration: Administration) -> None:
+    before = present(administration)
+    for role, expected in ((NOBODY, 401), (Role.READER, 403), (Role.EDITOR, 403)):
+        least = {route: least_role(route) for route in all_routes(administration)}
+        lacking = [
+            route
+            for route, needed in least.items()
+            if needed is not NOBODY and (role is NOBODY or not role.allows(needed))
+        ]
+        assert len(lacking) > 20
+        refused = ask(administration, lacking, role)
+        assert {route: status for route, status in refused.items() if status != expected} == {}, role
+    assert present(administration) == before
+
+
+def test_readers_reach_the_pages_that_the_documentation_names(administration: Administration) -> None:
+    pages = [one for one in all_routes(administration) if one.method == "GET" and "/admin" in one.path]
+    answers = ask(administration, pages, Role.READER)
+    assert {route.path for route, status in answers.items() if status not in REFUSED} == {
+        "/admin",
+        "/admin/sources.json",
+        "/admin/sources.csv",
+        "/admin/sources/{name}",
+        "/admin/schedules",
+    }
+
+
+def test_nothing_is_sent_without_the_token_of_the_session_or_from_another_site(
+    administration: Administration,
+) -> None:
+    before, browser = present(administration), administration.browser()
+    other = administration.browser(Role.EDITOR).session_token
+    sending = [
+        route
+        for route in all_routes(administration)
+        if route.method != "GET" and route.path not in WITH_FORMS_OF_THEIR_OWN
+    ]
+    forged: tuple[dict[str, Any], ...] = (
+        {},
+        {"data": {"csrf_token": "x" * 43}},
+        {"headers": {CSRF_HEADER: other}},
+    )
+    for options in forged:
+        answers = browser.ask_all([(route.method, route.url, options) for route in sending])
+        assert {one.status_code for one in answers} == {403}, options
+    for site in ("cross-site", "same-site"):
+        statuses = ask(administration, sending, Role.ADMINISTRATOR, **{"Sec-Fetch-Site": site})
+        assert set(statuses.values()) == {403}, site
+    assert present(administration) == before
+
+
+def test_reading_changes_nothing(administration: Administration) -> None:
+    before = present(administration)
+    found = (route for route in all_routes(administration) if not SEARCHING.match(route.path))
+    read = [route for route in found if route.method == "GET"]
+    answers = ask(administration, read, Role.ADMINISTRATOR)
+    assert {route: status for route, status in answers.items() if status >= 500} == {}
+    assert present(administration) == before
+
+
+def seen(administration: Administration, role: Role) -> tuple[dict[str, int], set[str]]:
+    """Return the pages of the administration that links lead to, with their status, and the forms on them."""
+    found, waiting, forms = dict[str, int](), ["/admin"], set[str]()
+    while waiting:
+        path = waiting.pop()
+        if path in found or "language=" in path:
+            continue
+        answer = administration.browser(role).get(path)
+        found[path] = answer.status_code
+        if answer.headers["content-type"].startswith("text/html"):
+            page = document_fromstring(answer.text)
+            forms |= {one.get("action") for one in page.cssselect("form[method=post]")}
+            forms |= {one.get("formaction") for one in page.cssselect("button[formaction]")}
+            links = (one.get("href") for one in page.cssselect("a[href]"))
+            waiting += [one for one in links if one.startswith(("/admin", "/api/"))]
+    return found, {action for action in forms if action.startswith("/admin")}
+
+
+def test_links_and_buttons_are_those_that_work_for_a_role(administration: Administration) -> None:
+    by_role = {role: seen(administration, role) for role in Role}
+    for pages, _ in by_role.values():
+        assert {path: status for path, status in pages.items() if status != 200} == {}
+    reader, editor, administrator = (by_role[role][1] for role in Role)
+    assert reader == set()
+    assert reader < editor < administrator
+    before = present(administration)
+    for role, shown in ((Role.READER, reader), (Role.EDITOR, editor)):
+        for action in administrator - shown:
+            assert administration.send(action, role).status_code == 403, (role, action)
+    assert present(administration) == before
+    for action in editor:
+        assert administration.send(action, Role.EDITOR).status_code not in REFUSED, action
