@@ -15,6 +15,7 @@ from support.site import Site
 from support.until import until
 
 from ultracrawl.stores.control_channel import Phase, crawl_status
+from ultracrawl.stores.file_notes import notes_beside
 
 pytestmark = pytest.mark.servers  # processes that are steered
 
@@ -104,7 +105,7 @@ def test_a_crawl_is_steered_while_its_file_is_no_yaml(
     (state,) = workspace.directory.glob("var/state/one.sqlite")
 
     def phase() -> Phase | None:
-        status = crawl_status(state)
+        status = crawl_status(notes_beside(state))
         return status.phase if status else None
 
     until(lambda: phase() is Phase.PAUSING, started[0])
@@ -132,7 +133,10 @@ def test_a_collection_is_suspended_while_its_file_is_no_xml(
     xml.write_text("<CrawlerConfig><DomainSpecification")
     suspending = workspace.start("admin", "suspend", "handbook", "-c", "collections.xml")
     (state,) = workspace.directory.glob("var/state/handbook.sqlite")
-    until(lambda: (status := crawl_status(state)) and status.phase is Phase.PAUSING, started[0])
+    until(
+        lambda: (status := crawl_status(notes_beside(state))) and status.phase is Phase.PAUSING,
+        started[0],
+    )
     answer.set()
     assert suspending.communicate(timeout=40)[0] == "handbook: paused\n"
     assert workspace.command("admin", "resume", "handbook", "-c", "collections.xml").code == 0

@@ -13,7 +13,7 @@ from stores.conftest import Place
 from support.project import ROOT
 
 from ultracrawl.model import ScheduleStatus
-from ultracrawl.stores.port.engine import ScheduleEngine
+from ultracrawl.stores.file_notes import FileNotes
 from ultracrawl.stores.port.schedule_store import (
     KeptSchedule,
     ScheduleCommand,
@@ -28,8 +28,6 @@ ROW = KeptSchedule("nightly", ScheduleStatus.FAILED, "full", 7.5, 1.0, 2.0, "/a.
 
 @pytest.fixture
 def store(place: Place) -> Iterator[ScheduleStore]:
-    if not isinstance(place.engine, ScheduleEngine):
-        pytest.skip("another engine keeps its schedules")
     with contextlib.closing(place.engine.open_schedules(place.folder)) as opened:
         yield opened
 
@@ -83,27 +81,31 @@ def test_an_order_that_nothing_took_in_time_is_forgotten(store: ScheduleStore) -
 
 
 def test_two_keep_different_things_and_never_the_same(tmp_path: Path) -> None:
-    first, second = RunnerRegistration(tmp_path), RunnerRegistration(tmp_path)
+    first, second = RunnerRegistration(FileNotes(tmp_path)), RunnerRegistration(FileNotes(tmp_path))
     assert first.claim(["nightly"], ["a", "b"]) is None
     refused = second.claim(["weekly"], ["b"])
     assert refused is not None
     assert refused.sources == {"a", "b"}
     assert second.claim(["weekly"], ["c"]) is None
-    assert sorted(tuple(one.schedules) for one in active_runners(tmp_path)) == [("nightly",), ("weekly",)]
+    assert sorted(tuple(one.schedules) for one in active_runners(FileNotes(tmp_path))) == [
+        ("nightly",),
+        ("weekly",),
+    ]
     first.close()
     assert second.claim(["nightly"], []) is None
     second.close()
-    assert active_runners(tmp_path) == []
+    assert active_runners(FileNotes(tmp_path)) == []
 
 
 @pytest.mark.processes
 def test_one_that_was_killed_keeps_nothing(tmp_path: Path) -> None:
     program = (
-        "import os, sys; from pathlib import Path; from ultracrawl.stores.runner_registry import RunnerRegistration\n"
-        "RunnerRegistration(Path(sys.argv[1])).claim(['nightly'], ['a']); os._exit(9)"
+        "import os, sys; from pathlib import Path; from ultracrawl.stores.file_notes import FileNotes\n"
+        "from ultracrawl.stores.runner_registry import RunnerRegistration\n"
+        "RunnerRegistration(FileNotes(Path(sys.argv[1]))).claim(['nightly'], ['a']); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", program, tmp_path], cwd=ROOT, check=False)
     assert len(list(tmp_path.glob("*.runner"))) == 1
-    badge = RunnerRegistration(tmp_path)
+    badge = RunnerRegistration(FileNotes(tmp_path))
     assert badge.claim(["nightly"], ["a"]) is None
     badge.close()

@@ -41,7 +41,7 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.control_channel import ControlChannel
 from ultracrawl.stores.definition_note import note_definition
 from ultracrawl.stores.failure_note import forget_failure
-from ultracrawl.stores.project_stores import state_file
+from ultracrawl.stores.project_stores import source_notes
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import freeze_loaded_objects
 
@@ -91,7 +91,7 @@ class CrawlLifecycle:
         self._stack = AsyncExitStack()
         """Closes what was opened, in reverse."""
         # Checked here, so that no crawl begins with a store that cannot be used.
-        self._file = state_file(project, source.name)
+        self._notes = source_notes(project, source.name)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -111,8 +111,8 @@ class CrawlLifecycle:
             self.parts[RunningCrawl].refused = error
             refuse(self._crawler, self.context, error)
             return False
-        if self._file is not None and not self.context.run.replay:
-            forget_failure(self._file)
+        if self._notes is not None and not self.context.run.replay:
+            forget_failure(self._notes)
         return True
 
     def _open(self) -> None:
@@ -123,12 +123,12 @@ class CrawlLifecycle:
         renew = not context.run.replay
         taken = TakeOver() if context.run.replay else take_over(context.project, context.source)
         context.run.narrowed = taken.is_narrower
-        if self._file is not None and not is_adhoc(context.project, context.source.name):
-            note_definition(self._file, context.project.definitions)
+        if self._notes is not None and not is_adhoc(context.project, context.source.name):
+            note_definition(self._notes, context.project.state.path, context.project.definitions)
         control = parts[CrawlControl]
         stack.callback(control.close)  # others see the end of the crawl when all else is closed
         open_stores(parts, stack, context.project, renew=renew)
-        control.open(ControlChannel(self._file) if self._file else None)
+        control.open(ControlChannel(self._notes) if self._notes is not None else None)
         open_run(parts)
         for remark in (*taken.remarks, *self._crawler.settings.getlist(REMARKS_SETTING)):
             context.counters.add_remark(remark)

@@ -18,7 +18,7 @@ from ultracrawl.run.writing.source_writer import idle_writer
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.control_channel import crawl_status
-from ultracrawl.stores.project_stores import open_state, state_file
+from ultracrawl.stores.project_stores import open_state, source_notes
 from ultracrawl.stores.site_orders import SiteAction, SiteOrder, leave_site_order
 
 
@@ -156,11 +156,11 @@ def keep_for_run(project: Project, source: str, orders: Iterable[SiteOrder]) -> 
 
     Returns whether they were kept: the running crawl carries them out, or the next one. Raises `StateError`.
     """
-    file = state_file(project, source)
-    if file is None or (source not in project.invalid_sources and crawl_status(file) is None):
+    notes = source_notes(project, source)
+    if notes is None or (source not in project.invalid_sources and crawl_status(notes) is None):
         return False
     for order in orders:
-        leave_site_order(file, order, time.time())
+        leave_site_order(notes, order, time.time())
     return True
 
 

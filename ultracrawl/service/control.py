@@ -12,7 +12,8 @@ from ultracrawl.errors import StateError, UserError
 from ultracrawl.service.approval import approval_of
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.control_channel import Command, CrawlStatus, Phase, crawl_status, leave_order
-from ultracrawl.stores.project_stores import open_state, robot_file, state_exists, state_file
+from ultracrawl.stores.port.notes import Notes
+from ultracrawl.stores.project_stores import open_state, robot_notes, source_notes, state_exists
 from ultracrawl.stores.site_orders import SiteAction, SiteOrder, leave_site_order, waits
 
 POLL_INTERVAL = 0.1
@@ -48,8 +49,7 @@ class SteerResult:
 
 def running_crawl_status(project: Project, source: str) -> CrawlStatus | None:
     """Return the status of the crawl of a source, in any process; None if the source is not being crawled."""
-    file = state_file(project, source)
-    return crawl_status(file) if file is not None else None
+    return crawl_status(source_notes(project, source))
 
 
 def readable_status(project: Project, source: str) -> CrawlStatus | None:
@@ -61,8 +61,7 @@ def readable_status(project: Project, source: str) -> CrawlStatus | None:
 
 def robot_process_status(project: Project, source: str) -> CrawlStatus | None:
     """Return the status of the robot process of a source, also between runs; None if none is running."""
-    file = robot_file(project, source)
-    return crawl_status(file) if file is not None else None
+    return crawl_status(robot_notes(project, source))
 
 
 def steer(
@@ -77,24 +76,26 @@ def steer(
 
     Raises `UserError` if the source is not being crawled.
     """
-    status, file = running_crawl_status(project, source), state_file(project, source)
-    if status is None or file is None:
+    notes = source_notes(project, source)
+    status = crawl_status(notes)
+    if status is None or notes is None:
         raise UserError(f"the source {source!r} is not being crawled, so there is nothing to {command.value}")
     if status.phase in _TARGET_PHASES[command]:
         note = "was paused already" if command is Command.PAUSE else "is not paused"
         return SteerResult(source, command, True, status.phase.value, note)
     if status.phase is Phase.FINISHING or (status.phase is Phase.STOPPING and command is not Command.STOP):
         return SteerResult(source, command, False, status.phase.value, "is ending already")
-    leave_order(file, status, command)
+    leave_order(notes, status, command)
     if not timeout:
         return SteerResult(
             source, command, True, status.phase.value, f"{command.value} requested", waited=False
         )
-    return _wait(project, source, command, status, timeout, sleep)
+    return _wait(project, notes, source, command, status, timeout, sleep)
 
 
 def _wait(
     project: Project,
+    notes: Notes,
     source: str,
     command: Command,
     first: CrawlStatus,
@@ -104,7 +105,7 @@ def _wait(
     deadline = time.monotonic() + timeout
     status: CrawlStatus | None = first
     while time.monotonic() < deadline:
-        status = running_crawl_status(project, source)
+        status = crawl_status(notes)
         if status is None or status.crawl != first.crawl:
             return _ended(project, source, command)
         if status.phase in _TARGET_PHASES[command]:
@@ -143,21 +144,21 @@ def order_site(project: Project, source: DataSource, order: SiteOrder, *, timeou
     URLs of a source that is not being crawled are deleted at once. Raises `UserError` if the state is in memory,
     `StateError`, `WorkError`.
     """
-    name, file = source.name, state_file(project, source.name)
-    if file is None:
+    name, notes = source.name, source_notes(project, source.name)
+    if notes is None:
         raise UserError(f"the state of {name!r} is in memory, so nothing can be ordered")
-    running = running_crawl_status(project, name)
+    running = crawl_status(notes)
     if order.action is SiteAction.DELETE and running is None:
         deleted = _delete_now(project, source, order) if state_exists(project, name) else 0
         return SiteOrderResult(name, order.action, order.place, True, deleted)
-    leave_site_order(file, order, time.time())
+    leave_site_order(notes, order, time.time())
     deadline = time.monotonic() + timeout
     while running is not None and time.monotonic() < deadline:
-        if not waits(file, order):
+        if not waits(notes, order):
             return SiteOrderResult(name, order.action, order.place, True)
         time.sleep(POLL_INTERVAL)
-        running = running_crawl_status(project, name)
-    return SiteOrderResult(name, order.action, order.place, not waits(file, order))
+        running = crawl_status(notes)
+    return SiteOrderResult(name, order.action, order.place, not waits(notes, order))
 
 
 def _delete_now(project: Project, source: DataSource, order: SiteOrder) -> int:

@@ -22,7 +22,7 @@ from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import make_spider_class
 from ultracrawl.stores.failure_note import FailureNote, note_failure
-from ultracrawl.stores.project_stores import state_file
+from ultracrawl.stores.project_stores import source_notes
 
 if TYPE_CHECKING:
     from ultracrawl.run.filters.filtering import Filtering
@@ -160,9 +160,7 @@ def run_reactor(process: AsyncCrawlerProcess, work: Coroutine[Any, Any, None]) -
 def _note_failed_start(project: Project, source: DataSource, error: Exception) -> UltracrawlError:
     """Return the error of a crawl that could not start as a one-line error, and store it for `status`."""
     converted = error if isinstance(error, UltracrawlError) else _one_line_error(source, error)
-    file = state_file(project, source.name)
-    if file is not None:
-        note_failure(file, FailureNote(time.time(), str(converted)))
+    note_failure(source_notes(project, source.name), FailureNote(time.time(), str(converted)))
     return converted
 
 

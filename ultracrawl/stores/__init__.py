@@ -7,7 +7,8 @@ disk or in memory. Its value types: `QueueEntry` (a URL in the queue), `QueuedUr
 `Advice`, `KnownUrl` and `UnseenUrl` (visits).
 
 `SiteStore` (`SqliteSiteStore`) holds what all sources of a project share about sites: `SiteClock`, `LeaseHolder`,
-`StoredRobots`. The module `control_channel` has the files for watching and controlling a running crawl.
+`StoredRobots`. The interface `port.notes` has small texts between processes: `control_channel` watches and steers a
+running crawl by them.
 """
 
 from ultracrawl.stores.port.documents import Copy, Expiries, Retained, Unrecorded

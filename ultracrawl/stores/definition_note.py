@@ -6,33 +6,31 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from ultracrawl.errors import StateError
+from ultracrawl.stores.port.notes import Notes
 
-def definition_note_path(state_file: Path) -> Path:
-    """Return the path of the note beside a state file."""
-    return state_file.with_name(state_file.name + ".definition")
+DEFINITION = "definition"
+"""Name of the note of a source."""
 
 
-def note_definition(state_file: Path, definitions: str) -> None:
-    """Write the path of the definitions of a source beside its state, relative to it, so that both can be moved.
+def note_definition(notes: Notes, folder: Path, definitions: str) -> None:
+    """Note the path of the definitions of a source relative to the folder of the state, so that both can be moved.
 
-    Does nothing if it is unknown (empty), or the folder is not writable.
+    Does nothing if it is unknown (empty), or cannot be noted.
     """
     if not definitions:
         return
-    note = definition_note_path(state_file)
-    text = os.path.relpath(definitions, note.parent)
-    with suppress(OSError):
-        if not note.exists() or note.read_text(encoding="utf-8") != text:
-            note.parent.mkdir(parents=True, exist_ok=True)
-            draft = note.with_name(f"{note.name}.{os.getpid()}")
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(note)
+    text = os.path.relpath(definitions, folder).encode()
+    with suppress(StateError):
+        if notes.read(DEFINITION) != text:
+            notes.write(DEFINITION, text)
 
 
-def is_defined_elsewhere(state_file: Path, definitions: str) -> bool:
+def is_defined_elsewhere(notes: Notes | None, folder: Path, definitions: str) -> bool:
     """Return whether a source was crawled by other definitions than these last, which are still there."""
     try:
-        noted = state_file.parent / definition_note_path(state_file).read_text(encoding="utf-8")
-        return noted.exists() and not (definitions and noted.samefile(definitions))
-    except (OSError, ValueError):
+        text = notes.read(DEFINITION) if notes is not None else None
+        noted = folder / (text or b"").decode()
+        return bool(text) and noted.exists() and not (definitions and noted.samefile(definitions))
+    except (StateError, OSError, ValueError):
         return False

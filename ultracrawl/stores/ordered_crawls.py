@@ -1,26 +1,26 @@
-"""Crawls that people ordered from a service, kept in a file until they end, so that the next service resumes them."""
+"""Crawls that people ordered from a service, noted until they end, so that the next service resumes them."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Mapping
-from pathlib import Path
 
-from ultracrawl.system.files import replace_file
+from ultracrawl.errors import StateError
+from ultracrawl.stores.port.notes import Notes
 
 logger = logging.getLogger(__name__)
 
-_FILE = "ordered.json"
+ORDERED = "ordered.json"
+"""Name of the note of the service."""
 
 
 class OrderedCrawls:
-    """The sources whose crawls were ordered and have not ended, with `force` of each; in memory without a folder."""
+    """The sources whose crawls were ordered and have not ended, with `force` of each; in memory without notes."""
 
-    def __init__(self, folder: Path | None) -> None:
-        """`folder` is the schedules folder of the project."""
-        self._path = None if folder is None else folder / _FILE
-        self._forced = {} if self._path is None else _read(self._path)
+    def __init__(self, notes: Notes | None) -> None:
+        self._notes = notes
+        self._forced = {} if notes is None else _read(notes)
 
     @property
     def forced(self) -> Mapping[str, bool]:
@@ -31,7 +31,7 @@ class OrderedCrawls:
         return source in self._forced
 
     def add(self, source: str, *, force: bool) -> None:
-        """Store an order; if the file cannot be written, a warning says so."""
+        """Store an order; if it cannot be written, a warning says so."""
         self._forced[source] = force
         self._write()
 
@@ -41,18 +41,17 @@ class OrderedCrawls:
             self._write()
 
     def _write(self) -> None:
-        if self._path is None:
+        if self._notes is None:
             return
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(self._path, json.dumps(self._forced).encode())
-        except OSError as error:
-            logger.warning("%s cannot be written: %s", self._path, error.strerror or error)
+            self._notes.write(ORDERED, json.dumps(self._forced).encode())
+        except StateError as error:
+            logger.warning("the crawls that were ordered: %s", error)
 
 
-def _read(path: Path) -> dict[str, bool]:
+def _read(notes: Notes) -> dict[str, bool]:
     try:
-        stored = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        stored = json.loads(notes.read(ORDERED) or "{}")
+    except (StateError, ValueError):
         return {}
     return {str(name): bool(force) for name, force in stored.items()} if isinstance(stored, dict) else {}

@@ -17,10 +17,10 @@ from ultracrawl.stores.definition_note import is_defined_elsewhere
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
-from ultracrawl.stores.port.engine import NamedStoreEngine, ScheduleEngine, StoreEngine
+from ultracrawl.stores.port.engine import NamedStoreEngine, StoreEngine
+from ultracrawl.stores.port.notes import Notes, NotesOf
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.sqlite.answers.response_blocks import BlockStore
-from ultracrawl.stores.sqlite.engine import SqliteEngine
 from ultracrawl.system.plugins import STORES
 
 
@@ -52,21 +52,24 @@ def state_options(project: Project) -> dict[str, str]:
     return options | read_secrets(secrets, "state", project.key_file)
 
 
-def state_file(project: Project, source: str) -> Path | None:
-    """Return the base path of the control files of a crawl of a source; None if its state is in memory."""
-    return _engine(project).control_file(project.state.path, source)
+def source_notes(project: Project, source: str) -> Notes | None:
+    """Return the notes of a source: the control of its crawl, orders, failures; None if its state is in memory."""
+    return _engine(project).open_notes(project.state.path, source)
+
+
+def robot_notes(project: Project, source: str) -> Notes | None:
+    """Return the notes of the robot of a source; None if its state is in memory."""
+    return _engine(project).open_notes(project.state.path, source, NotesOf.ROBOT)
+
+
+def service_notes(project: Project) -> Notes | None:
+    """Return the notes of the processes that run schedules; None if the state is in memory."""
+    return _engine(project).open_notes(project.state.path, "", NotesOf.SERVICE)
 
 
 def state_version(project: Project, source: str) -> object | None:
     """Return a value that changes with every write to the state of a source; None if the engine has no such value."""
-    engine = _engine(project)
-    return engine.state_version(project.state.path, source) if isinstance(engine, SqliteEngine) else None
-
-
-def robot_file(project: Project, source: str) -> Path | None:
-    """Return the base path of the control files of the robot of a source; None if its state is in memory."""
-    file = state_file(project, source)
-    return file.with_suffix(".robot") if file is not None else None
+    return _engine(project).state_version(project.state.path, source)
 
 
 def state_exists(project: Project, source: str) -> bool:
@@ -111,9 +114,8 @@ def is_left_over(
     `options` are those of the engine (`state_options`).
     """
     stores = store_engine(engine, options)
-    file = stores.control_file(folder, source)
-    return stores.has_store(folder, source) and not (
-        file is not None and is_defined_elsewhere(file, definitions)
+    return stores.has_store(folder, source) and not is_defined_elsewhere(
+        stores.open_notes(folder, source), folder, definitions
     )
 
 
@@ -153,21 +155,22 @@ def open_schedules(project: Project, *, read_only: bool = False, renew: bool = F
 
     With `renew`, a damaged store is set aside and a new one created. With `read_only` a missing store is empty.
     """
-    engine = _engine(project)
-    schedule_engine = engine if isinstance(engine, ScheduleEngine) else SqliteEngine()
-    return schedule_engine.open_schedules(project.state.path, read_only=read_only, renew=renew)
+    return _engine(project).open_schedules(project.state.path, read_only=read_only, renew=renew)
+
+
+def has_lasting_state(project: Project) -> bool:
+    """Return whether the state of a project outlives its processes; it does not in memory."""
+    return source_notes(project, "") is not None
 
 
 def schedules_folder(project: Project) -> Path | None:
-    """Return the folder of the runner registry (see `RunnerRegistration`); None if the state is in memory."""
-    file = _engine(project).control_file(project.state.path, "schedules")
-    return file.parent / "schedules" if file is not None else None
+    """Return the folder of the service on this machine; None if the state is in memory."""
+    return project.state.path / "schedules" if has_lasting_state(project) else None
 
 
 def listed_folder(project: Project, source: str) -> Path | None:
     """Return the folder for files of the kind of a listed source; None if the state is in memory."""
-    file = state_file(project, source)
-    return file.parent / "listed" / source if file is not None else None
+    return project.state.path / "listed" / source if has_lasting_state(project) else None
 
 
 def documents_folder(project: Project, source: str) -> Path:

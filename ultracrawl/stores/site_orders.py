@@ -1,20 +1,20 @@
-"""Orders of a person about URLs and sites of one source, in a file beside its state, for this crawl or the next one."""
+"""Orders of a person about URLs and sites of one source, in a note of it, for this crawl or the next one."""
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
 
 from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import host_of, site_of
-from ultracrawl.stores.control_channel import state_errors
+from ultracrawl.stores.port.notes import Notes
+
+SITE_ORDERS = "sites"
+"""Name of the note of a source that has them."""
 
 
 class SiteAction(StrEnum):
@@ -80,73 +80,61 @@ class SiteOrder:
         return (lambda url: url.startswith((place, known))) if self.prefix else (lambda url: url == known)
 
 
-def orders_path(state_file: Path) -> Path:
-    """Return the path of the orders about URLs and sites beside a state file."""
-    return state_file.with_name(state_file.name + ".sites")
-
-
-def leave_site_order(state_file: Path, order: SiteOrder, now: float) -> None:
+def leave_site_order(notes: Notes, order: SiteOrder, now: float) -> None:
     """Add an order; one about a site replaces earlier ones of its kind. Raises `StateError`."""
-    with _locked(state_file, create=True) as (orders, file):
+
+    def add(text: bytes) -> bytes:
         kept = [
             each
-            for each in _in_force(orders, now)
+            for each in _in_force(_orders_of(text), now)
             if not (order.stays and (each.action, each.place) == (order.action, order.place))
         ]
-        _write(file, [*kept, order])
+        return _text_of([*kept, order])
+
+    notes.change(SITE_ORDERS, add)
 
 
 @contextmanager
-def taking_site_orders(state_file: Path, now: float, *, begins: bool = False) -> Iterator[list[SiteOrder]]:
+def taking_site_orders(notes: Notes, now: float, *, begins: bool = False) -> Iterator[list[SiteOrder]]:
     """Yield the orders that no crawl has taken, and if the crawl `begins`, those that still hold.
 
     They are taken when the block ends, by an error too: one whose crawl is killed in it is carried out again. Orders
     that do not hold for a time are removed then. Raises `StateError`.
     """
-    if not orders_path(state_file).exists():
-        yield []
-        return
-    with _locked(state_file) as (orders, file):
-        held = _in_force(orders, now)
-        left = [replace(each, taken=True) for each in held if each.stays]
-        try:
-            yield [each for each in held if begins or not each.taken]
-        finally:
-            if left != orders:
-                _write(file, left)
+    text = notes.read(SITE_ORDERS)
+    orders = _orders_of(text or b"")
+    numbers = {each.number for each in orders}
+
+    def without_taken(later: bytes) -> bytes:
+        """Return what is left; others may have added orders meanwhile."""
+        left = [
+            replace(each, taken=True) if each.number in numbers else each
+            for each in _in_force(_orders_of(later), now)
+            if each.stays or each.number not in numbers
+        ]
+        return _text_of(left)
+
+    try:
+        yield [each for each in _in_force(orders, now) if begins or not each.taken]
+    finally:
+        if text:
+            notes.change(SITE_ORDERS, without_taken)
 
 
-def waits(state_file: Path, order: SiteOrder) -> bool:
+def waits(notes: Notes, order: SiteOrder) -> bool:
     """Return whether no crawl has taken an order yet. Raises `StateError`."""
-    if not orders_path(state_file).exists():
-        return False
-    with _locked(state_file) as (orders, _):
-        return any(each.number == order.number and not each.taken for each in orders)
+    orders = _orders_of(notes.read(SITE_ORDERS) or b"")
+    return any(each.number == order.number and not each.taken for each in orders)
 
 
 def _in_force(orders: Iterable[SiteOrder], now: float) -> list[SiteOrder]:
     return [each for each in orders if not each.stays or each.until > now or not each.taken]
 
 
-@contextmanager
-def _locked(state_file: Path, *, create: bool = False) -> Iterator[tuple[list[SiteOrder], int]]:
-    path = orders_path(state_file)
-    with state_errors(path):
-        if create:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_CREAT if create else 0)
-        file = os.open(path, flags, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield _read(file), file
-        finally:
-            os.close(file)
-
-
-def _read(file: int) -> list[SiteOrder]:
-    """Return the orders of a file; lines that are damaged are left out."""
+def _orders_of(text: bytes) -> list[SiteOrder]:
+    """Return the orders of a note; lines that are damaged are left out."""
     found = []
-    for line in os.pread(file, os.fstat(file).st_size, 0).splitlines():
+    for line in text.splitlines():
         try:
             row = json.loads(line)
             action, keys = SiteAction(row["action"]), tuple(row.get("keys", ()))
@@ -156,7 +144,5 @@ def _read(file: int) -> list[SiteOrder]:
     return found
 
 
-def _write(file: int, orders: Iterable[SiteOrder]) -> None:
-    text = "".join(json.dumps(asdict(each)) + "\n" for each in orders).encode()
-    os.pwrite(file, text, 0)  # before anything is cut off: a full disk loses no order
-    os.ftruncate(file, len(text))
+def _text_of(orders: Iterable[SiteOrder]) -> bytes:
+    return "".join(json.dumps(asdict(each)) + "\n" for each in orders).encode()

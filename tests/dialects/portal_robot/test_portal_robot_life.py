@@ -21,6 +21,7 @@ from ultracrawl.dialects.portal_robot.service.control import RobotState
 from ultracrawl.errors import WorkError
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, CrawlStatus, Phase, crawl_status
+from ultracrawl.stores.file_notes import FileNotes, notes_beside
 
 pytestmark = pytest.mark.servers  # much time
 
@@ -61,7 +62,7 @@ class Life:
         files = list(self.files.workspace.directory.glob("**/robot.sqlite"))
         if not files:
             return None  # it runs, and has not got as far as its first crawl
-        found = crawl_status(*files)
+        found = crawl_status(notes_beside(*files))
         return found.phase if found else None
 
     def becomes(self, state: str, seconds: float = 40.0) -> None:
@@ -196,7 +197,7 @@ def test_portal_robot_133_a_robot_may_end_before_it_is_seen_to_obey(
 ) -> None:
     project = Project(sources={}, base=tmp_path)
     monkeypatch.setattr(robot_control, "robot_process_status", lambda *_: CrawlStatus("robot", 1))
-    monkeypatch.setattr(robot_control, "robot_file", lambda *_: tmp_path / "robot")
+    monkeypatch.setattr(robot_control, "robot_notes", lambda *_: FileNotes(tmp_path, "robot."))
     monkeypatch.setattr(robot_control, "running_crawl_status", lambda *_: None)
 
     def reported(command: Command, *states: RobotState) -> RobotState:

@@ -22,7 +22,8 @@ from support.robot import RobotFiles
 from support.site import Site
 from support.until import until
 
-from ultracrawl.stores.site_orders import SiteAction, orders_path
+from ultracrawl.stores.file_notes import notes_beside
+from ultracrawl.stores.site_orders import SITE_ORDERS, SiteAction
 
 pytestmark = pytest.mark.servers  # processes that are steered
 
@@ -198,7 +199,7 @@ class Steered:
         )
         assert ended.code == 0, ended.err
         (state,) = self.workspace.directory.rglob(f"{self.way.source}.sqlite")
-        until(lambda: SiteAction.ADD.value not in orders_path(state).read_text())
+        until(lambda: SiteAction.ADD.value not in str(notes_beside(state).read(SITE_ORDERS)))
 
     def status(self) -> dict[str, Any]:
         rows = self.workspace.command("status", "--json", *self.way.config).json["sources"]

@@ -15,6 +15,7 @@ from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
+from ultracrawl.stores.file_notes import FileNotes
 from ultracrawl.stores.runner_registry import RunnerRegistration
 
 QUIET = {
@@ -139,7 +140,7 @@ def test_status_shows_when_a_source_is_due(scheduled: Workspace) -> None:
     rows = {row["source"]: row for row in scheduled.command("status", "--json").json["sources"]}
     assert rows["c"]["next_run"] > rows["c"]["last_run"]["finished"]
     assert [row["kept"] for row in rows.values()] == [False] * 3
-    with closing(RunnerRegistration(scheduled.directory / "var" / "state" / "schedules")) as badge:
+    with closing(RunnerRegistration(FileNotes(scheduled.directory / "var" / "state" / "schedules"))) as badge:
         badge.claim(["nightly"], ["a", "b"])
         rows = {row["source"]: row for row in scheduled.command("status", "--json").json["sources"]}
         assert {name: row["kept"] for name, row in rows.items()} == {"a": True, "b": True, "c": False}

@@ -23,6 +23,7 @@ from ultracrawl.run.source_data.removing import remove_source
 from ultracrawl.run.source_data.renaming import rename_source
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import Project
+from ultracrawl.stores.file_notes import FileNotes
 from ultracrawl.stores.port.schedule_store import (
     KeptSchedule,
     ScheduleCommand,
@@ -30,7 +31,7 @@ from ultracrawl.stores.port.schedule_store import (
     ScheduleRun,
     own_key,
 )
-from ultracrawl.stores.project_stores import open_schedules, schedules_folder
+from ultracrawl.stores.project_stores import open_schedules, service_notes
 from ultracrawl.stores.runner_registry import RunnerRegistration
 
 
@@ -159,9 +160,9 @@ def test_what_is_being_crawled_stays(
         ended = workspace.command(*words)
         assert ended.code == 2
         assert "being crawled" in ended.err
-    folder = schedules_folder(project_of(workspace))
-    assert folder is not None
-    with closing(RunnerRegistration(folder)) as service:
+    notes = service_notes(project_of(workspace))
+    assert notes is not None
+    with closing(RunnerRegistration(notes)) as service:
         assert service.claim((), ("members",)) is None
         ended = workspace.command(*words)
         assert ended.code == 2
@@ -185,9 +186,10 @@ def all_steps(monkeypatch: pytest.MonkeyPatch, at: int) -> Callable[[], bool]:
         return call
 
     for module, names in (
-        (places, ("_delete", "_rename_rows", "_delete_control_files")),
+        (places, ("_delete", "_rename_rows", "_move_notes")),
         (removing, ("remove_documents", "delete_places", "forget_adhoc_source", "remove_state")),
-        (renaming, ("rename_documents", "rename_places", "forget_adhoc_source", "replace_file")),
+        (renaming, ("rename_documents", "rename_places", "forget_adhoc_source")),
+        (FileNotes, ("write", "delete")),
     ):
         for name in names:
             monkeypatch.setattr(module, name, counted(getattr(module, name)))

@@ -25,7 +25,7 @@ from ultracrawl.index.locking import LOCKS, write_lock
 from ultracrawl.service.backup.saving import _locked_folder
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.stores.project_stores import schedules_folder
+from ultracrawl.stores.project_stores import service_notes
 from ultracrawl.stores.runner_registry import RunnerRegistration
 from ultracrawl.system.replacement import DRAFT
 
@@ -230,9 +230,9 @@ def test_nothing_is_restored_while_a_service_keeps_the_project(
     workspace.define(f"{url}/")
     workspace.crawl()
     archive = move(workspace, elsewhere)
-    folder = schedules_folder(require(read_definitions(elsewhere.directory / "ultracrawl.yaml")))
-    assert folder is not None
-    badge = RunnerRegistration(folder)
+    notes = service_notes(require(read_definitions(elsewhere.directory / "ultracrawl.yaml")))
+    assert notes is not None
+    badge = RunnerRegistration(notes)
     badge.claim([], [])
     refused = elsewhere.command("restore", str(archive), "--force")
     badge.close()

@@ -33,7 +33,7 @@ from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.sections.notices import NoticeKind
 from ultracrawl.stores.failure_note import FailureNote, note_failure
-from ultracrawl.stores.project_stores import open_state, state_file
+from ultracrawl.stores.project_stores import open_state, source_notes
 
 DAY = 86_400.0
 
@@ -247,9 +247,8 @@ def test_a_recovery_after_a_restart_is_reported(
         run, _ = state.begin_run(50.0, "")
         told = json.dumps(RunReport("handbook", "1", "", problems=problems).as_json())
         state.end_run(replace(run, finished=100.0, report=told))
-    file = state_file(project, "handbook")
-    if noted and file is not None:
-        note_failure(file, FailureNote(noted, "its password cannot be read"))
+    if noted:
+        note_failure(source_notes(project, "handbook"), FailureNote(noted, "its password cannot be read"))
     watch = ServiceWatch(lambda: project, lambda *_: None)
     noticing = Noticing(lambda: project, supervisor, clock, channels=lambda _: [way], watch=watch)
 

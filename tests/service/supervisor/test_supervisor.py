@@ -28,7 +28,7 @@ from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.settings.projects import find_project
 from ultracrawl.stores.ordered_crawls import OrderedCrawls
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleOrder
-from ultracrawl.stores.project_stores import open_schedules, schedules_folder
+from ultracrawl.stores.project_stores import open_schedules, service_notes
 
 
 def source(**options: Any) -> dict[str, Any]:
@@ -270,7 +270,7 @@ async def test_a_crawl_that_a_person_has_stopped_is_not_resumed(
     await settle()
     await supervisor.stop_source("quiet")
     await settle()
-    assert not OrderedCrawls(schedules_folder(supervisor.project)).forced
+    assert not OrderedCrawls(service_notes(supervisor.project)).forced
 
 
 @played(jobs=3)

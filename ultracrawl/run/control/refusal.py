@@ -12,7 +12,7 @@ from scrapy.exceptions import CloseSpider
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.stores.failure_note import FailureNote, note_failure
-from ultracrawl.stores.project_stores import state_file
+from ultracrawl.stores.project_stores import source_notes
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -55,9 +55,8 @@ def close_as_failed(crawler: Crawler) -> None:
 
 def leave_note(context: CrawlContext, problem: str) -> None:
     """Store for `ultracrawl status` what prevented or ended a crawl."""
-    file = state_file(context.project, context.source.name)
-    if file is not None:
-        note_failure(file, FailureNote(context.clock(), problem))
+    notes = source_notes(context.project, context.source.name)
+    note_failure(notes, FailureNote(context.clock(), problem))
 
 
 def _end_as_failed(crawler: Crawler) -> None:

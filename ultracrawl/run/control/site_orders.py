@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
-import os
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ultracrawl.model.record_changes import restored
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.control.orders import ORDER_POLL_TICKS
 from ultracrawl.run.hooks import Feature
-from ultracrawl.stores.project_stores import state_file
-from ultracrawl.stores.site_orders import SiteAction, SiteOrder, orders_path, taking_site_orders
+from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.site_orders import SITE_ORDERS, SiteAction, SiteOrder, taking_site_orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,16 +24,16 @@ logger = logging.getLogger(__name__)
 class SiteOrders(Feature):
     """Adds, fetches and deletes URLs in the running crawl, and leaves sites alone for a time.
 
-    Orders are looked for once a second, in a file beside the state; it costs one look at its time. There are none if
-    the state is in memory. `decide` carries out an order about what the guards hold back.
+    Orders are looked for once a second, in a note of the source; there are none if the state is in memory. `decide`
+    carries out an order about what the guards hold back.
     """
 
     def __init__(self, context: CrawlContext, decide: Callable[[SiteOrder], None]) -> None:
         self._context = context
         self._decide = decide
-        self._file = state_file(context.project, context.source.name)
-        self._changed = 0
-        """When the file was last changed before it was read."""
+        self._notes = source_notes(context.project, context.source.name)
+        self._seen: bytes | None = None
+        """The note when its orders were last followed."""
         self._ticks = 0
         self._deleting: set[int] = set()
         """Keys of URLs to delete whose visits are in flight."""
@@ -53,15 +51,10 @@ class SiteOrders(Feature):
             self._delete_finished()
 
     def _follow(self, *, begins: bool = False) -> None:
-        if self._file is None:
+        if self._notes is None or (text := self._notes.read(SITE_ORDERS)) == self._seen:
             return
-        changed = 0
-        with suppress(OSError):
-            changed = os.stat(orders_path(self._file)).st_mtime_ns
-        if changed == self._changed:
-            return
-        self._changed = changed
-        with taking_site_orders(self._file, self._context.clock(), begins=begins) as orders:
+        self._seen = text
+        with taking_site_orders(self._notes, self._context.clock(), begins=begins) as orders:
             for order in orders:
                 logger.info("%s: received %s %s", self._context.source.name, order.action, order.place)
                 self._carry_out(order)

@@ -17,7 +17,7 @@ from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.sources.definition import WEB
 from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.control_channel import crawl_status
-from ultracrawl.stores.project_stores import open_state, state_file
+from ultracrawl.stores.project_stores import open_state, source_notes
 from ultracrawl.stores.site_orders import SiteAction, SiteOrder, leave_site_order
 
 
@@ -89,10 +89,10 @@ def submit_url(
 
 def keep_url(project: Project, source: str, url: str) -> None:
     """Keep a URL until a crawl of the source fetches it: the one that runs, or the next. Raises `UserError`."""
-    file = state_file(project, source)
-    if file is None:
+    notes = source_notes(project, source)
+    if notes is None:
         raise UserError(f"{source!r} has no state on disk that could keep a URL")
-    leave_site_order(file, SiteOrder(SiteAction.ADD, url), time.time())
+    leave_site_order(notes, SiteOrder(SiteAction.ADD, url), time.time())
 
 
 def admitting_source(project: Project, url: str, sources: Iterable[DataSource]) -> DataSource:
@@ -166,8 +166,7 @@ def _verdict(source: DataSource, explained: Explanation) -> tuple[SubmissionCode
 
 
 def _queue_urls(project: Project, source: DataSource, urls: Iterable[_Judged]) -> None:
-    file = state_file(project, source.name)
-    if file is not None and crawl_status(file) is not None:
+    if crawl_status(source_notes(project, source.name)) is not None:
         for decision in urls:
             keep_url(project, source.name, decision.access_url)
         return

@@ -11,33 +11,35 @@ from pathlib import Path
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.sources import Project
-from ultracrawl.stores.control_channel import crawl_status, order_path, state_errors, status_path
-from ultracrawl.stores.definition_note import definition_note_path
-from ultracrawl.stores.failure_note import note_path
+from ultracrawl.stores.control_channel import crawl_status, remove_control
+from ultracrawl.stores.definition_note import DEFINITION
+from ultracrawl.stores.failure_note import FAILURE
+from ultracrawl.stores.file_notes import state_errors
 from ultracrawl.stores.project_stores import (
     documents_folder,
+    has_lasting_state,
     listed_folder,
     open_schedules,
     open_sites,
-    robot_file,
+    robot_notes,
     schedules_folder,
-    state_file,
+    service_notes,
+    source_notes,
 )
 from ultracrawl.stores.runner_registry import active_runners
-from ultracrawl.stores.site_orders import orders_path
+from ultracrawl.stores.site_orders import SITE_ORDERS
 
 
 def require_idle(project: Project, source: str) -> None:
     """Raise `UserError` if a service, a robot or a crawl works with a source."""
-    folder = schedules_folder(project)
-    for runner in active_runners(folder) if folder is not None else ():
+    for runner in active_runners(service_notes(project)):
         if source in runner.sources:
             raise UserError(
                 f"the process {runner.pid} (`serve` or `crawl --continuous`) crawls {source!r} when it is due; "
                 "stop it, or take the source out of its definition, first"
             )
-    for file in (robot_file(project, source), state_file(project, source)):
-        status = crawl_status(file) if file is not None else None
+    for notes in (robot_notes(project, source), source_notes(project, source)):
+        status = crawl_status(notes)
         if status is not None:
             raise UserError(
                 f"the source {source!r} is being crawled by the process {status.pid}; wait for it or stop it "
@@ -49,7 +51,7 @@ def delete_places(project: Project, source: str) -> None:
     """Delete everything that is stored of a source but its store and its documents in indexes. Raises `StateError`."""
     for path, _ in _places(project, source, source):
         _delete(path)
-    _delete_control_files(project, source)
+    _move_notes(project, source, "")
     _rename_rows(project, source, "")
 
 
@@ -61,7 +63,7 @@ def rename_places(project: Project, source: str, new: str) -> None:
                 _delete(renamed)
                 renamed.parent.mkdir(parents=True, exist_ok=True)
                 path.rename(renamed)
-    _delete_control_files(project, source)
+    _move_notes(project, source, new)
     _rename_rows(project, source, new)
 
 
@@ -69,10 +71,6 @@ def _places(project: Project, source: str, new: str) -> Iterator[tuple[Path, Pat
     """Yield the paths of files and folders, which need not exist, each with the path under another name."""
     yield cache_folder(project, source), cache_folder(project, new)
     yield documents_folder(project, source), documents_folder(project, new)
-    old_file, new_file = state_file(project, source), state_file(project, new)
-    if old_file is not None and new_file is not None:
-        for note in (note_path, definition_note_path, orders_path):
-            yield note(old_file), note(new_file)
     old_folder, new_folder = listed_folder(project, source), listed_folder(project, new)
     if old_folder is not None and new_folder is not None:
         yield old_folder, new_folder
@@ -91,15 +89,26 @@ def _delete(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _delete_control_files(project: Project, source: str) -> None:
-    for file in (robot_file(project, source), state_file(project, source)):
-        for path in (order_path(file), status_path(file)) if file is not None else ():
-            _delete(path)
+def _move_notes(project: Project, source: str, new: str) -> None:
+    """Give the notes of a source another name; without one they are deleted, as is what killed crawls left."""
+    notes, renamed, robot = (
+        source_notes(project, source),
+        source_notes(project, new),
+        robot_notes(project, source),
+    )
+    if notes is None or renamed is None or robot is None:
+        return
+    for name in (FAILURE, DEFINITION, SITE_ORDERS):
+        if new and (text := notes.read(name)) is not None:
+            renamed.write(name, text)
+        notes.delete(name)
+    remove_control(notes)
+    remove_control(robot)
 
 
 def _rename_rows(project: Project, source: str, new: str) -> None:
     """End the leases of killed crawls of a source, and rename or delete what schedules keep of it."""
-    if state_file(project, source) is None:
+    if not has_lasting_state(project):
         return
     with closing(open_sites(project)) as sites:
         sites.close_crawl(sites.register_crawl(source, 0.0))

@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from ultracrawl.errors import UserError
 from ultracrawl.run.source_data.documents import rename_documents
 from ultracrawl.run.source_data.places import rename_places, require_idle
 from ultracrawl.settings.adhoc import forget_adhoc_source
 from ultracrawl.sources import Project
-from ultracrawl.stores.control_channel import state_errors
 from ultracrawl.stores.port.engine import NamedStoreEngine
-from ultracrawl.stores.project_stores import named_stores, open_state, state_exists, state_file
-from ultracrawl.system.files import replace_file
+from ultracrawl.stores.port.notes import Notes
+from ultracrawl.stores.project_stores import named_stores, open_state, source_notes, state_exists
 
-_JOURNAL = ".renamed"
-"""Suffix of the file beside a store that says which name a source is being given."""
+_JOURNAL = "renamed"
+"""Name of the note of a source that says which name it is being given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,46 +70,46 @@ def finish_rename(project: Project, name: str) -> RenamedSource | None:
 
 def unfinished_renames(project: Project) -> list[tuple[str, str]]:
     """Return the old and the new name of each rename that was interrupted. Raises `StateError`, `UserError`."""
-    file = state_file(project, "")
-    journals = () if file is None else sorted(file.parent.glob(f"*{_JOURNAL}"))
-    return [_names(journal) for journal in journals]
+    stores = named_stores(project)
+    noting = () if stores is None else stores.noting_sources(project.state.path, _JOURNAL)
+    return [_names(source, _notes(project, source)) for source in noting]
 
 
 def _rename(project: Project, stores: NamedStoreEngine, source: str, new: str) -> RenamedSource:
     """Do what is left to be done; every step may be repeated. The lock of the new name is held."""
     folder, documents = project.state.path, 0
-    journal = _journal(project, source)
+    notes = _notes(project, source)
     if state_exists(project, source):
         with closing(open_state(project, source)) as state:
-            with state_errors(journal):
-                replace_file(journal, json.dumps({"source": source, "new": new}).encode())
+            notes.write(_JOURNAL, json.dumps({"source": source, "new": new}).encode())
             documents = rename_documents(project, source, new, state)
         with stores.lock_source(folder, source):
             rename_places(project, source, new)
             stores.rename_store(folder, source, new)
     forget_adhoc_source(project, source, "" if new in project.known_sources else new)
-    with state_errors(journal):
-        journal.unlink(missing_ok=True)
+    notes.delete(_JOURNAL)
     return RenamedSource(source, new, documents)
 
 
 def _stores(project: Project) -> NamedStoreEngine:
     stores = named_stores(project)
-    if stores is None or state_file(project, "") is None:
+    if stores is None:
         raise UserError(f"the store engine `{project.state.engine}` cannot rename sources")
     return stores
 
 
-def _journal(project: Project, source: str) -> Path:
-    file = state_file(project, source)
-    assert file is not None
-    return file.with_name(file.name + _JOURNAL)
+def _notes(project: Project, source: str) -> Notes:
+    notes = source_notes(project, source)
+    assert notes is not None
+    return notes
 
 
-def _names(journal: Path) -> tuple[str, str]:
+def _names(source: str, notes: Notes) -> tuple[str, str]:
     """Return the two names of a journal; it is written in one step."""
-    with state_errors(journal):
-        match json.loads(journal.read_bytes()):
-            case {"source": str(source), "new": str(new)}:
-                return source, new
-    raise UserError(f"{journal} cannot be read; delete it")
+    try:
+        match json.loads(notes.read(_JOURNAL) or ""):
+            case {"source": str(old), "new": str(new)}:
+                return old, new
+    except ValueError:
+        pass
+    raise UserError(f"the note `{_JOURNAL}` beside the state of {source!r} cannot be read; delete it")

@@ -25,7 +25,7 @@ from ultracrawl.service.backup.places import INDEX, INDEXES, STATE, places_of, r
 from ultracrawl.service.control import running_crawl_status
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
-from ultracrawl.stores.project_stores import schedules_folder
+from ultracrawl.stores.project_stores import service_notes
 from ultracrawl.stores.runner_registry import active_runners
 from ultracrawl.system.files import convert_write_errors
 from ultracrawl.system.replacement import replacing
@@ -119,8 +119,7 @@ def _check_idle(project: Project) -> None:
         raise UserError(
             f"{', '.join(crawled)}: being crawled; stop the crawl, and the service, before you restore"
         )
-    folder = schedules_folder(project)
-    if folder is not None and (keepers := active_runners(folder)):
+    if keepers := active_runners(service_notes(project)):
         raise UserError(
             f"process {keepers[0].pid} runs the schedules of this project; stop it before you restore"
         )

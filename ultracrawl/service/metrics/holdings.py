@@ -13,7 +13,7 @@ from ultracrawl.service.control import readable_status
 from ultracrawl.sources import Project
 from ultracrawl.stores import RunMark, StateCounts
 from ultracrawl.stores.failure_note import FailureNote, failure_note
-from ultracrawl.stores.project_stores import state_file, state_to_read, state_version
+from ultracrawl.stores.project_stores import source_notes, state_to_read, state_version
 
 RECENT_RUNS = 20
 """Runs of a source that are read."""
@@ -101,8 +101,7 @@ class HoldingsReader:
 
 def failure_after(project: Project, name: str, latest: RunMark | None) -> FailureNote | None:
     """Return the note of a crawl that failed or could not start after the latest run; None if there is none."""
-    file = state_file(project, name)
-    note = failure_note(file) if file is not None else None
+    note = failure_note(source_notes(project, name))
     return note if note is not None and (latest is None or note.at > latest.finished) else None
 
 

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 
 from ultracrawl.sources import Project
-from ultracrawl.stores.project_stores import schedules_folder
+from ultracrawl.stores.project_stores import service_notes
 from ultracrawl.stores.runner_registry import RunnerRegistration
 
 
 class RunnerClaim:
-    """The claim of this process; without a registration (no state on disk) it is not visible to others."""
+    """The claim of this process; without a registration (the state is in memory) it is not visible to others."""
 
     def __init__(self, registration: RunnerRegistration | None = None) -> None:
         self._registration = registration
@@ -36,9 +36,9 @@ class RunnerClaim:
 @contextmanager
 def open_runner_claim(project: Project) -> Iterator[RunnerClaim]:
     """Open the claim of this process on schedules and sources of a project."""
-    folder = schedules_folder(project)
-    if folder is None:
+    notes = service_notes(project)
+    if notes is None:
         yield RunnerClaim()
         return
-    with closing(RunnerRegistration(folder)) as registration:
+    with closing(RunnerRegistration(notes)) as registration:
         yield RunnerClaim(registration)

@@ -19,13 +19,13 @@ from ultracrawl.service.schedules.plan_state import next_launch, schedule_state,
 from ultracrawl.service.schedules.plans import Plan, never_due, plans_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun, ScheduleStore
-from ultracrawl.stores.project_stores import open_schedules, schedules_folder, state_to_read
+from ultracrawl.stores.project_stores import open_schedules, service_notes, state_to_read
 from ultracrawl.stores.runner_registry import RunnerStatus, active_runners
 
 
 def runner_of(project: Project, name: str, *, of_source: bool = False) -> RunnerStatus | None:
     """Return the status of the process that runs a schedule or a source; None if none does."""
-    runners = _runners(project)
+    runners = active_runners(service_notes(project))
     return next(
         (runner for runner in runners if name in (runner.sources if of_source else runner.schedules)), None
     )
@@ -33,12 +33,7 @@ def runner_of(project: Project, name: str, *, of_source: bool = False) -> Runner
 
 def waits_for_slot(project: Project, source: str) -> bool:
     """Return whether the crawl of a source waits for a free slot of a service."""
-    return any(source in runner.waiting for runner in _runners(project))
-
-
-def _runners(project: Project) -> list[RunnerStatus]:
-    folder = schedules_folder(project)
-    return active_runners(folder) if folder is not None else []
+    return any(source in runner.waiting for runner in active_runners(service_notes(project)))
 
 
 def latest_log(project: Project, source: str) -> str:

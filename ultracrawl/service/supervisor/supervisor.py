@@ -34,7 +34,7 @@ from ultracrawl.sources import Catalog, Project
 from ultracrawl.stores.control_channel import Command
 from ultracrawl.stores.ordered_crawls import OrderedCrawls
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleStore
-from ultracrawl.stores.project_stores import schedules_folder
+from ultracrawl.stores.project_stores import service_notes
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class Supervisor:
         self._states = SourceStates()
         self._by_hand: dict[str, PooledCrawl] = {}
         """The last crawl of each source that a person or a folder change has ordered."""
-        self._ordered = OrderedCrawls(schedules_folder(self.project))
+        self._ordered = OrderedCrawls(service_notes(self.project))
         self._draining = False
         options = CrawlOptions(jobs, launcher=launcher, clock=clock)
         self._crawls = PlannedCrawls(

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from ultracrawl.stores.port.notes import Notes, NotesOf
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.port.site_store import SiteStore
 from ultracrawl.stores.port.store import Store
@@ -32,27 +33,25 @@ class StoreEngine(Protocol):
         With `renew`, a damaged store is set aside and a new one created.
         """
 
+    def open_schedules(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> ScheduleStore:
+        """Open the store of schedules; with `read_only` a missing store is empty. Raises `StateError`.
+
+        With `renew`, a damaged store is set aside and a new one created.
+        """
+
     def has_store(self, folder: Path, source: str) -> bool:
         """Return whether a source has a store, that is, whether it was ever crawled."""
 
     def remove_store(self, folder: Path, source: str) -> None:
         """Delete the store of a source for good; the caller has it open for writing, and closes it afterwards."""
 
-    def control_file(self, folder: Path, source: str) -> Path | None:
-        """Return the base path of the control files of a crawl (see `control_channel`); it need not exist.
+    def state_version(self, folder: Path, source: str) -> object | None:
+        """Return a value that changes with every write to the store of a source; None if there is none."""
 
-        None if the stores are in memory, invisible to other processes.
-        """
+    def open_notes(self, folder: Path, source: str, of: NotesOf = NotesOf.SOURCE) -> Notes | None:
+        """Return the notes of a source or its robot, which need no store, or of the service (`source` is empty).
 
-
-@runtime_checkable
-class ScheduleEngine(Protocol):
-    """A store engine that also keeps schedules; for other engines `SqliteEngine` keeps them."""
-
-    def open_schedules(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> ScheduleStore:
-        """Open the store of schedules; with `read_only` a missing store is empty. Raises `StateError`.
-
-        With `renew`, a damaged store is set aside and a new one created.
+        None if the stores are in memory, invisible to other processes: such a crawl cannot be steered.
         """
 
 
@@ -62,6 +61,9 @@ class NamedStoreEngine(Protocol):
 
     def stored_sources(self, folder: Path) -> list[str]:
         """Return the sources that have a store, sorted."""
+
+    def noting_sources(self, folder: Path, name: str) -> list[str]:
+        """Return the sources that have a note of this name, sorted; they need not have a store."""
 
     def lock_source(self, folder: Path, source: str) -> AbstractContextManager[object]:
         """Hold the write lock of a source, which need not have a store.

@@ -13,6 +13,8 @@ try:
 except ImportError as error:
     raise MissingExtraError("the state store `postgresql`", "postgresql") from error
 
+from ultracrawl.stores.file_notes import FileNotes, notes_beside, sources_of_files
+from ultracrawl.stores.port.notes import NotesOf
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
 from ultracrawl.stores.postgresql.access.database import Database, EmptyDatabase
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
@@ -20,13 +22,15 @@ from ultracrawl.stores.postgresql.shared.schedule_store import PostgresScheduleS
 from ultracrawl.stores.postgresql.shared.site_store import PostgresSiteStore
 from ultracrawl.stores.postgresql.store import PostgresStore
 
+_SUFFIX = ".postgresql"
+_FLUSH_NO = b"SELECT source, flush_no FROM source JOIN part USING (source) WHERE name = %s"
 _TABLES_OF_SOURCE = """
     SELECT table_name FROM information_schema.columns
     WHERE table_schema = current_schema() AND column_name = 'part' ORDER BY table_name"""
 
 
 class PostgresEngine:
-    """Keeps the stores of a project in a schema; see `StoreEngine`, `ScheduleEngine` and `NamedStoreEngine`.
+    """Keeps the stores of a project in a schema; see `StoreEngine` and `NamedStoreEngine`.
 
     The folder of the state has only what controls and describes a crawl on its machine.
     """
@@ -119,6 +123,15 @@ class PostgresEngine:
                 lambda db: db.execute(b"UPDATE source SET name = %s WHERE name = %s", [new, source])
             )
 
-    def control_file(self, folder: Path, source: str) -> Path:
-        """Return the base path of the control files of a crawl on this machine."""
-        return folder / f"{source}.postgresql"
+    def noting_sources(self, folder: Path, name: str) -> list[str]:
+        """Return the sources that have a file of a note on this machine."""
+        return sources_of_files(folder, f"*{_SUFFIX}.{name}")
+
+    def open_notes(self, folder: Path, source: str, of: NotesOf = NotesOf.SOURCE) -> FileNotes:
+        """Return the notes in the folder of the state on this machine."""
+        return notes_beside(folder / f"{source}{_SUFFIX}", of)
+
+    def state_version(self, folder: Path, source: str) -> object | None:
+        """Return the number of the last flush."""
+        with closing(self._shared(read_only=True)) as database:
+            return database.read(_FLUSH_NO, source) or None

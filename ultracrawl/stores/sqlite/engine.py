@@ -6,7 +6,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO
 
-from ultracrawl.stores.control_channel import state_errors
+from ultracrawl.stores.file_notes import FileNotes, notes_beside, sources_of_files, state_errors
+from ultracrawl.stores.port.notes import NotesOf
 from ultracrawl.stores.sqlite.database import COMPANIONS, MEMORY, checkpoint_file, lock_file
 from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
 from ultracrawl.stores.sqlite.shared.site_store import SqliteSiteStore
@@ -14,13 +15,13 @@ from ultracrawl.stores.sqlite.store import SqliteStore
 
 
 class SqliteEngine:
-    """Keeps each store in a SQLite file of its own; see `StoreEngine`, `ScheduleEngine` and `NamedStoreEngine`."""
+    """Keeps each store in a SQLite file of its own; see `StoreEngine` and `NamedStoreEngine`."""
 
     def open_store(
         self, folder: Path, source: str, *, read_only: bool = False, renew: bool = False
     ) -> SqliteStore:
         """Open the store of one source."""
-        return SqliteStore(self.control_file(folder, source), source, read_only=read_only, renew=renew)
+        return SqliteStore(self.source_file(folder, source), source, read_only=read_only, renew=renew)
 
     def open_sites(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> SqliteSiteStore:
         """Open the shared store of sites."""
@@ -36,40 +37,46 @@ class SqliteEngine:
 
     def has_store(self, folder: Path, source: str) -> bool:
         """Return whether the file of a source exists."""
-        return self.control_file(folder, source).exists()
+        return self.source_file(folder, source).exists()
 
     def remove_store(self, folder: Path, source: str) -> None:
         """Delete the file of a source and its companions."""
-        file = self.control_file(folder, source)
+        file = self.source_file(folder, source)
         for suffix in ("", *COMPANIONS):
             file.with_name(file.name + suffix).unlink(missing_ok=True)
 
-    def control_file(self, folder: Path, source: str) -> Path:
+    def source_file(self, folder: Path, source: str) -> Path:
         """Return the file of a source."""
         return folder / f"{source}.sqlite"
 
+    def open_notes(self, folder: Path, source: str, of: NotesOf = NotesOf.SOURCE) -> FileNotes:
+        """Return the notes beside the file of a source, or in the folder of schedules."""
+        return notes_beside(self.source_file(folder, source), of)
+
     def stored_sources(self, folder: Path) -> list[str]:
         """Return the sources that have a file."""
-        pattern = self.control_file(folder, "*").name
-        before, after = map(len, pattern.split("*", 1))
-        return sorted(path.name[before : len(path.name) - after] for path in folder.glob(pattern))
+        return sources_of_files(folder, self.source_file(folder, "*").name)
+
+    def noting_sources(self, folder: Path, name: str) -> list[str]:
+        """Return the sources that have a file of a note."""
+        return sources_of_files(folder, f"{self.source_file(folder, '*').name}.{name}")
 
     def lock_source(self, folder: Path, source: str) -> closing[IO[str]]:
         """Hold the lock file of a source."""
-        return closing(lock_file(self.control_file(folder, source), source))
+        return closing(lock_file(self.source_file(folder, source), source))
 
     def rename_store(self, folder: Path, source: str, new: str) -> None:
         """Rename the file of a source."""
-        file = self.control_file(folder, source)
+        file = self.source_file(folder, source)
         if not file.exists():
             return
         checkpoint_file(file)
         with state_errors(file):
-            file.rename(self.control_file(folder, new))
+            file.rename(self.source_file(folder, new))
 
     def state_version(self, folder: Path, source: str) -> object | None:
         """Return a value that changes with every write to the store; None if there is no store."""
-        file, marks = self.control_file(folder, source), list[object]()
+        file, marks = self.source_file(folder, source), list[object]()
         for path in (file, file.with_name(file.name + COMPANIONS[0])):
             with suppress(FileNotFoundError):
                 stat = path.stat()
@@ -78,7 +85,7 @@ class SqliteEngine:
 
 
 class MemoryEngine:
-    """Keeps each store in memory; see `StoreEngine` and `ScheduleEngine`."""
+    """Keeps each store in memory; see `StoreEngine`."""
 
     def open_store(
         self, folder: Path, source: str, *, read_only: bool = False, renew: bool = False
@@ -103,5 +110,8 @@ class MemoryEngine:
     def remove_store(self, folder: Path, source: str) -> None:
         """Do nothing: the store ends with its process."""
 
-    def control_file(self, folder: Path, source: str) -> None:
+    def state_version(self, folder: Path, source: str) -> None:
+        """Return None: no other process writes to the store."""
+
+    def open_notes(self, folder: Path, source: str, of: NotesOf = NotesOf.SOURCE) -> None:
         """Return None: other processes cannot see the store."""

@@ -8,6 +8,6 @@ from ultracrawl.stores.sqlite.engine import SqliteEngine
 class ShelfEngine(SqliteEngine):
     """Keeps a source in `NAME.shelf`."""
 
-    def control_file(self, folder: Path, source: str) -> Path:
+    def source_file(self, folder: Path, source: str) -> Path:
         """Return the file of a source."""
         return folder / f"{source}.shelf"

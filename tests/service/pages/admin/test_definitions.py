@@ -12,7 +12,6 @@ from service.pages.test_page_attacks import QUOTES, SCRIPT, assert_harmless
 from support.in_process import InProcessWorkspace
 
 from ultracrawl.service.access.requester import Role
-from ultracrawl.stores.project_stores import state_file
 
 PAGE = "/admin/sources/site/definition"
 
@@ -228,9 +227,7 @@ def test_lines_are_not_lost_if_the_disk_is_full_or_the_state_is_damaged(
         page = asked_page(definition.send("interval: 1 h", "interval: 2 h"), 503)
     assert "interval: 2 h" in page.cssselect("textarea")[0].text
     assert definition.text == before
-    file = state_file(definition.administration.project, "site")
-    assert file is not None
-    file.write_bytes(b"no database" * 100)
+    (definition.administration.project.state.path / "site.sqlite").write_bytes(b"no database" * 100)
     assert definition.send("interval: 1 h", "interval: 2 h").status_code == 303
 
 

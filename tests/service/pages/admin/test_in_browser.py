@@ -20,7 +20,7 @@ from ultracrawl.service.api import access
 from ultracrawl.service.orders import SourcePhase, SourceState
 from ultracrawl.stores.audit_log import Actor, record_action
 from ultracrawl.stores.failure_note import FailureNote, note_failure
-from ultracrawl.stores.project_stores import state_file
+from ultracrawl.stores.project_stores import source_notes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -69,9 +69,9 @@ def everything(workspace: Workspace, url: str) -> Administration:
     sources["mistaken"] = {"start_urls": [f"{url}/"], "depht": 3}
     workspace.write({"sources": sources})
     administration = Administration(workspace)
-    file = state_file(administration.project, "failed")
-    assert file is not None
-    note_failure(file, FailureNote(time.time() + 9, "log-in failed: 401 <b>"))
+    note_failure(
+        source_notes(administration.project, "failed"), FailureNote(time.time() + 9, "log-in failed: 401 <b>")
+    )
     tokens = TokenStore.of_project(administration.project)
     tokens.create_token("portal", Role.READER, ("staff",))
     tokens.create_token("over", None, (), time.time() - 9, ["https://docs.example.com"])

@@ -16,7 +16,7 @@ from ultracrawl.service.access.requester import Role
 from ultracrawl.service.orders import SourcePhase, SourceState
 from ultracrawl.service.pages.admin.downloads import csv_lines
 from ultracrawl.stores.failure_note import FailureNote, note_failure
-from ultracrawl.stores.project_stores import state_file
+from ultracrawl.stores.project_stores import source_notes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,9 +58,10 @@ def test_a_crawled_source_is_shown_with_its_numbers(administration: Administrati
 
 
 def test_a_failed_source_needs_a_person(administration: Administration) -> None:
-    file = state_file(administration.project, "site")
-    assert file is not None
-    note_failure(file, FailureNote(time.time() + 9, "log-in failed: 401 <script>"))
+    note_failure(
+        source_notes(administration.project, "site"),
+        FailureNote(time.time() + 9, "log-in failed: 401 <script>"),
+    )
     page = administration.get("/admin")
     (need,) = page.cssselect(".need.failed")
     assert "log-in failed: 401 <script>" in need.text_content()
@@ -70,9 +71,7 @@ def test_a_failed_source_needs_a_person(administration: Administration) -> None:
 
 
 def test_a_damaged_state_fails_its_source_only(administration: Administration) -> None:
-    file = state_file(administration.project, "site")
-    assert file is not None
-    file.write_bytes(b"no database" * 999)
+    (administration.project.state.path / "site.sqlite").write_bytes(b"no database" * 999)
     page = administration.get("/admin")
     assert page.cssselect("tbody .condition.failed")
     assert administration.status("/admin/sources/site") == 200

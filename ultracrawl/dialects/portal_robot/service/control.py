@@ -12,8 +12,8 @@ from enum import StrEnum
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.control import POLL_INTERVAL, robot_process_status, running_crawl_status, steer
 from ultracrawl.sources import Project
-from ultracrawl.stores.control_channel import Command, Phase, leave_order, order_path
-from ultracrawl.stores.project_stores import open_state, remove_state, robot_file, state_exists
+from ultracrawl.stores.control_channel import Command, Phase, leave_order, order_waits
+from ultracrawl.stores.project_stores import open_state, remove_state, robot_notes, state_exists
 
 
 class RobotState(StrEnum):
@@ -73,14 +73,14 @@ def order_robot(
     command, `WorkError` on timeout.
     """
     require_offered(robot_state(project, source), command.value)
-    robot, file = robot_process_status(project, source), robot_file(project, source)
-    if robot is None or file is None:
+    robot, notes = robot_process_status(project, source), robot_notes(project, source)
+    if robot is None or notes is None:
         if command in _TAKEN_UP:
             raise UserError(f"{source!r} is being crawled without a robot; stop it, then start the robot")
         steer(project, source, command, timeout=timeout, sleep=sleep)
         return robot_state(project, source)
     before = running_crawl_status(project, source)
-    leave_order(file, robot, command)
+    leave_order(notes, robot, command)
     if not timeout:
         return robot_state(project, source)
     deadline = time.monotonic() + timeout
@@ -88,7 +88,7 @@ def order_robot(
         state = robot_state(project, source)
         if command in _TAKEN_UP:
             now = running_crawl_status(project, source)
-            if not order_path(file).exists() and (before is None or now is None or now.crawl != before.crawl):
+            if not order_waits(notes) and (before is None or now is None or now.crawl != before.crawl):
                 return state
         elif state in _TARGET_STATES[command] or _is_over(state, command):
             return state

@@ -17,7 +17,7 @@ from ultracrawl.service.run import WATCH_INTERVAL, Run, crawl_repeatedly, crawle
 from ultracrawl.service.schedules.plans import REST, REST_AFTER_FAILURE
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
-from ultracrawl.stores.project_stores import robot_file
+from ultracrawl.stores.project_stores import robot_notes
 
 ReportListener = Callable[[RunReport], None]
 Reload = Callable[[], tuple[Project, DataSource]]
@@ -38,13 +38,12 @@ def run_robot(
     the robot as `ultracrawl robot stop` does. Raises `UserError` if it is running already, or the source is being
     crawled.
     """
-    file = robot_file(project, source.name)
-    if file is None:
+    notes = robot_notes(project, source.name)
+    if notes is None:
         raise UserError("a robot needs a state on disk; write `state: {engine: sqlite}`")
     if robot_process_status(project, source.name) is not None:
         raise UserError(f"the robot of {source.name!r} is running already")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    post = ControlChannel(file)
+    post = ControlChannel(notes)
     try:
         Robot(project, source, post, on_report, reload, settings or {}).run()
     finally:
