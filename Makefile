@@ -16,7 +16,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts options house mirror plain unit test servers-test soak coverage bench budget figures screenshots site clean
+.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts options house mirror plain release release-tools unit test servers-test soak coverage bench budget figures screenshots site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,10 +37,12 @@ $(VENV)/.installed: $(VENV)/.plain requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-lock: $(VENV)/.plain ## Write requirements.lock again: the newest versions that pyproject.toml allows, with their hashes
+lock: $(VENV)/.plain ## Write requirements.lock and tools/release.lock again: the newest versions that are allowed, with their hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --upgrade --python-version 3.11 --extra dev \
 	    pyproject.toml --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --upgrade --python-version 3.11 \
+	    tools/release.in --output-file tools/release.lock
 
 audit: venv ## Ask for advisories about the packages in requirements.lock; fails where no database answers, too
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
@@ -115,6 +117,16 @@ mirror: venv ## Print sizes, rings of imports and who touches what; ARGS="--tree
 plain: venv ## Install the wheel without extras, for the oldest and the newest Python at hand
 	@$(BIN)/python tests/install/environments.py
 
+release: release-tools ## Build all files of the release whose tag is checked out into dist; ARGS="packages notes" builds some (docs/releasing.md)
+	var/release/bin/python tools/release.py $(ARGS)
+
+release-tools: var/release/.installed ## Install what builds and checks a release
+
+var/release/.installed: tools/release.lock
+	$(PYTHON) -m venv --clear var/release
+	var/release/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/release.lock
+	@touch $@
+
 # The tests of crawls run commands in their own process (tests/support/in_process.py). Those that are about processes
 # start hundreds: a host that has everything imported forks them (tests/support/hosted.py); with
 # ULTRACRAWL_TESTS_HOSTED=0 each is really started. Modules that stay compiled spare the others a third.
@@ -126,7 +138,7 @@ unit: venv samples ## Run the tests that need Python alone; ARGS="-k name" picks
 
 test: lint types contracts unit ## Everything that must hold before a change is merged, in minutes
 
-servers-test: servers venv samples sites plain ## Run the tests with server programs, a browser, real sites and installed wheels
+servers-test: servers venv samples sites plain release-tools ## Run the tests with server programs, a browser, real sites and installed wheels
 	$(PYTEST) -m servers $(ARGS)
 
 # A service with thirty sources is killed again and again, for ULTRACRAWL_SOAK_MINUTES (3) with ULTRACRAWL_SOAK_ENGINE
@@ -170,6 +182,6 @@ screenshots: servers venv ## Take the pictures of the search page in docs/images
 	$(BIN)/python tools/screenshots.py
 
 clean: ## Remove the environment, caches, builds and the data of the demo
-	rm -rf $(VENV) build dist core/target ./*.egg-info var/demo var/plain var/coverage
+	rm -rf $(VENV) build dist core/target ./*.egg-info var/demo var/plain var/coverage var/release var/rehearsal
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .grimp_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
