@@ -6,8 +6,8 @@ A state is filled through the port of the stores and copied for the other source
 serve` shows them. The first requests read all states; the next ones find nothing changed; then some of the sources are
 crawled: this program holds their states and control files as a crawl does, and writes 50 visits into each before every
 poll. An open page asks every five seconds, so 720 polls are an hour. Prints a table: CPU time of the service and time
-until the answer is read, in milliseconds for each request, and the memory of the service in the first and the last
-tenth of the polls.
+until the answer is read, in milliseconds for each request, and the mean memory of the service in each quarter of the
+polls.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from ultracrawl.model import UrlOutcome  # noqa: E402
 from ultracrawl.rules.urls.canonical import site_of, url_key  # noqa: E402
 from ultracrawl.stores import QueueEntry, SqliteStore  # noqa: E402
 from ultracrawl.stores.control_channel import ControlChannel  # noqa: E402
+from ultracrawl.stores.sqlite.engine import SqliteEngine  # noqa: E402
 
 PATHS = ("/admin", "/api/v1/sources", "/admin/sources/s000")
 RUNS = 20
@@ -167,7 +168,7 @@ def crawl(path: Path) -> Iterator[Iterator[None]]:
     """Hold the state of a source as its crawl does; yields an iterator each step of which writes some visits."""
     state = SqliteStore(path, path.stem)
     state.begin_run(time.time(), "")
-    channel = ControlChannel(path)
+    channel = ControlChannel(SqliteEngine().open_notes(path.parent, path.stem))
     try:
         yield steps(state)
     finally:
@@ -210,12 +211,12 @@ def measure(folder: Path, options: argparse.Namespace) -> list[str]:
                 asker.ask(path, live[path])
             memory.append(asker.megabytes)
     kinds = (("first", first), ("nothing changed", again), (f"{options.crawls} crawls", live))
-    tenth = max(len(memory) // 10, 1)
+    quarter = max(len(memory) // 4, 1)
+    quarters = [mean(memory[at : at + quarter]) for at in range(0, quarter * 4, quarter) if memory[at:]]
     return [
         *(asked[path].row(f"`{path}`, {label}") for label, asked in kinds for path in PATHS),
         "",
-        f"Memory: {mean(memory[:tenth]):.1f} MB in the first tenth of the polls, {mean(memory[-tenth:]):.1f} in the"
-        f" last, {max(memory):.1f} at most.",
+        f"Memory: {', '.join(f'{one:.0f}' for one in quarters)} MB in the quarters of the polls.",
     ]
 
 
