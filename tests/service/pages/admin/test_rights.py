@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import socket
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -223,3 +224,22 @@ def test_links_and_buttons_are_those_that_work_for_a_role(administration: Admini
     assert present(administration) == before
     for action in editor:
         assert administration.send(action, Role.EDITOR).status_code not in REFUSED, action
+
+
+def test_an_explanation_is_no_oracle_about_other_networks(
+    administration: Administration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[object] = []
+
+    def look_up(*words: object, **_: object) -> list[object]:
+        looked_up.append(words)
+        raise OSError
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    browser, said = administration.browser(Role.EDITOR), set[str]()
+    for host in ("intranet.example", "localhost.example", "no-such-name.example"):
+        for path in ("/admin/sources/site/url", "/api/v1/sources/site/explain"):
+            answer = browser.get(path, params={"url": f"http://{host}/"})
+            assert answer.status_code == 200
+        said.add(answer.text.replace(host, "HOST"))
+    assert (len(said), looked_up) == (1, [])
