@@ -55,9 +55,9 @@ def ask(options: dict[str, str], query: str, *values: object) -> list[tuple[Any,
         return cursor.fetchall() if cursor.description else []
 
 
-def cut_after_commit(monkeypatch: pytest.MonkeyPatch) -> Iterator[bool]:
+def cut_after_commit(monkeypatch: pytest.MonkeyPatch, block: str = "transaction") -> Iterator[bool]:
     """Have the connection break after the next commit, before its answer; what is returned is then exhausted."""
-    whole = psycopg.Connection.transaction
+    whole = getattr(psycopg.Connection, block)
     ends = iter([True])
 
     class Cut:
@@ -77,7 +77,7 @@ def cut_after_commit(monkeypatch: pytest.MonkeyPatch) -> Iterator[bool]:
     def cut(db: psycopg.Connection) -> Cut:
         return Cut(db)
 
-    monkeypatch.setattr(psycopg.Connection, "transaction", cut)
+    monkeypatch.setattr(psycopg.Connection, block, cut)
     return ends
 
 
@@ -116,7 +116,7 @@ def test_a_commit_whose_answer_was_lost_is_not_repeated(
     options: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = PostgresEngine(options).open_store(HERE, "s")
-    ends = cut_after_commit(monkeypatch)
+    ends = cut_after_commit(monkeypatch, "pipeline")
     known(store, 1)
     store.links.note_depth_due(1, b"12345678")
     store.flush()

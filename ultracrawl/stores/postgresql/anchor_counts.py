@@ -10,7 +10,8 @@ from typing import NamedTuple
 import psycopg
 
 from ultracrawl.content.anchors import SHARED
-from ultracrawl.stores.postgresql.access.fencing import SourceDatabase, run_for
+from ultracrawl.stores.postgresql.access.database import Row
+from ultracrawl.stores.postgresql.access.fencing import SourceDatabase, ask_for, fetched, run_for
 
 
 class AnchorLink(NamedTuple):
@@ -67,22 +68,23 @@ class AnchorCounts:
         db: psycopg.Connection,
         met: Mapping[int, AnchorLink],
         pages: Mapping[int, bytes],
-        removed: Iterable[bytes],
+        removed: Collection[bytes],
     ) -> ChangedTargets:
         """Replace the links of pages and subtract `removed` marks; `met` has the links of marks that may be new."""
-        deltas = self._deltas(db, pages)
+        now = {*met}.union(*map(marks_of, (*pages.values(), *removed)))
+        asked = ask_for(db, self._sql(_SELECT_PAGES), pages), ask_for(db, self._sql(_SELECT_MARKS), now)
+        deltas = self._deltas(db, pages, dict(fetched(asked[0])))
         for marks in removed:
             deltas.subtract(marks_of(marks))
-        if not (met or deltas):
-            return ChangedTargets(set(), set())
-        return self._add(db, met, deltas)
+        rows = fetched(asked[1])
+        rows += fetched(ask_for(db, self._sql(_SELECT_MARKS), deltas.keys() - now))
+        return self._add(db, met, deltas, rows)
 
-    def _deltas(self, db: psycopg.Connection, pages: Mapping[int, bytes]) -> Counter[int]:
-        """Replace the marks of pages; returns the change of the page count by mark."""
+    def _deltas(
+        self, db: psycopg.Connection, pages: Mapping[int, bytes], stored: Mapping[int, bytes]
+    ) -> Counter[int]:
+        """Replace the stored marks of pages; returns the change of the page count by mark."""
         deltas: Counter[int] = Counter()
-        if not pages:
-            return deltas
-        stored: dict[int, bytes] = dict(db.execute(self._sql(_SELECT_PAGES), [sorted(pages)]).fetchall())
         rows = []
         for key, marks in pages.items():
             before = stored.get(key, b"")
@@ -94,10 +96,12 @@ class AnchorCounts:
         return deltas
 
     def _add(
-        self, db: psycopg.Connection, met: Mapping[int, AnchorLink], deltas: Counter[int]
+        self,
+        db: psycopg.Connection,
+        met: Mapping[int, AnchorLink],
+        deltas: Counter[int],
+        rows: Iterable[Row],
     ) -> ChangedTargets:
-        marks = sorted(met.keys() | deltas.keys())
-        rows = db.execute(self._sql(_SELECT_MARKS), [marks]).fetchall()
         known = {
             mark: (AnchorLink(target, fragment, text), pages) for mark, target, pages, fragment, text in rows
         }

@@ -10,8 +10,9 @@ from ultracrawl.stores.postgresql.access.fencing import SourceDatabase, run_for
 
 _MOST_NAMES = 100_000
 """Number of names at which those in memory are forgotten."""
-_SELECT = "SELECT name, site FROM host WHERE {own} AND name = ANY(%s)"
-_HIGHEST = "SELECT coalesce(max(site), 0) FROM host WHERE {own}"
+_SELECT = """
+    SELECT name, site FROM host WHERE {own} AND name = ANY(%s)
+    UNION ALL SELECT NULL, coalesce(max(site), 0) FROM host WHERE {own}"""
 _INSERT = "INSERT INTO host (source, part, name, site) SELECT {ids}, * FROM unnest(%s::text[], %s::int[])"
 
 
@@ -26,12 +27,12 @@ class Hosts:
         """Return the numbers of sites, giving new ones to new sites; inside the transaction of a flush."""
         found = {name: self._numbers[name] for name in names if name in self._numbers}
         if unknown := sorted({*names} - found.keys()):
-            found.update(db.execute(self._sql(_SELECT), [unknown]).fetchall())
-        if new := sorted({*names} - found.keys()):
-            ((highest,),) = db.execute(self._sql(_HIGHEST)).fetchall()
+            stored: dict[str | None, int] = dict(db.execute(self._sql(_SELECT), [unknown]).fetchall())
+            highest = stored.pop(None)
+            new = [name for name in unknown if name not in stored]
             added = {name: number for number, name in enumerate(new, highest + 1)}
             run_for(db, self._sql(_INSERT), list(added.items()))
-            found.update(added)
+            found.update((name, number) for name, number in (stored | added).items() if name is not None)
         return found
 
     def remember(self, numbers: dict[str, int]) -> None:

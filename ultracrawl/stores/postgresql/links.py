@@ -13,7 +13,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.link_texts import TextRow, is_crowded, texts_hash, texts_of
 from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.postgresql.access.connecting import storable
-from ultracrawl.stores.postgresql.access.fencing import run_for
+from ultracrawl.stores.postgresql.access.fencing import ask_for, fetched, run_for
 from ultracrawl.stores.postgresql.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS
 from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
@@ -39,12 +39,13 @@ _NOTE_DEPTHS_DUE = """
 _PUT_REDIRECTS = """
     INSERT INTO anchor_redirect (source, part, key, target) SELECT {ids}, * FROM unnest(%s::bigint[], %s::bigint[])
     ON CONFLICT (source, part, key) DO UPDATE SET target = excluded.target"""
-_MARK_DUE = "UPDATE anchor_document SET due = true WHERE {own} AND key = ANY(%s) AND NOT due"
-_SELECT_REACHED = """
-    WITH RECURSIVE reached(key) AS (
-        SELECT t.key FROM unnest(%s::bigint[]) t(key)
-        UNION SELECT r.target FROM reached JOIN anchor_redirect r ON {r} AND r.key = reached.key)
-    SELECT key FROM reached"""
+_MARK_DUE = """
+    WITH RECURSIVE reached(key, by_text) AS (
+        SELECT t.key, t.by_text FROM unnest(%s::bigint[], %s::bool[]) t(key, by_text)
+        UNION SELECT r.target, reached.by_text FROM reached JOIN anchor_redirect r ON {r} AND r.key = reached.key)
+    UPDATE anchor_document d SET due = true FROM reached
+    WHERE {d} AND d.key = reached.key AND NOT d.due AND (reached.by_text OR d.crowded)"""
+_SELECT_STORED_REDIRECTS = "SELECT key, target FROM anchor_redirect WHERE {own} AND key = ANY(%s)"
 _SELECT_REDIRECTS = f"""
     SELECT key, depth, coalesce(subject, '') FROM url
     WHERE {{own}} AND outcome = {OUTCOME_NUMBERS[UrlOutcome.REDIRECTED]}"""  # noqa: S608 - a constant
@@ -69,8 +70,6 @@ class PostgresLinks(PostgresPart):
         self._redirects: dict[int, int] = {}
         self._submitted: dict[int, LinkTexts | str] = {}
         self._sweep = False
-        self._crowded: set[int] | None = None
-        """Keys of documents with as many texts as the index takes or more, so that page counts decide."""
         self._depths_due: dict[int, bytes] = {}
         self._clears_depths = False
         self.changes = (self._met, self._pages, self._redirects, self._submitted, self._depths_due)
@@ -174,21 +173,23 @@ class PostgresLinks(PostgresPart):
         if self._clears_depths:
             db.execute(self._sql("DELETE FROM depth_due WHERE {own}"))
         run_for(db, self._sql(_NOTE_DEPTHS_DUE), list(self._depths_due.items()))
-        crowded = self._write_documents(db)
-        targets = self._write_redirects(db)
+        self._write_documents(db)
         query = self._sql("SELECT number, marks, target FROM anchor_left WHERE {own}")
         dropped = db.execute(query).fetchall() if self._sweep else []
         removed = [bytes(marks) for _, marks, _ in dropped if marks]
+        redirects = ask_for(db, self._sql(_SELECT_STORED_REDIRECTS), self._redirects)
         changed = self._counts.change_pages(db, self._met, self._pages, removed)
+        targets = self._write_redirects(db, dict(fetched(redirects)))
         targets.update(target for _, _, target in dropped if target)
-        self._mark_due(db, targets | changed.texts, changed.counts, crowded)
+        due = dict.fromkeys(changed.counts, False) | dict.fromkeys(targets | changed.texts, True)
+        run_for(db, self._sql(_MARK_DUE), list(due.items()))
         if self._sweep:
             numbers = [number for number, *_ in dropped]
             db.execute(self._sql("DELETE FROM anchor_left WHERE {own} AND number = ANY(%s)"), [numbers])
             self._counts.sweep(db)
 
-    def _write_documents(self, db: psycopg.Connection) -> set[int]:
-        """Store what was submitted; returns the crowded documents."""
+    def _write_documents(self, db: psycopg.Connection) -> None:
+        """Store what was submitted."""
         if removed := sorted(key for key, texts in self._submitted.items() if texts is _REMOVED):
             db.execute(self._sql("DELETE FROM anchor_document WHERE {own} AND key = ANY(%s)"), [removed])
         if without := sorted(key for key, texts in self._submitted.items() if texts is _WITHOUT):
@@ -196,44 +197,16 @@ class PostgresLinks(PostgresPart):
         submitted = [(key, texts) for key, texts in self._submitted.items() if not isinstance(texts, str)]
         rows = [(key, texts_hash(texts), is_crowded(texts)) for key, texts in submitted]
         run_for(db, self._sql(_STORE_SUBMITTED), rows)
-        if self._crowded is None:
-            found = db.execute(
-                self._sql("SELECT key FROM anchor_document WHERE {own} AND crowded")
-            ).fetchall()
-            self._crowded = {key for (key,) in found}
-        return self._crowded.union(key for key, _, crowded in rows if crowded)
 
-    def _write_redirects(self, db: psycopg.Connection) -> set[int]:
-        """Store redirect targets; returns the targets whose texts change."""
-        if not self._redirects:
-            return set()
-        query = self._sql("SELECT key, target FROM anchor_redirect WHERE {own} AND key = ANY(%s)")
-        stored: dict[int, int] = dict(db.execute(query, [sorted(self._redirects)]).fetchall())
+    def _write_redirects(self, db: psycopg.Connection, stored: dict[int, int]) -> set[int]:
+        """Store redirect targets in place of the stored ones; returns the targets whose texts change."""
         changed = {key: target for key, target in self._redirects.items() if stored.get(key, 0) != target}
         if gone := sorted(key for key, target in changed.items() if not target):
             db.execute(self._sql("DELETE FROM anchor_redirect WHERE {own} AND key = ANY(%s)"), [gone])
         run_for(db, self._sql(_PUT_REDIRECTS), [pair for pair in changed.items() if pair[1]])
         return {*changed.values(), *(stored.get(key, 0) for key in changed)}
 
-    def _mark_due(
-        self, db: psycopg.Connection, targets: set[int], counts: set[int], crowded: set[int]
-    ) -> None:
-        """Mark documents as due: targets with other texts, and crowded ones with other page counts."""
-        keys = self._with_redirect_targets(db, targets)
-        if crowded:
-            keys |= self._with_redirect_targets(db, counts) & crowded
-        if keys:
-            db.execute(self._sql(_MARK_DUE), [sorted(keys)])
-
-    def _with_redirect_targets(self, db: psycopg.Connection, targets: set[int]) -> set[int]:
-        """Return `targets` and everything they redirect to."""
-        rows = db.execute(self._sql(_SELECT_REACHED), [sorted(targets)]).fetchall() if targets else []
-        return {key for (key,) in rows}
-
     def forget_changes(self) -> None:
         """Clear the changes after a committed flush."""
-        texts = ((key, own) for key, own in self._submitted.items() if not isinstance(own, str))
-        if self._crowded is not None:
-            self._crowded.update(key for key, own in texts if is_crowded(own))
         super().forget_changes()
         self._sweep = self._clears_depths = False

@@ -92,6 +92,8 @@ class PostgresRecords(PostgresContents):
         self._hosts = Hosts(access.database)
         self._written_hosts: dict[str, int] = {}
         self._discovered: dict[int, tuple[QueueEntry, float]] = {}
+        self._fresh: set[int] = set()
+        """Keys of discovered URLs that were certainly not in the table before."""
         self._unqueued: set[int] = set()
         """Keys of discovered URLs that do not enter the queue."""
         self._finished: dict[int, tuple[QueueEntry, UrlRecord]] = {}
@@ -200,6 +202,8 @@ class PostgresRecords(PostgresContents):
     def discover_url(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
         """Add an unknown URL to the table, and to the queue if `queued`."""
         self._discovered[entry.key] = (entry, now)
+        if self._possible_keys.is_absent(entry.key):
+            self._fresh.add(entry.key)
         self._possible_keys.add_value(entry.key)
         if queued:
             self._queue.add_new(entry)
@@ -384,6 +388,9 @@ class PostgresRecords(PostgresContents):
         """Clear the changes after a committed flush, and the records cached by fingerprint."""
         self._hosts.remember(self._written_hosts)
         self._written_hosts = {}
+        new = {key: self._discovered[key] for key in self._fresh if key in self._discovered}
+        self._record_cache.put_records(self._without_unflushed(new))
+        self._fresh.clear()
         super().forget_changes()
         self._record_cache.invalidate(())
 

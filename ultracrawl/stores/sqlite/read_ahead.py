@@ -165,6 +165,10 @@ class PossibleValues(Generic[V]):
         at = bisect_left(self._stored, part)
         return at < len(self._stored) and self._stored[at] == part
 
+    def is_absent(self, value: V) -> bool:
+        """Return whether a value is known not to be in the table; loads nothing to find out."""
+        return self._stored is not None and not self.may_hold(value)
+
     def possible(self, values: Sequence[V]) -> Sequence[V]:
         """Return those that may be in the table; of many stored values only whether any is known, as one query asks."""
         if self._stored is None or self._stored:

@@ -56,7 +56,7 @@ class Database:
 
     def read(self, query: Query, *values: object) -> list[Row]:
         """Run one statement, which may be repeated, and return its rows."""
-        return self._repeated(lambda: self._fetch(query, values))
+        return self.repeated(lambda: self._fetch(query, values))
 
     def _fetch(self, query: Query, values: Sequence[object]) -> list[Row]:
         cursor = self._db.execute(query, values)
@@ -65,7 +65,7 @@ class Database:
     def stream(self, query: Query, *values: object) -> Iterator[Row]:
         """Yield the rows of a query of any size; the server keeps its result, without an open transaction."""
         name = f"rows{next(self._names)}"
-        cursor = self._repeated(lambda: self._open_stream(name, query, values))
+        cursor = self.repeated(lambda: self._open_stream(name, query, values))
         with self._translated(), contextlib.closing(cursor):
             while rows := cursor.fetchmany(_STREAMED_ROWS):
                 yield from rows
@@ -82,7 +82,7 @@ class Database:
 
     def transact(self, work: Callable[[psycopg.Connection], T]) -> T:
         """Run a function in a transaction; it may be run again, and is not if the commit is known to have worked."""
-        return self._repeated(lambda: self._transact(work))
+        return self.repeated(lambda: self._transact(work))
 
     def _transact(self, work: Callable[[psycopg.Connection], T]) -> T:
         self._in_transaction = True
@@ -92,9 +92,28 @@ class Database:
         finally:
             self._in_transaction = False
 
+    def transact_at_once(self, work: Callable[[psycopg.Connection], T]) -> T:
+        """Run a function in a transaction whose statements are sent together: only what it fetches is waited for.
+
+        It is not repeated. Raises `psycopg.Error`, and then nothing is written, unless the connection is lost.
+        """
+        self._in_transaction = True
+        try:
+            with self._db.pipeline():
+                self._db.execute(b"BEGIN")
+                result = work(self._db)
+                self._db.execute(b"COMMIT")
+            return result
+        except BaseException:
+            with contextlib.suppress(psycopg.Error):
+                self._db.rollback()
+            raise
+        finally:
+            self._in_transaction = False
+
     # ---- failures
 
-    def _repeated(self, work: Callable[[], T]) -> T:
+    def repeated(self, work: Callable[[], T]) -> T:
         """Run work until it is done; on a new connection if that was lost."""
         if self._in_transaction:
             return work()  # the transaction is repeated as a whole

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import psycopg
+from psycopg import errors
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
@@ -31,9 +32,12 @@ _HOLDER = b"""
 _TAKE = b"""
     UPDATE part SET token = %s, machine = %s, process = %s, until = moment() + %s
     WHERE source = %s AND part = 0"""
+# An error where there is no row to change: it ends the transaction, whose other statements were sent with this one.
 _FENCE = b"""
-    UPDATE part SET flush_no = flush_no + 1, numbered = %s, until = moment() + %s
-    WHERE source = %s AND part = 0 AND token = %s AND flush_no = %s"""
+    WITH own AS (
+        UPDATE part SET flush_no = flush_no + 1, numbered = %s, until = moment() + %s
+        WHERE source = %s AND part = 0 AND token = %s AND flush_no = %s RETURNING 1)
+    SELECT 1 / count(*) FROM own"""
 _STAND = b"SELECT token, flush_no FROM part WHERE source = %s AND part = 0"
 _RELEASE = b"UPDATE part SET token = NULL, until = 0 WHERE source = %s AND part = 0 AND token = %s"
 
@@ -116,36 +120,32 @@ class SourceDatabase(Database):
         """
         done: list[T] = []
 
-        def once(db: psycopg.Connection) -> T:
-            if done and self._is_committed(db):
-                return done[-1]
-            fence = (self.numbered, LEASE_SECONDS, self._number, self._token, self._flush_no)
+        def fenced(db: psycopg.Connection) -> None:
+            db.execute(_FENCE, (self.numbered, LEASE_SECONDS, self._number, self._token, self._flush_no))
+            done.append(work(db))
+
+        def once() -> None:
+            if done and self.read(_STAND, self._number) == [(self._token, self._flush_no + 1)]:
+                return  # the transaction was committed whose answer was lost
             self._renewed = time.monotonic()
-            with db.pipeline():
-                fenced = db.execute(_FENCE, fence)
-                result = work(db)
-            if not fenced.rowcount:
-                raise self._fenced_off(db)
-            done.append(result)
-            return result
+            try:
+                self.transact_at_once(fenced)
+            except errors.DivisionByZero:
+                raise self._fenced_off() from None
 
         if self.lost:
             raise StateError(self.lost)
-        result = self.transact(once)
+        self.repeated(once)
         self._flush_no += 1
-        return result
+        return done[-1]
 
     def renew(self) -> None:
         """Keep the source while nothing is flushed: a paused crawl is one, too. Raises `StateError` like `write`."""
         if not self.lost and time.monotonic() - self._renewed >= RENEW_SECONDS:
             self.write(lambda _: None)
 
-    def _is_committed(self, db: psycopg.Connection) -> bool:
-        """Whether the transaction was committed whose answer was lost."""
-        return db.execute(_STAND, [self._number]).fetchall() == [(self._token, self._flush_no + 1)]
-
-    def _fenced_off(self, db: psycopg.Connection) -> StateError:
-        stand = db.execute(_STAND, [self._number]).fetchall()
+    def _fenced_off(self) -> StateError:
+        stand = self.read(_STAND, self._number)
         if stand and stand[0][0] == self._token and stand[0][1] < self._flush_no:
             self.lost = (
                 f"{self._address.shown} has lost what was written last (it is an older copy); "
@@ -183,6 +183,16 @@ def run_for(
         return None
     columns = rows_as_arrays(rows, 0)
     return db.execute(query, [*columns, *values])
+
+
+def ask_for(db: psycopg.Connection, query: Query, keys: Collection[int]) -> psycopg.Cursor[Row] | None:
+    """Send a query about keys, without waiting for its rows; without keys send nothing."""
+    return db.execute(query, [sorted(keys)]) if keys else None
+
+
+def fetched(cursor: psycopg.Cursor[Row] | None) -> list[Row]:
+    """Return the rows that were asked for by `ask_for`; none without a cursor."""
+    return cursor.fetchall() if cursor is not None else []
 
 
 def this_process() -> tuple[str, str]:
