@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from ultracrawl.index.project_index import open_index
 from ultracrawl.model import DefinitionError
 from ultracrawl.model.page import Section
 from ultracrawl.service.answers.checking import check_answers
+from ultracrawl.service.answers.outcome import FallenAnswer, read_outcome
 from ultracrawl.service.answers.watching import AnswerWatch
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
@@ -339,8 +339,10 @@ def test_mistakes_and_damage_end_no_watch(golden: Golden) -> None:
     assert watch.check() == ""
     golden.write({"query": "none", "pages": "http://h/none"})
     assert watch.check()
+    outcome = read_outcome(golden.project)
+    assert outcome is not None
+    assert outcome.fallen == (FallenAnswer("none", "http://h/none", 10, None),)
     stored = golden.project.state.path / "service" / "answers.json"
-    assert json.loads(stored.read_text())["fallen"] == [["none", "http://h/none"]]
     stored.write_bytes(b"{")
     assert watch.check(), "told again rather than never"
 

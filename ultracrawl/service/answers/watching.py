@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.answers.checking import AnswerCheck, check_answers
+from ultracrawl.service.answers.outcome import read_outcome, write_outcome
 from ultracrawl.sources import Project
 from ultracrawl.sources.golden_queries import read_golden_queries
-from ultracrawl.system.files import convert_write_errors, replace_file
 
 logger = logging.getLogger(__name__)
 _SHOWN = 3
@@ -75,21 +73,10 @@ class AnswerWatch:
 
     def _exchange(self, project: Project, checked: AnswerCheck) -> _Fallen:
         """Store what has fallen, and return what had not fallen before."""
-        path = project.state.path / "service" / "answers.json"
-        before = _stored(path)
-        now = frozenset((one.query, one.page) for one in checked.fallen)
-        if now != before:
-            with convert_write_errors(path):
-                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                replace_file(path, json.dumps({"fallen": sorted(now)}, ensure_ascii=False).encode())
-        return now - before
-
-
-def _stored(path: Path) -> _Fallen:
-    """Return what had fallen; a file that cannot be read has nothing."""
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        return frozenset((str(query), str(page)) for query, page in json.loads(path.read_bytes())["fallen"])
-    return frozenset()
+        latest = read_outcome(project)
+        before = {(one.query, one.page) for one in latest.fallen} if latest is not None else set()
+        write_outcome(project, checked)
+        return frozenset((one.query, one.page) for one in checked.fallen) - before
 
 
 def _text(path: Path, checked: AnswerCheck, fresh: _Fallen) -> str:

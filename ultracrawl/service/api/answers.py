@@ -284,6 +284,24 @@ class CountedQuery(QueryNumbers):
     positions: list[ChosenPosition]
 
 
+class FallenAnswer(_Shape):
+    """A page that is no longer among the first hits of a golden query."""
+
+    query: str
+    page: str
+    within: int
+    position: int | None
+
+
+class GoldenOutcome(_Shape):
+    """What the latest check of golden queries found."""
+
+    time: str
+    queries: int
+    pages: int
+    fallen: list[FallenAnswer]
+
+
 class QueryReport(_Shape):
     """The statistics of queries."""
 

@@ -10,9 +10,12 @@ from anyio import to_thread
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from ultracrawl.errors import NotFoundError
+from ultracrawl.service.answers.outcome import CheckOutcome, read_outcome
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Address, Editor, State, Visitor
 from ultracrawl.service.api.problems import json_answer
+from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.statistics.report import DEFAULT_DAYS, MAX_DAYS, query_report
 from ultracrawl.service.statistics.store import QueryStore
 
@@ -53,3 +56,18 @@ async def queries(
         )
     )
     return json_answer({"statistics": state.project.search_page.statistics, **report})
+
+
+@router.get("/queries/golden", responses=shapes.answers(shapes.GoldenOutcome))
+def golden(state: State, _requester: Editor) -> Response:
+    """Return what the latest check of the golden queries found; 404 if there is none."""
+    found = checked_answers(state)
+    if found is None:
+        raise NotFoundError("no golden queries were checked")
+    return json_answer(found.as_json())
+
+
+def checked_answers(state: ApiState) -> CheckOutcome | None:
+    """Return what the latest check of the golden queries found; None if the project has none, or none was checked."""
+    is_checked = state.project.search_page.check_answers is not None
+    return read_outcome(state.project) if is_checked else None

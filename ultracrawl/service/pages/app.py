@@ -8,7 +8,7 @@ from starlette.responses import Response
 from ultracrawl.service.pages import cached_copy, login, preferences, provider_login, search_routes
 from ultracrawl.service.pages.admin.approvals import approval_routes
 from ultracrawl.service.pages.admin.definitions import definition_routes, new_source
-from ultracrawl.service.pages.admin.records import access_page, log_routes
+from ultracrawl.service.pages.admin.records import access_page, log_routes, query_routes
 from ultracrawl.service.pages.admin.schedules import schedule_routes
 from ultracrawl.service.pages.admin.sources import (
     order_routes,
@@ -31,6 +31,7 @@ _ADMINISTRATION = (
     schedule_routes,
     new_source,
     definition_routes,
+    query_routes,
     log_routes,
     access_page,
 )

@@ -40,6 +40,7 @@ PATHS = (
     "/admin/approvals",
     "/admin/schedules",
     "/admin/queries",
+    "/admin/queries/query?q=bird&page=http://elsewhere.example/&language=de",
     "/admin/audit?language=de",
     "/admin/definitions",
     "/admin/sources/mistaken/definition",

@@ -1,53 +1,23 @@
-"""The pages of the statistics of queries and of the audit log."""
+"""The page of the audit log, and the log as a file."""
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime
 from itertools import islice
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from ultracrawl.service.api.access import Administrator, Editor, State
+from ultracrawl.service.api.access import Administrator, State
 from ultracrawl.service.pages.admin.downloads import csv_answer
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
-from ultracrawl.service.statistics.report import DEFAULT_DAYS, MAX_DAYS, query_report
-from ultracrawl.service.statistics.store import QueryStore
 from ultracrawl.stores.audit_log import recorded_actions
 
 router = APIRouter(prefix=ADMIN, route_class=PageRoute)
 ROWS = 100
 _MEMBERS = ("time", "who", "from", "action", "targets", "result")
 Who = Annotated[str, Query(max_length=200)]
-
-
-@router.get("/queries")
-async def queries_page(
-    request: Request,
-    state: State,
-    _requester: Editor,
-    days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = DEFAULT_DAYS,
-    without_answers: bool = False,
-) -> Response:
-    """Return which queries are frequent, or found nothing; counts below three are not shown."""
-    await state.queries.flush()
-    store, today = QueryStore.of_project(state.project), datetime.fromtimestamp(time.time(), UTC).date()
-    report = await to_thread.run_sync(
-        lambda: query_report(store, today, days=days, without_answers=without_answers, limit=ROWS)
-    )
-    return render_admin(
-        request,
-        "admin/queries.html",
-        section="queries",
-        report=report,
-        days=days,
-        without_answers=without_answers,
-        is_counted=state.project.search_page.statistics,
-    )
 
 
 @router.get("/audit")
