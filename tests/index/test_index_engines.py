@@ -25,7 +25,7 @@ Found = Callable[..., list[str]]
 
 def test_an_index_that_was_never_written_is_empty(engine: IndexEngine) -> None:
     assert engine.count() == 0
-    assert engine.urls() == []
+    assert sorted(engine.urls()) == []
     assert engine.search(SearchQuery("heron")).total == 0
     engine.optimise()
     assert engine.count() == 0
@@ -142,7 +142,7 @@ def test_last_change_of_a_document_counts(engine: IndexEngine, found: Found) -> 
     assert added == 1
     assert found("second") == ["/a"]
     assert found("first") == []
-    assert engine.urls() == [("s", "/a")]
+    assert sorted(engine.urls()) == [("s", "/a")]
     assert engine.apply([Deletion("s", "/a"), document("/a", "third")]) == 1
     assert found("third") == ["/a"]
     assert engine.count() == 1
@@ -150,11 +150,11 @@ def test_last_change_of_a_document_counts(engine: IndexEngine, found: Found) -> 
 
 def test_documents_of_sources_with_the_same_url_are_two(engine: IndexEngine, found: Found) -> None:
     engine.apply([document("/a", "x", source="s"), document("/a", "x", source="ss")])
-    assert engine.urls() == [("s", "/a"), ("ss", "/a")]
-    assert engine.urls("s") == [("s", "/a")]
+    assert sorted(engine.urls()) == [("s", "/a"), ("ss", "/a")]
+    assert list(engine.urls("s")) == [("s", "/a")]
     assert (engine.count(), engine.count("s"), engine.count("none")) == (2, 1, 0)
     engine.apply([Deletion("s", "/a")])
-    assert engine.urls() == [("ss", "/a")]
+    assert sorted(engine.urls()) == [("ss", "/a")]
     assert len(found("x")) == 1
 
 
@@ -285,13 +285,13 @@ def test_engines_agree(tmp_path_factory: pytest.TempPathFactory, batches: list, 
         added = memory.apply(batch)
         assert [other.apply(batch) for other in others] == [added, added]
     for other in others:
-        assert memory.urls() == other.urls()
+        assert sorted(memory.urls()) == sorted(other.urls())
         for text in queries:
             expected, got = (e.search(SearchQuery(text, limit=50)) for e in (memory, other))
             assert {hit.url for hit in got.hits} == {hit.url for hit in expected.hits}, text
             assert got.total == expected.total
         other.optimise()
-        assert memory.urls() == other.urls()
+        assert sorted(memory.urls()) == sorted(other.urls())
         other.close()
 
 

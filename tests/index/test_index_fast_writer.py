@@ -182,7 +182,7 @@ def test_stock_whoosh_merges_and_extends_our_segments(tmp_path: Path) -> None:
     writer.commit(optimize=True)
     assert stock.doc_count_all() == len(documents) + 1
     index = WhooshIndex(tmp_path / "i", ATTRIBUTES)
-    assert len(index.urls()) == len(documents) + 1
+    assert len(list(index.urls())) == len(documents) + 1
     index.apply([IndexDocument("s", "/extra", "extra", "replaced")])
     assert index.count() == len(documents) + 1
     index.close()

@@ -79,7 +79,7 @@ def test_two_open_engines_see_each_others_commits(opened: Open) -> None:
 WORK = {
     "search": lambda index: index.search(SearchQuery("word", limit=9)).total,
     "count": lambda index: index.count(),
-    "urls": lambda index: len(index.urls()),
+    "urls": lambda index: len(list(index.urls())),
     "documents": lambda index: len(list(index.documents())),
     "facts": lambda index: index.facts().documents,
     "check": lambda index: 3 - len(index.check()),
@@ -155,7 +155,7 @@ def test_several_collections_lie_in_paths_of_their_own(tmp_path: Path) -> None:
         for name in ("staff", "public"):
             index = open_index(IndexConfig(engine, tmp_path / engine / name, tuple(ATTRIBUTES.values())))
             index.apply([document(f"/{name}", "word")])
-            assert index.urls() == [("s", f"/{name}")]
+            assert list(index.urls()) == [("s", f"/{name}")]
             index.close()
 
 

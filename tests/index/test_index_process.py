@@ -105,7 +105,7 @@ def test_segments_are_applied_in_order_and_reported_once(config: IndexConfig, tm
     assert [report.path for report in reports] == paths
     assert [report.added for report in reports if isinstance(report, Committed)] == [20, 20, 20]
     assert process.close() == []
-    assert len(open_index(config).urls()) == 40
+    assert len(list(open_index(config).urls())) == 40
 
 
 def test_nobody_waits_for_a_merge_at_the_end(config: IndexConfig, tmp_path: Path) -> None:

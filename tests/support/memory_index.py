@@ -181,15 +181,15 @@ class MemoryIndex:
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
-        return len(self.urls(source))
+        return sum(1 for _ in self.urls(source))
 
     def sources(self) -> tuple[str, ...]:
         """See `IndexEngine.sources`."""
         return tuple(sorted({source for source, _ in self._entries}))
 
-    def urls(self, source: str = "") -> list[tuple[str, str]]:
+    def urls(self, source: str = "") -> Iterator[tuple[str, str]]:
         """See `IndexEngine.urls`."""
-        return sorted(key for key in self._entries if not source or key[0] == source)
+        return (key for key in list(self._entries) if not source or key[0] == source)
 
     def documents(self) -> Iterator[IndexDocument]:
         """See `IndexEngine.documents`."""

@@ -307,8 +307,8 @@ class IndexEngine(Protocol):
     def sources(self) -> tuple[str, ...]:
         """Return the sources that have documents, sorted; read once for each commit, so that every search may ask."""
 
-    def urls(self, source: str = "") -> list[tuple[str, str]]:
-        """Return (source, display URL) of every document, sorted; for reconciliation and tests."""
+    def urls(self, source: str = "") -> Iterator[tuple[str, str]]:
+        """Yield (source, display URL) of every document, in no particular order, as `documents` does."""
 
     def documents(self) -> Iterator[IndexDocument]:
         """Yield every document as far as the index stores it, in no particular order."""

@@ -157,8 +157,8 @@ def _compare(project: Project, source: DataSource, state: Store) -> Consistency:
     unknown: set[str] = set()
     if indexes:
         with closing(open_index(project, indexes[0])) as index:
-            held = {url for _, url in index.urls(source.name)}
-            unknown = held - {record.shown_url for record in documents}
+            known = {record.shown_url for record in documents}
+            unknown = {url for _, url in index.urls(source.name) if url not in known}
             if not _waits(project, source, indexes[0]):
                 lost = sorted(record.shown_url for record in lost_records(state, index, source.name))
     with _answers(project, source) as answers:

@@ -1,7 +1,15 @@
-"""The alias of an index, and the indexes behind it: they are made, filled behind it, and replaced in one step."""
+"""The alias of an index, and the indexes behind it: they are made, filled behind it, and replaced in one step.
+
+An index that is being filled has an alias of its own, and a mark with the time (of the servers' manager) at which the
+process that fills it was last at work. Both a replacement and the removal of what a killed process left behind begin
+with taking that alias away, which only one of them can do: no removal, however late, meets an index in use.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -10,10 +18,17 @@ from fnmatch import fnmatchcase
 
 from ultracrawl.errors import IndexStoreError, UserError
 from ultracrawl.index.engine import Json
-from ultracrawl.index.opensearch.fields import MARK, attributes_of, mapping, settings
+from ultracrawl.index.opensearch.fields import MARK, attributes_of, mapping, marks, settings
 from ultracrawl.index.opensearch.server import Servers, StatusError
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.rules.attributes.schema import SearchAttribute
+
+logger = logging.getLogger(__name__)
+
+ABANDONED_SECONDS = 900
+"""Seconds without work after which an index that was being filled counts as left behind."""
+_RENEWED_SECONDS = 60.0
+"""Seconds after which the process that fills an index says again that it is at work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +38,44 @@ class CurrentIndex:
     name: str
     schema: int
     attributes: Mapping[str, SearchAttribute]
+
+
+class NewIndex:
+    """An index that is filled before it takes the place of another one."""
+
+    def __init__(self, servers: Servers, name: str, attributes: Mapping[str, SearchAttribute]) -> None:
+        self._servers = servers
+        self._marks = {**marks(attributes), "alias": servers.name}
+        self._renewed = time.monotonic()
+        self.name = name
+
+    @property
+    def alias(self) -> str:
+        """The alias under which it is filled: who writes to it does not make an index that was removed."""
+        return filled_alias(self.name)
+
+    def marked(self) -> dict[str, Json]:
+        """Return what its `_meta` says now."""
+        return {**self._marks, "renewed": time_of(self._servers)}
+
+    def renew(self) -> None:
+        """Say that its process is at work, if it did not just say so. Raises `StatusError` if it was removed."""
+        if time.monotonic() - self._renewed >= _RENEWED_SECONDS:
+            self._servers.ask("PUT", f"/{self.name}/_mapping", {"_meta": {MARK: self.marked()}})
+            self._renewed = time.monotonic()
+
+
+def filled_alias(index: str) -> str:
+    """Return the alias that an index has as long as it is filled."""
+    return f"{index}-filling"
+
+
+def time_of(servers: Servers) -> int:
+    """Return the time of the servers' manager in seconds; 0 if they do not say it."""
+    with suppress(StatusError, LookupError, TypeError, ValueError, AttributeError):
+        found = servers.ask("GET", "/_nodes/_cluster_manager/stats/process")["nodes"]
+        return max(int(one["timestamp"]) for one in found.values()) // 1000
+    return 0
 
 
 class Alias:
@@ -63,7 +116,7 @@ class Alias:
     def create_first(self, attributes: Mapping[str, SearchAttribute]) -> CurrentIndex:
         """Create the index with its alias, and return it; that of another process, if that was earlier."""
         try:
-            self._create("0", attributes, {self._servers.name: {}})
+            self._create(f"{self._prefix}-0", attributes, marks(attributes), self._servers.name)
         except StatusError as error:
             if error.status != 400:
                 raise
@@ -75,22 +128,69 @@ class Alias:
         assert made is not None
         return made
 
-    def create(self, attributes: Mapping[str, SearchAttribute]) -> str:
-        """Create an index that no alias names yet, and return its name."""
-        return self._create(datetime.now(UTC).strftime("%Y%m%d%H%M%S%f"), attributes, {})
+    @property
+    def _prefix(self) -> str:
+        return f"{self._servers.name}-{SCHEMA_VERSION}"
+
+    @contextmanager
+    def new_index(self, attributes: Mapping[str, SearchAttribute]) -> Iterator[NewIndex]:
+        """Create an index that nobody searches yet; it is removed unless it takes the place of another one.
+
+        So is what earlier processes left behind.
+        """
+        self.remove_abandoned()
+        suffix = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
+        made = NewIndex(self._servers, f"{self._prefix}-{suffix}", attributes)
+        self._create(made.name, attributes, made.marked(), made.alias)
+        try:
+            yield made
+        except BaseException:
+            with suppress(IndexStoreError):
+                self._remove(made.name)
+            raise
 
     def _create(
-        self, suffix: str, attributes: Mapping[str, SearchAttribute], aliases: dict[str, Json]
-    ) -> str:
-        name = f"{self._servers.name}-{SCHEMA_VERSION}-{suffix}"
+        self, name: str, attributes: Mapping[str, SearchAttribute], marked: dict[str, Json], alias: str
+    ) -> None:
         self._refuse_templates(name)
         shards, replicas = (
             int(str(self._options.get(one, least))) for one, least in (("shards", 1), ("replicas", 1))
         )
-        body: dict[str, Json] = {"settings": settings(shards, replicas), "mappings": mapping(attributes)}
-        body["aliases"] = aliases
+        body: Json = {
+            "settings": settings(shards, replicas),
+            "mappings": mapping(attributes, marked),
+            "aliases": {alias: {}},
+        }
         self._servers.ask("PUT", f"/{name}", body, wait_for_active_shards=1)
-        return name
+
+    def remove_abandoned(self) -> None:
+        """Remove the indexes of this alias that were being filled by processes that have not been at work for long."""
+        name = self._servers.name
+        with suppress(StatusError):  # who may not see them cannot remove them
+            found = self._servers.find("GET", f"/{name}-*", filter_path="*.aliases,*.mappings._meta") or {}
+            renewed: dict[str, int] = {}
+            for index, one in found.items():
+                known = one.get("mappings", {}).get("_meta", {}).get(MARK, {})
+                is_named = re.fullmatch(re.escape(name) + r"-\d+-\d+", index) is not None
+                is_unused = set(one.get("aliases", ())) <= {filled_alias(index)}
+                if is_named and is_unused and known.get("alias") == name and known.get("renewed"):
+                    renewed[index] = int(known["renewed"])
+            latest = time_of(self._servers) - ABANDONED_SECONDS if renewed else 0
+            for index in (one for one, at in renewed.items() if at < latest):
+                logger.info(
+                    "%s: %s is removed, which a killed process left behind", self._servers.where, index
+                )
+                self._remove(index)
+
+    def _remove(self, index: str) -> None:
+        """Remove an index that was being filled, unless it has taken the place of another one meanwhile."""
+        alias = filled_alias(index)
+        if self._servers.find("GET", f"/{index}/_alias/{alias}"):
+            action: Json = {"remove": {"index": index, "alias": alias, "must_exist": True}}
+            self._servers.ask("POST", "/_aliases", {"actions": [action]})
+        elif self._servers.find("GET", f"/{index}/_alias/{self._servers.name}"):
+            return
+        self._servers.find("DELETE", f"/{index}")
 
     def _refuse_templates(self, name: str) -> None:
         """Raise `UserError` if a template of others, apart from those for all indexes, would change this one."""
@@ -106,10 +206,14 @@ class Alias:
                         "not make; choose another `name`"
                     )
 
-    def turn(self, name: str, former: CurrentIndex) -> None:
-        """Let the alias name an index, and delete the former one, in one step."""
+    def turn(self, new: NewIndex, former: CurrentIndex) -> None:
+        """Let the alias name a filled index, and delete the former one, in one step.
+
+        Raises `StatusError` if one of them is gone.
+        """
         actions: list[Json] = [
-            {"add": {"index": name, "alias": self._servers.name}},
+            {"remove": {"index": new.name, "alias": new.alias, "must_exist": True}},
+            {"add": {"index": new.name, "alias": self._servers.name}},
             {"remove_index": {"index": former.name}},
         ]
         self._servers.ask("POST", "/_aliases", {"actions": actions})

@@ -103,8 +103,13 @@ def settings(shards: int, replicas: int) -> Json:
     }
 
 
-def mapping(attributes: Mapping[str, SearchAttribute]) -> Json:
-    """Return the mapping of a new index."""
+def marks(attributes: Mapping[str, SearchAttribute]) -> dict[str, Json]:
+    """Return what the `_meta` of a mapping says of an index of ours."""
+    return {"schema": SCHEMA_VERSION, "attributes": {one.name: one.type.value for one in attributes.values()}}
+
+
+def mapping(attributes: Mapping[str, SearchAttribute], marked: dict[str, Json]) -> Json:
+    """Return the mapping of a new index; `marked` is what its `_meta` says."""
     fields: dict[str, Json] = {name: dict(_KEYWORD) for name in ("source", "url", "language", "acl")}
     for field in FIELDS:
         fields[field.name] = _words(field, has_positions=field.has_positions)
@@ -112,10 +117,9 @@ def mapping(attributes: Mapping[str, SearchAttribute]) -> Json:
             fields[field.stems] = _words(field, has_positions=False)
     for attribute in attributes.values():
         fields |= _fields_of(attribute)
-    known: dict[str, Json] = {one.name: one.type.value for one in attributes.values()}
     return {
         "dynamic": False,
-        "_meta": {MARK: {"schema": SCHEMA_VERSION, "attributes": known}},
+        "_meta": {MARK: marked},
         "_source": {"includes": ["stored", "identity"]},
         "properties": fields,
     }

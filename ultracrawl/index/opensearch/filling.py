@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from ultracrawl.index.engine import IndexDocument, Json
+from ultracrawl.index.opensearch.aliases import NewIndex
 from ultracrawl.index.opensearch.fields import Row, bulk_lines, new_document, stored_document
+from ultracrawl.index.opensearch.scanning import Scan
 from ultracrawl.index.opensearch.server import Servers
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
@@ -18,7 +20,7 @@ class Filling:
     """The way of documents, with their versions, from an old index into a new one."""
 
     def __init__(
-        self, servers: Servers, old: str, new: str, attributes: Mapping[str, SearchAttribute]
+        self, servers: Servers, old: str, new: NewIndex, attributes: Mapping[str, SearchAttribute]
     ) -> None:
         self._servers = servers
         self._old = old
@@ -41,32 +43,32 @@ class Filling:
         Nobody may write to the old index.
         """
         self._copy({"range": {"_seq_no": {"gte": self._from}}})
-        if self._count(self._old) != self._count(self._new):
+        if self._count(self._old) != self._count(self._new.name):
             self._remove_deleted()
-        return self._count(self._new)
+        return self._count(self._new.name)
 
     def _copy(self, query: Json) -> None:
         self._servers.ask("POST", f"/{self._old}/_refresh")
         rows: list[Row] = []
-        for hit in self._servers.scan(self._old, query, ["stored"]):
+        for hit in Scan(self._servers, self._old, query, ["stored"]):
             if (document := readable(hit["_source"])) is not None:
                 rows.append((hit["_id"], new_document(document, self._attributes), int(hit["_version"])))
             if len(rows) >= AT_ONCE:
                 self._write(rows)
                 rows.clear()
         self._write(rows)
-        self._servers.ask("POST", f"/{self._new}/_refresh")
+        self._servers.ask("POST", f"/{self._new.name}/_refresh")
 
     def _remove_deleted(self) -> None:
         """Delete the documents that only the new index has."""
         keys: list[Json] = []
-        for hit in self._servers.scan(self._new, {"match_all": {}}, False):
+        for hit in Scan(self._servers, self._new.name, {"match_all": {}}, False):
             keys.append(hit["_id"])
             if len(keys) >= AT_ONCE:
                 self._remove_missing(keys)
                 keys.clear()
         self._remove_missing(keys)
-        self._servers.ask("POST", f"/{self._new}/_refresh")
+        self._servers.ask("POST", f"/{self._new.name}/_refresh")
 
     def _remove_missing(self, keys: list[Json]) -> None:
         if keys:
@@ -75,7 +77,8 @@ class Filling:
             self._write([(one["_id"], None, 0) for one in found if not one["found"]])
 
     def _write(self, rows: Iterable[Row]) -> None:
-        self._servers.write(bulk_lines(self._new, rows))
+        self._new.renew()
+        self._servers.write(bulk_lines(self._new.alias, rows), by_alias=True)
 
     def _count(self, index: str) -> int:
         return int(self._servers.ask("POST", f"/{index}/_count")["count"])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ultracrawl.errors import IndexDamagedError, IndexStoreError
+from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import (
     Change,
@@ -23,6 +22,7 @@ from ultracrawl.index.engine import (
 from ultracrawl.index.opensearch.aliases import Alias, CurrentIndex
 from ultracrawl.index.opensearch.fields import bulk_lines, key_of, new_document, stored_document
 from ultracrawl.index.opensearch.filling import AT_ONCE, Filling, readable
+from ultracrawl.index.opensearch.scanning import Scan
 from ultracrawl.index.opensearch.server import Servers
 from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE
 from ultracrawl.rules.attributes.schema import SearchAttribute
@@ -57,6 +57,8 @@ class OpenSearchIndex:
         self._attributes = dict(attributes)
         self._sources: tuple[float, tuple[str, ...]] | None = None
         """The names of the sources, and until when they are kept."""
+        self._is_tidy = False
+        """Whether what killed processes left behind was looked for."""
 
     def apply(self, changes: Iterable[Change]) -> int:
         """See `IndexEngine.apply`."""
@@ -101,19 +103,18 @@ class OpenSearchIndex:
             self._sources = self._servers.now() + _SOURCES_SECONDS, tuple(self._source_counts())
         return self._sources[1]
 
-    def urls(self, source: str = "") -> list[tuple[str, str]]:
+    def urls(self, source: str = "") -> Iterator[tuple[str, str]]:
         """See `IndexEngine.urls`."""
         index = self._alias.current()
-        if index is None:
-            return []
         query: Json = {"term": {"source": source}} if source else {"match_all": {}}
-        hits = self._servers.scan(index.name, query, _MARKED)
-        return sorted((owner, url) for owner, url in (hit["_source"]["identity"] for hit in hits))
+        for hit in Scan(self._servers, index.name, query, _MARKED) if index else ():
+            owner, url = hit["_source"]["identity"]
+            yield owner, url
 
     def documents(self) -> Iterator[IndexDocument]:
         """See `IndexEngine.documents`; the whole text of every document is stored."""
         index = self._alias.current()
-        for hit in self._servers.scan(index.name, {"match_all": {}}, _STORED) if index else ():
+        for hit in Scan(self._servers, index.name, {"match_all": {}}, _STORED) if index else ():
             if (document := readable(hit["_source"])) is not None:
                 yield document
 
@@ -151,7 +152,7 @@ class OpenSearchIndex:
         if self._servers.ask("GET", f"/_cluster/health/{index.name}")["status"] == "red":
             problems.append(f"{self._servers.where} has lost shards")
         problems += [f"{self._servers.where} is blocked: {block}" for block in self._alias.blocks(index)]
-        hits = self._servers.scan(index.name, {"match_all": {}}, _STORED)
+        hits = Scan(self._servers, index.name, {"match_all": {}}, _STORED)
         unreadable = sum(readable(hit["_source"]) is None for hit in hits)
         return [*problems, *([f"{unreadable} documents cannot be read"] if unreadable else [])]
 
@@ -175,7 +176,8 @@ class OpenSearchIndex:
         if index is None:
             self._alias.create_first(self._attributes)
         else:
-            self._alias.turn(self._alias.create(self._attributes), index)
+            with self._alias.new_index(self._attributes) as made:
+                self._alias.turn(made, index)
 
     def close(self) -> None:
         """See `IndexEngine.close`."""
@@ -183,6 +185,9 @@ class OpenSearchIndex:
 
     def _writable(self) -> CurrentIndex:
         """Return an index with a field for every attribute and the current schema version."""
+        if not self._is_tidy:
+            self._alias.remove_abandoned()
+            self._is_tidy = True
         index = self._alias.current()
         if index is None:
             index = self._alias.create_first(self._attributes)
@@ -202,19 +207,14 @@ class OpenSearchIndex:
         Others may write meanwhile: they wait only while their last changes are copied.
         """
         attributes = {**index.attributes, **self._attributes}
-        made = self._alias.create(attributes)
-        filling = Filling(self._servers, index.name, made, attributes)
-        try:
+        with self._alias.new_index(attributes) as made:
+            filling = Filling(self._servers, index.name, made, attributes)
             filling.copy()
             with self._alias.blocked(index):
                 number = filling.catch_up()
                 if not number and self.count():
                     raise IndexDamagedError(f"{self._servers.where} has no document that can be read")
                 self._alias.turn(made, index)
-        except BaseException:
-            with suppress(IndexStoreError):
-                self._servers.find("DELETE", f"/{made}")
-            raise
         return number
 
     def _with_anchors(self, changes: Mapping[str, Change]) -> dict[str, Change]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -34,11 +34,12 @@ _NEWER = 409
 """The status code of a change whose document has a higher version."""
 _BLOCK = "cluster_block_exception"
 """The type of the error of an index that takes no changes, as on a full disk, or of servers without a manager."""
+_MISSING = "index_not_found_exception"
+"""The type of the error of an index that does not exist: nothing makes it by writing to it."""
 _REPLACED = "FORBIDDEN/8/"
 """The block of an index that another one is about to replace."""
 _UNSENT = "N/A"
 """What the client has as the status of a request that no server answered."""
-_PAGE = 500
 
 Answer = Mapping[str, Any]
 
@@ -184,19 +185,6 @@ class Servers:
         if "_client" in vars(self):
             self._client.close()
 
-    def scan(self, index: str, query: Json, sources: list[Json] | bool) -> Iterator[Answer]:
-        """Yield all hits of a query, in no particular order, with these parts of their documents."""
-        body: Json = {"query": query, "_source": sources, "sort": ["_doc"], "size": _PAGE, "version": True}
-        page = self.ask("POST", f"/{index}/_search", body, scroll="5m")
-        place = page["_scroll_id"]
-        try:
-            while hits := page["hits"]["hits"]:
-                yield from hits
-                page = self.ask("POST", "/_search/scroll", {"scroll": "5m", "scroll_id": place})
-                place = page["_scroll_id"]
-        finally:
-            self.find("DELETE", "/_search/scroll", {"scroll_id": [place]})
-
     def write(self, pieces: list[bytes], *, by_alias: bool = False) -> None:
         """Send the pieces of bulk requests in order; `by_alias`: their index has to be an alias.
 
@@ -241,6 +229,8 @@ class Servers:
                 raise IndexStoreError(
                     f"{self.where} takes no changes: {_reason(result)}{self._fullest_disk()}"
                 )
+            if _kind(result) == _MISSING:
+                raise IndexStoreError(f"{self.where} was removed meanwhile: {_reason(result)}")
             if result["status"] in _BUSY or _REPLACED in str(result):
                 refused.append(piece)
                 reason = _reason(result)

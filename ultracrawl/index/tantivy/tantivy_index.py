@@ -106,17 +106,19 @@ class TantivyIndex:
         """See `IndexEngine.sources`."""
         return self._generations.sources()
 
-    def urls(self, source: str = "") -> list[tuple[str, str]]:
+    def urls(self, source: str = "") -> Iterator[tuple[str, str]]:
         """See `IndexEngine.urls`."""
         generation = self._generations.current()
         if generation is None:
-            return []
+            return
         with self._generations.errors("read"):
             searcher = generation.index.searcher()
             start = f"{source}\n" if source else ""
             keys = searcher.terms_with_prefix("id", start, filter_query=Query.all_query())
-            parts = (key.partition("\n") for key, count in keys if count)
-            return sorted((owner, url) for owner, _, url in parts)
+            for key, count in keys:
+                if count:
+                    owner, _, url = key.partition("\n")
+                    yield owner, url
 
     def documents(self) -> Iterator[IndexDocument]:
         """See `IndexEngine.documents`; the whole text of every document is stored."""

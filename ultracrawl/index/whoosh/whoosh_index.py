@@ -82,12 +82,14 @@ class WhooshIndex:
         with self._directory.errors("read"):
             return self._directory.snapshot().sources
 
-    def urls(self, source: str = "") -> list[tuple[str, str]]:
+    def urls(self, source: str = "") -> Iterator[tuple[str, str]]:
         """See `IndexEngine.urls`; read from the terms of the unique field, without opening documents."""
         snapshot = self._directory.snapshot()
         with self._directory.errors("read"):
-            keys = (key for segment in snapshot.segments for key in segment.keys(source))
-            return sorted((owner, url) for owner, _, url in (key.partition("\n") for key in keys))
+            for segment in snapshot.segments:
+                for key in segment.keys(source):
+                    owner, _, url = key.partition("\n")
+                    yield owner, url
 
     def maintain(self) -> None:
         """Merge one group of small segments if there are too many, otherwise free the space of deleted documents."""

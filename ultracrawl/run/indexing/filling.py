@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import UltracrawlError
@@ -59,15 +59,11 @@ class Filling(Feature):
     def _unknown_urls(self, index: str) -> Iterator[str]:
         """Yield the display URLs of the source that an index has and the document table has not."""
         context = self._context
-        urls: set[str] = set()
-        with suppress(
-            UltracrawlError
-        ):  # an unreadable index cannot be written either, which is reported then
-            engine = open_index(context.project, index)
-            try:
-                urls = {url for _, url in engine.urls(context.source.name)}
-            finally:
-                engine.close()
-        if urls:
-            urls -= {record.shown_url for record in context.store.records.all_records() if record.searchable}
+        source, urls = context.source.name, set[str]()
+        # An unreadable index cannot be written either, which is reported then.
+        with suppress(UltracrawlError), closing(open_index(context.project, index)) as engine:
+            if engine.count(source):
+                records = context.store.records.all_records()
+                known = {record.shown_url for record in records if record.searchable}
+                urls = {url for _, url in engine.urls(source) if url not in known}
         return iter(sorted(urls))

@@ -136,7 +136,5 @@ class IndexReconciler(Feature):
             index = open_index(context.project, name)
             # An index that cannot be read is reported elsewhere.
             with closing(index), suppress(IndexStoreError):
-                found.update(url for _, url in index.urls(context.source.name))
-        mark_unknown_documents(
-            context.store, context.documents.writer, sorted(found - known), context.clock()
-        )
+                found.update(url for _, url in index.urls(context.source.name) if url not in known)
+        mark_unknown_documents(context.store, context.documents.writer, sorted(found), context.clock())

@@ -17,6 +17,7 @@ from typing import BinaryIO
 from ultracrawl.dialects.portal_robot.schema_file import FIELDS
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument
+from ultracrawl.index.changes import batches
 from ultracrawl.index.project_index import open_index
 from ultracrawl.model import AttributeValue, Document
 from ultracrawl.model.dates import as_utc
@@ -240,9 +241,9 @@ def import_descriptions(
         while batch := list(islice(remaining, BATCH_SIZE)):
             imported.added += index.apply(batch)
         if replace:
-            old = [Deletion(name, url) for _, url in index.urls(name) if url not in urls]
-            index.apply(old)
-            imported.removed = len(old)
+            for old in batches(Deletion(name, url) for _, url in index.urls(name) if url not in urls):
+                index.apply(old)
+                imported.removed += len(old)
     return imported
 
 
