@@ -556,7 +556,7 @@ def test_the_definition_names_servers_beside_the_engine(
     assert config.secrets == {"password": "geheim"}
     assert config.options == {
         "url": ["http://127.0.0.1:9"], "name": "birds", "shards": 1, "replicas": 0, "user": "u",
-        "ca": str(tmp_path / "ca.pem"),
+        "ca": str(tmp_path / "ca.pem"), "auth": "basic", "region": None, "timeout": 60.0, "retry": 60.0,
     }  # fmt: skip
     assert json.loads(config.to_json()).keys() == {"engine", "path", "attributes", "has_options"}
     assert index_config(project, "more").options["name"] == "ultracrawl"
@@ -585,6 +585,11 @@ def test_a_key_is_sent_with_every_request_and_never_shown(
     ("index", "key"),
     [
         ({"engine": "opensearch", "url": "http://127.0.0.1:9", "key": "k", "user": "u"}, "index"),
+        ({"engine": "opensearch", "url": "http://127.0.0.1:9", "key": "k", "auth": "aws"}, "index"),
+        ({"engine": "opensearch", "url": "http://127.0.0.1:9", "user": "u", "auth": "aws"}, "index"),
+        ({"engine": "opensearch", "url": "http://127.0.0.1:9", "region": "eu-central-1"}, "index"),
+        ({"engine": "opensearch", "url": "http://127.0.0.1:9", "auth": "ntlm"}, "index.auth"),
+        ({"engine": "whoosh", "retry": 5}, "index"),
         ({"engine": "opensearch"}, "index"),
         ({"engine": "whoosh", "url": "http://127.0.0.1:9"}, "index"),
         ({"engine": "opensearch", "url": "http://u:p@127.0.0.1:9"}, "index.url"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,12 @@ from support.project import LOOPBACK, Ended, Workspace
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
+from support.until import until
 
+from ultracrawl.index import SearchQuery
 from ultracrawl.index.engine import IndexDocument, Json
 from ultracrawl.index.project_index import open_index
+from ultracrawl.index.writing.destination_queue import FIRST_RETRY_SECONDS
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 
@@ -146,6 +150,41 @@ def test_a_full_disk_stops_no_crawl_and_goes_on_by_itself(
     assert send("PUT", block, {"index.blocks.read_only_allow_delete": None})
     assert workspace.crawl().run["problems"] == []
     assert workspace.indexed() == sorted(["/new", *(one for one in ALL if one != "/2")])
+
+
+def test_a_crawl_goes_on_while_the_disk_is_full_and_fills_the_index_when_it_is_not(
+    proxied: tuple[Workspace, BulkProxy], site: Site, options: dict[str, Json]
+) -> None:
+    workspace, proxy = proxied
+    workspace.crawl()
+    assert workspace.indexed() == ALL
+    tried = list[float]()
+
+    def noted(proxy: BulkProxy, body: bytes) -> tuple[int, bytes]:
+        tried.append(time.monotonic())
+        return proxy.pass_on(body)
+
+    proxy.faults = [noted] * 1000
+    for number in range(PAGES):
+        site.page(f"/{number}", title=f"Page {number}", text=f"egret number {number}")
+    last = site.hold("/39")
+    definition = workspace.directory / "ultracrawl.yaml"
+    definition.write_text(definition.read_text().replace("index:\n", "index:\n  every: 0.2\n"))
+    block = f"{options['url']}/{options['name']}/_settings"
+    assert send("PUT", block, {"index.blocks.read_only_allow_delete": True})
+    site.reset()
+    process = workspace.start("crawl", "--force")
+    read = {f"/{number}" for number in range(PAGES - 1)}
+    with closing(open_index(require(read_definitions(definition)))) as index:
+        until(lambda: tried and read <= site.page_paths(), process)
+        assert index.search(SearchQuery("egret")).total == 0
+        assert send("PUT", block, {"index.blocks.read_only_allow_delete": None})
+        until(lambda: index.search(SearchQuery("egret")).total == PAGES - 1, process, PATIENCE)
+    last.set()
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    first, second, *_ = tried
+    assert second - first >= FIRST_RETRY_SECONDS
 
 
 @pytest.fixture

@@ -9,9 +9,11 @@ from collections.abc import Callable
 PATIENCE = 40.0
 
 
-def until(true: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
+def until(
+    true: Callable[[], object], process: subprocess.Popen[str] | None = None, patience: float = PATIENCE
+) -> None:
     """Wait until something holds; fail if that takes too long, or the process that is to bring it about has ended."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while not true():
         assert process is None or process.poll() is None, "it ended before it came to that"
         assert time.monotonic() < deadline, "it did not come to that in time"

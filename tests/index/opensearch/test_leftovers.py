@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from ultracrawl.index.opensearch import aliases
 from ultracrawl.index.opensearch.aliases import ABANDONED_SECONDS, Alias, NewIndex, filled_alias
 from ultracrawl.index.opensearch.filling import Filling
 from ultracrawl.index.opensearch.server import Servers
+from ultracrawl.index.stored_fields import SCHEMA_VERSION
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
@@ -35,13 +37,15 @@ def make_older(options: Options, name: str, seconds: float) -> None:
 
 def leave_behind(options: Options) -> str:
     """Make an index as a process that is killed leaves it behind, and return its name."""
-    filling = Alias(Servers(options), options).new_index(ATTRIBUTES)
-    made = filling.__enter__()
-    _left.append(filling)  # whose end would remove it
-    return made.name
+    servers = Servers(options)
+    name = f"{options['name']}-{SCHEMA_VERSION}-{next(_NUMBERS)}"
+    made = NewIndex(servers, name, ATTRIBUTES)
+    Alias(servers, options)._create(name, ATTRIBUTES, made.marked(), made.alias)
+    servers.close()
+    return name
 
 
-_left: list[object] = []
+_NUMBERS = count(20261127000000000000)
 
 
 @pytest.mark.parametrize("act", ["rebuild", "clear", "apply"])

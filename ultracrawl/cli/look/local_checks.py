@@ -50,6 +50,9 @@ def check_project_locally(project: Project) -> Iterator[tuple[str, str, str]]:
         has_options = any(index.given_options())
         for found in _failures(partial(check_engine, index.engine, has_options=has_options)):
             yield f"{option}.engine", *found
+        if index.auth == "aws" and find_spec("botocore") is None:
+            error = MissingExtraError("`auth: aws`", "s3")
+            yield f"{option}.auth", error.problem, error.instead
     for name, channel in project.notices.to.items():
         if channel.url is not None and find_spec("apprise") is None:
             error = MissingExtraError("a notice by Apprise", "notices")

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from ultracrawl.errors import IndexStoreError, UserError
+from ultracrawl.errors import IndexStoreError, MissingExtraError, UserError
 from ultracrawl.index.engine import Json
 
 if TYPE_CHECKING:
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-REQUEST_SECONDS = 60.0
-"""Seconds after which a request without an answer is given up."""
+DEFAULT_SECONDS = 60.0
+"""The options `timeout` and `retry`, if they are not given."""
 BULK_BYTES = 5 << 20
 """Bytes of one bulk request; a larger document is sent alone."""
-RETRY_SECONDS = 60.0
-"""Seconds for which documents are sent again that a busy server refused."""
 _FIRST_PAUSE = 0.5
 _FIRST_SEARCH_PAUSE = 0.1
+_LONGEST_PAUSE = 15.0
+"""Seconds between two attempts, unless the server asks for more (`Retry-After`)."""
 _OLDEST = (2, 19)
 """The first version that is supported."""
 _BUSY = frozenset({429, 502, 503, 504})
@@ -38,8 +39,6 @@ _MISSING = "index_not_found_exception"
 """The type of the error of an index that does not exist: nothing makes it by writing to it."""
 _REPLACED = "FORBIDDEN/8/"
 """The block of an index that another one is about to replace."""
-_UNSENT = "N/A"
-"""What the client has as the status of a request that no server answered."""
 
 Answer = Mapping[str, Any]
 
@@ -47,13 +46,11 @@ Answer = Mapping[str, Any]
 class StatusError(IndexStoreError):
     """The servers answered with an error."""
 
-    def __init__(self, message: str, status: int, kind: str = "", retry_after: float = 0.0) -> None:
+    def __init__(self, message: str, status: int, kind: str = "") -> None:
         super().__init__(message)
         self.status = status
         self.kind = kind
         """The type of the error, as the servers call it."""
-        self.retry_after = retry_after
-        """Seconds after which the server wants to be asked again; 0 if it does not say."""
 
     @property
     def is_busy(self) -> bool:
@@ -75,10 +72,14 @@ class Servers:
         self._urls = [str(one) for one in (given if isinstance(given, list) else [given]) if one]
         if not self._urls:
             raise UserError("the index engine opensearch needs `url`: the address of a server")
+        if options.get("auth") == "aws" and find_spec("botocore") is None:
+            raise MissingExtraError("`auth: aws` of the index engine opensearch", "s3")
         self._options = options
         self._clock = clock
         self._sleep = sleep
         self._is_supported = False
+        self._not_before = float("-inf")
+        """Time before which a busy server wants no requests."""
         self.name = str(options.get("name") or "ultracrawl")
         """The alias that searches and writers use."""
 
@@ -89,24 +90,18 @@ class Servers:
 
     @cached_property
     def _client(self) -> OpenSearch:
-        from opensearchpy import OpenSearch  # noqa: PLC0415 - slow; a definition may name an index that is not used
-
-        from ultracrawl.index.opensearch.connection import Connection  # noqa: PLC0415 - it needs the client
+        # It is slow to import, and a definition may name an index that is not used.
+        from ultracrawl.index.opensearch.connections import connect  # noqa: PLC0415
 
         logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # our errors say what failed
-        user, password, key = (str(self._options.get(name) or "") for name in ("user", "password", "key"))
-        authority: dict[str, Any] = {"ca_certs": str(self._options["ca"])} if self._options.get("ca") else {}
-        return OpenSearch(
-            hosts=self._urls,
-            connection_class=Connection,
-            http_auth=(user, password) if user else None,
-            headers={"Authorization": f"ApiKey {key}"} if key else None,
-            timeout=REQUEST_SECONDS,
-            max_retries=0,  # otherwise a late request is sent twice
-            retry_on_timeout=False,
-            verify_certs=True,
-            **authority,
-        )
+        return connect(self._urls, self._options, self._seconds("timeout"), self._note_busy)
+
+    def _seconds(self, option: str) -> float:
+        return float(str(self._options.get(option, DEFAULT_SECONDS)))
+
+    def _note_busy(self, seconds: float) -> None:
+        if seconds > 0:
+            self._not_before = self._clock() + seconds
 
     def ask(self, method: str, path: str, body: object = None, **parameters: Json) -> Answer:
         """Return the answer to a request. Raises `IndexStoreError`, `StatusError` if the server answers an error."""
@@ -133,7 +128,7 @@ class Servers:
             except StatusError as error:
                 if not error.is_busy:
                     raise
-                wait = max(pause, error.retry_after)
+                wait = max(pause, self._not_before - self._clock())
                 if self._clock() + wait > until:
                     raise IndexStoreError(f"{error}; try again later") from None
                 self._sleep(wait)
@@ -146,12 +141,11 @@ class Servers:
 
         try:
             found = self._first_answer(method, path, body, parameters)
+        except exceptions.ConnectionError as error:  # without a status; a timeout, too
+            raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
         except exceptions.TransportError as error:
-            if error.status_code == _UNSENT:
-                raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
             message = f"{self.where} answers {error.status_code}: {_reason(error.info)}"
-            wait = getattr(error, "retry_after", 0.0)
-            raise StatusError(message, int(error.status_code), _kind(error.info), wait) from None
+            raise StatusError(message, int(error.status_code), _kind(error.info)) from None
         except exceptions.OpenSearchException as error:
             raise IndexStoreError(f"{self.where} cannot be used: {type(error).__name__}") from None
         return cast(Answer, found if isinstance(found, Mapping) else {})
@@ -188,11 +182,13 @@ class Servers:
     def write(self, pieces: list[bytes], *, by_alias: bool = False) -> None:
         """Send the pieces of bulk requests in order; `by_alias`: their index has to be an alias.
 
-        Each answer has a status for each of its documents. What a busy server refused is sent again; another refusal of
-        a document is a warning, and holds up no other. Raises `IndexStoreError` if documents were refused too long, and
-        at once if the index is blocked: a full disk is not freed in a minute.
+        Each answer has a status for each of its documents. What a busy server refused is sent again, after
+        `Retry-After` or a pause that doubles; another refusal of a document is a warning, and holds up no other. Raises
+        `IndexStoreError` if documents are refused for longer than the option `retry`, and at once if the server asks
+        for a longer pause, or if the index is blocked: a full disk is not freed in a minute.
         """
-        deadline, pause = self._clock() + RETRY_SECONDS, _FIRST_PAUSE
+        deadline, pause = self._clock() + self._seconds("retry"), _FIRST_PAUSE
+        self._wait(self._not_before - self._clock(), deadline, "it asked for a longer pause (Retry-After)")
         while pieces:
             taken, size = 0, 0
             while taken < len(pieces) and (not taken or size + len(pieces[taken]) <= BULK_BYTES):
@@ -201,12 +197,18 @@ class Servers:
             refused, reason = self._write_once(pieces[:taken], by_alias=by_alias)
             pieces = refused + pieces[taken:]
             if refused:
-                if self._clock() + pause > deadline:
-                    is_replaced = _REPLACED in reason  # sentence: the code of a block of the server
-                    advice = "; if that was interrupted: `ultracrawl index rebuild`" if is_replaced else ""
-                    raise IndexStoreError(f"{self.where} does not take documents: {reason}{advice}")
-                self._sleep(pause)
-                pause *= 2
+                self._wait(max(pause, self._not_before - self._clock()), deadline, reason)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _wait(self, seconds: float, deadline: float, reason: str) -> None:
+        """Wait before documents are sent again. Raises `IndexStoreError` if that would be too long."""
+        if seconds <= 0:
+            return
+        if self._clock() + seconds > deadline:
+            is_replaced = _REPLACED in reason  # sentence: the code of a block of the server
+            advice = "; if that was interrupted: `ultracrawl index rebuild`" if is_replaced else ""
+            raise IndexStoreError(f"{self.where} does not take documents: {reason}{advice}")
+        self._sleep(seconds)
 
     def _write_once(self, pieces: list[bytes], *, by_alias: bool) -> tuple[list[bytes], str]:
         """Return the pieces that were refused for now, and why."""
@@ -277,5 +279,6 @@ def _reason(info: object) -> str:
     error = info.get("error", info) if isinstance(info, Mapping) else info
     if isinstance(error, Mapping):
         causes = error.get("root_cause") or [error]
-        error = causes[0].get("reason") or causes[0].get("type") or error.get("type")
+        words = (causes[0].get(name) for name in ("reason", "type", "message", "Message"))
+        error = next(filter(None, words), error.get("type"))
     return " ".join(str(error).split())[:200]

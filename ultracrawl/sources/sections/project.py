@@ -150,7 +150,10 @@ class EngineOptions(PluginOptions):
         "collection": "the index of an `engine` has a `name`; a `collection` is that of a destination",
     }
     """What to write instead of options that it does not have."""
-    SERVER_OPTIONS: ClassVar = ("url", "name", "shards", "replicas", "user", "password", "key", "ca")
+    SERVER_OPTIONS: ClassVar = (
+        *("url", "name", "shards", "replicas", "auth", "user", "password", "key", "region", "ca"),
+        *("timeout", "retry"),
+    )
 
     engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["tantivy"])
     """The index engine. `tantivy` and `opensearch` need the extra of their name."""
@@ -166,16 +169,24 @@ class EngineOptions(PluginOptions):
     """Number of shards of a new index."""
     replicas: Annotated[int, Field(ge=0, le=100)] = Field(default=1, examples=[0])
     """Number of copies of each shard of a new index."""
+    auth: Literal["basic", "aws"] = Field(default="basic", examples=["aws"])
+    """How requests show `user` and `password`: as they are, or by a signature of Amazon (needs the extra `s3`)."""
     user: str = Field(default="", max_length=200, examples=["crawler"])
-    """The user (Basic authentication)."""
+    """The user; with `auth: aws` the access key ID. Empty: the keys of the environment, a profile or the machine."""
     password: Secret | None = Field(default=None, examples=["${SEARCH_PASSWORD}"])
-    """The password of `user`."""
+    """The password of `user`; with `auth: aws` the secret access key."""
     key: Secret | None = Field(default=None, examples=["${SEARCH_KEY}"])
     """An API key instead of `user` and `password`, sent as `Authorization: ApiKey`."""
+    region: str | None = Field(default=None, min_length=1, examples=["eu-central-1"])
+    """The region of the servers, for `auth: aws`. None: that of the environment or the profile."""
     ca: Annotated[Path, BeforeValidator(_below_definition)] | None = Field(
         default=None, examples=["config/search-ca.pem"]
     )
     """The authorities by which certificates of the servers are verified. None: those of the client library."""
+    timeout: Seconds = Field(default=60.0, gt=0, examples=[30])
+    """Seconds after which a request without an answer is given up."""
+    retry: Seconds = Field(default=60.0, examples=[300])
+    """Seconds for which documents are sent again that busy servers refuse."""
 
     @model_validator(mode="after")
     def _fits_engine(self) -> Self:
@@ -189,8 +200,16 @@ class EngineOptions(PluginOptions):
                 "`url` is missing, which the engine `opensearch` needs",
                 "add `url:`; a server that is searched by other programs is a destination of the type `opensearch`",
             )
-        if self.key is not None and (self.user or self.password is not None):
-            raise mistake("`key` and `user` are two ways to log in", "keep one of them")
+        is_signed, has_password = self.auth == "aws", self.password is not None
+        if self.key is not None and (self.user or has_password or is_signed):
+            other = "auth" if is_signed else "user"
+            raise mistake(f"`key` and `{other}` are two ways to log in", "keep one of them")
+        if is_signed and bool(self.user) != has_password:
+            raise mistake(
+                "of the two keys of `auth: aws` one is missing", "write `user` and `password`, or none"
+            )
+        if self.region is not None and not is_signed:
+            raise mistake("`region` has no effect without `auth: aws`", "remove it")
         return self
 
     def given_options(self) -> tuple[dict[str, JsonValue], Mapping[str, SecretStr]]:
