@@ -173,7 +173,7 @@ def test_a_crawl_goes_on_while_the_disk_is_full_and_fills_the_index_when_it_is_n
     block = f"{options['url']}/{options['name']}/_settings"
     assert send("PUT", block, {"index.blocks.read_only_allow_delete": True})
     site.reset()
-    process = workspace.start("crawl", "--force")
+    process = workspace.start("crawl", "--force", "--json")
     read = {f"/{number}" for number in range(PAGES - 1)}
     with closing(open_index(require(read_definitions(definition)))) as index:
         until(lambda: tried and read <= site.page_paths(), process)
@@ -181,8 +181,10 @@ def test_a_crawl_goes_on_while_the_disk_is_full_and_fills_the_index_when_it_is_n
         assert send("PUT", block, {"index.blocks.read_only_allow_delete": None})
         until(lambda: index.search(SearchQuery("egret")).total == PAGES - 1, process, PATIENCE)
     last.set()
-    process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
+    out, err = process.communicate(timeout=PATIENCE)
+    (problem,) = Ended(process.returncode, out, err).run["problems"]
+    assert "disk" in str(problem)
+    assert workspace.indexed() == ALL
     first, second, *_ = tried
     assert second - first >= FIRST_RETRY_SECONDS
 
