@@ -75,9 +75,9 @@ class Reader:
         done = 0
         for kind, body in _BLOCK.findall(page.read_text(encoding="utf-8")):
             if kind in _WRITTEN:
-                (self._directory / _WRITTEN[kind]).write_text(self._here(body))
+                (self._directory / _WRITTEN[kind]).write_text(self.here(body))
                 continue
-            for step in steps(self._here(body)):
+            for step in steps(self.here(body)):
                 self._do(step)
                 done += 1
         return done
@@ -89,7 +89,8 @@ class Reader:
             os.killpg(process.pid, signal.SIGTERM)
             process.wait(timeout=60)
 
-    def _here(self, text: str) -> str:
+    def here(self, text: str) -> str:
+        """Return a text of a page with the ports that are free here."""
         for port, own in self._ports.items():
             text = re.sub(rf"\b{port}\b", own, text)
         return text

@@ -12,6 +12,16 @@ FIRST = ROOT / "docs" / "tutorial" / "first-search.md"
 PAGE = ROOT / "docs" / "troubleshooting.md"
 
 
+PORTAL = """
+  portal:
+    start_urls: ["http://127.0.0.1:8765/hr/"]
+    politeness: {delay: 0}
+    logins:
+      staff: {page: "http://127.0.0.1:8765/it/", action: "http://127.0.0.1:8765/enter", fields: {user: anna}}
+"""
+"""A source whose log-in fails: the page has no form."""
+
+
 @pytest.mark.processes
 @pytest.mark.timeout(300)
 def test_each_command_tells_what_the_page_says(reader: Reader, tmp_path: Path) -> None:
@@ -19,6 +29,11 @@ def test_each_command_tells_what_the_page_says(reader: Reader, tmp_path: Path) -
     first = tmp_path / "begun.md"
     first.write_text(begun, encoding="utf-8")
     reader.follow(first)
+    definition = tmp_path / "ultracrawl.yaml"
+    definition.write_text(definition.read_text(encoding="utf-8") + reader.here(PORTAL), encoding="utf-8")
+    failed = tmp_path / "failed.md"
+    failed.write_text("```console\n$ ! ultracrawl crawl portal\n```\n", encoding="utf-8")
+    reader.follow(failed)
     assert reader.follow(PAGE) == len(re.findall(r"(?m)^\$ ", "".join(blocks(PAGE, "console"))))
 
 
