@@ -97,11 +97,12 @@ lint: venv ## Check style, format and words, and that no text decides anything
 types: venv ## Check types
 	$(BIN)/mypy
 
-contracts: venv ## Check the import contracts, widths, dependency diagram and tables of options
+contracts: venv ## Check the import contracts, widths, dependency diagram, tables of options and tests of pages
 	$(BIN)/lint-imports
 	$(BIN)/python tools/house.py --check
 	$(BIN)/python tools/mirror.py --check
 	$(BIN)/python tools/option_tables.py --check
+	$(BIN)/python tools/page_blocks.py --check
 	$(BIN)/python tools/fast_tables.py --check
 
 options: venv ## Write the tables of options in docs/configuration.md and docs/fast.md from code and tests
@@ -177,6 +178,7 @@ figures: servers venv ## Measure all that docs/performance.md and the README sho
 # With SERVICE and KEY its search is our box, which asks that `ultracrawl serve`: CONTRIBUTING.md.
 site: venv ## Build the site of the pages in var/site/html: links within it must lead somewhere, others are listed
 	$(BIN)/python tools/docs_site.py --service "$(SERVICE)" --key "$(KEY)"
+	$(BIN)/python tools/page_blocks.py
 
 screenshots: servers venv ## Take the pictures of the search page in docs/images; look at them before you commit them
 	$(BIN)/python tools/screenshots.py

@@ -1,10 +1,14 @@
 """What the pages say is so: links lead somewhere, definitions load, commands exist, names of modules are right."""
 
 import ast
+import json
 import re
+import tomllib
+from collections.abc import Callable
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -82,6 +86,16 @@ def test_python_is_python_and_its_imports_exist(place: str, text: str) -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ultracrawl"):
             module = import_module(node.module or "")
             assert [one.name for one in node.names if not hasattr(module, one.name)] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "read"), [("json", json.loads), ("toml", tomllib.loads), ("xml", ElementTree.fromstring)]
+)
+def test_data_can_be_read(language: str, read: Callable[[str], object]) -> None:
+    found = of_all_pages(language)
+    assert found
+    for place, text in found:
+        assert read(text) is not None, place
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
