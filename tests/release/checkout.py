@@ -65,12 +65,14 @@ class Checkout:
         if tag:
             self.git("tag", tag)
 
-    def release(self, *steps: str, python: str | Path = sys.executable) -> Ended:
+    def release(self, *steps: str) -> Ended:
         """Run the program of this checkout that builds releases."""
-        done = subprocess.run(
-            [python, self.folder / "tools" / "release.py", *steps],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Ended(done.returncode, done.stdout, done.stderr)
+        return run_release(self.folder, *steps)
+
+
+def run_release(folder: Path, *steps: str, python: str | Path = sys.executable) -> Ended:
+    """Run the program of a checkout that builds releases, with a Python that has what it needs."""
+    done = subprocess.run(
+        [python, folder / "tools" / "release.py", *steps], capture_output=True, text=True, check=False
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
