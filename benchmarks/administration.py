@@ -194,8 +194,8 @@ def steps(state: SqliteStore) -> Iterator[None]:
 def measure(folder: Path, options: argparse.Namespace) -> list[str]:
     """Return the lines of the table, and one about memory."""
     states = make_project(folder, options.sources, options.urls)
-    with served(folder) as (port, token), ExitStack() as stack:
-        asker = stack.enter_context(closing(Asker(port, token, service_process())))
+    with served(folder) as (port, token, pid), ExitStack() as stack:
+        asker = stack.enter_context(closing(Asker(port, token, psutil.Process(pid))))
         first, again = {path: Asked() for path in PATHS}, {path: Asked() for path in PATHS}
         live, memory = {path: Asked() for path in PATHS}, list[float]()
         for path in PATHS:
@@ -218,12 +218,6 @@ def measure(folder: Path, options: argparse.Namespace) -> list[str]:
         "",
         f"Memory: {', '.join(f'{one:.0f}' for one in quarters)} MB in the quarters of the polls.",
     ]
-
-
-def service_process() -> psutil.Process:
-    """Return the process of the service that this program has started."""
-    (process,) = psutil.Process().children()
-    return process
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

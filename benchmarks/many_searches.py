@@ -144,8 +144,11 @@ def answer_of(connection: http.client.HTTPConnection, path: str, token: str) -> 
 
 
 @contextmanager
-def served(folder: Path, *further: str) -> Iterator[tuple[int, str]]:
-    """Run `ultracrawl serve` on a project, with further options; yields its port and a token, revoked in the end."""
+def served(folder: Path, *further: str) -> Iterator[tuple[int, str, int]]:
+    """Run `ultracrawl serve` on a project, with further options.
+
+    Yields its port, a token, revoked in the end, and the number of its process.
+    """
     words, environment = command("serve", "--port", "0", "--jobs", str(CRAWLS), *further)
     log = folder / "serve.log"
     with token_of(folder) as token:
@@ -158,7 +161,7 @@ def served(folder: Path, *further: str) -> Iterator[tuple[int, str]]:
                 time.sleep(0.1)
                 if process.poll() is not None:
                     sys.exit(log.read_text())
-            yield int(found[1]), token
+            yield int(found[1]), token, process.pid
         finally:
             process.terminate()
             process.wait()
@@ -215,7 +218,7 @@ def by_api(engine: str, urls: Sequence[str], results: str, *options: str) -> str
     """Return the table line of a service with these options, which keeps `results`."""
     with (
         tempfile.TemporaryDirectory() as name,
-        served(crawled(name, engine, urls), *options) as (port, token),
+        served(crawled(name, engine, urls), *options) as (port, token, _),
     ):
         time.sleep(2)
         asked = ask_at_once(lambda: client_of(port, token), lambda: crawling(port, token))

@@ -102,10 +102,10 @@ def main() -> None:
     engine, queries = queries_of(options.folder)
     queries = queries[: options.searches]
     print(f"{Stamp.of_now()}:\n", *HEAD, sep="\n")
-    with served(options.folder, "--result-cache", "0") as (port, token):
+    with served(options.folder, "--result-cache", "0") as (port, token, _):
         row("warm-up", port, token, queries[:20])
         print(row(f"{engine}, no results kept", port, token, queries), flush=True)
-    with served(options.folder) as (port, token):
+    with served(options.folder) as (port, token, _):
         print(row(f"{engine}, results kept, each query twice", port, token, queries * 2), flush=True)
 
 

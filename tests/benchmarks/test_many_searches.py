@@ -19,7 +19,7 @@ def test_a_measured_service_takes_its_token_back(tmp_path: Path, monkeypatch: py
     definition.write_text("sources: {notes: {type: file, paths: [notes]}}")
     (tmp_path / "notes").mkdir()
     tokens = TokenStore.of_project(require(load_project(definition)))
-    with many_searches.served(tmp_path) as (port, token):
+    with many_searches.served(tmp_path) as (port, token, _):
         with many_searches.client_of(port, token) as ask:
             assert ask("index")["total"] == 0
         assert len(tokens.all_tokens()) == 1
