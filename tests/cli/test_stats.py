@@ -16,6 +16,8 @@ def test_runs_are_shown_and_drawn(workspace: Workspace, site: Site, url: str) ->
     (found,) = workspace.command("stats", "site", "--json", "--plot", "site.svg").lines
     assert [(run["run"], run["end"]) for run in found["runs"]] == [(2, "done"), (1, "done")]
     assert found["runs"][1]["new"] > 0
+    assert [run["documents"] for run in found["runs"]] == [1, 1]
+    assert all(run["answer_seconds"] > 0 for run in found["runs"])
     assert etree.parse(workspace.directory / "site.svg").getroot().tag.endswith("svg")
     assert len(workspace.command("stats", "site", "--limit", "1").out.splitlines()) == 2
     assert workspace.command("stats", "nothing").code == 2

@@ -65,6 +65,7 @@ _TIMES = {
     "version",
     "core",
     "core_version",
+    "answer_seconds",
 }
 _USUAL = {"host", "accept", "accept-encoding", "connection", "content-length", "content-type", "user-agent"}
 _AS_NEW = {"MODIFIED": "NEW", "UNMODIFIED": "NEW", "NOT_MODIFIED": "NEW"}
@@ -112,7 +113,8 @@ class Names:
         if isinstance(value, list):
             return [self.value(one) for one in value]
         if isinstance(value, dict):
-            kept = {self.text(k): self.value(v) for k, v in value.items() if k not in _TIMES}
+            left_out = _TIMES | ({"documents"} if "run_id" in value else set())
+            kept = {self.text(k): self.value(v) for k, v in value.items() if k not in left_out}
             return {k: v for k, v in kept.items() if v}
         return value
 

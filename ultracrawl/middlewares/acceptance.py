@@ -120,7 +120,7 @@ class AcceptanceMiddleware:
         )
         visit.note_answer(fetch)
         if visit.sitemap is None:
-            self._context.counters.count_fetched()
+            self._context.counters.count_fetched(fetch.latency)
         for hook in self._context.hooks[Feature.response_received]:
             hook(visit)
         if wall:

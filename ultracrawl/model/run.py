@@ -111,7 +111,11 @@ class RunReport:
     indexed_again: int = 0
     """Documents among MODIFIED that had not changed; `--force` or a changed definition had them indexed again."""
     deleted: int = 0
+    documents: int = 0
+    """Documents of the source in the index at the end."""
     bytes: int = 0
+    waited: float = 0.0
+    """Seconds until the answers began that `fetched` counts, all together."""
     opened: int = 0
     """Pages that were opened in the browser."""
     parts: int = 0
@@ -220,7 +224,9 @@ class RunReport:
             "indexed_earlier": self.indexed_earlier,
             "indexed_again": self.indexed_again,
             "deleted": self.deleted,
+            "documents": self.documents,
             "bytes": self.bytes,
+            "answer_seconds": round(self.waited / self.fetched, 4) if self.fetched else None,
             "sitemaps": self.sitemaps,
             "not_asked": self.not_asked,
             "orphans": self.orphans,

@@ -31,10 +31,10 @@ class RunCounters:
         self.started = started
         self.resumed = resumed
         self.finished = ""
-        self.seconds = 0.0
+        self.seconds = self.waited = 0.0
         self.scheduled = self.fetched = self.indexed = self.indexed_earlier = self.deleted = self.bytes = 0
         self.sitemaps = self.not_asked = self.orphans = self.excluded_later = self.lost = 0
-        self.indexed_again = self.opened = self.parts = 0
+        self.indexed_again = self.opened = self.parts = self.documents = 0
         self.dropped_values = 0
         self.without_text = 0
         self.outcomes = Counter[UrlOutcome]()
@@ -62,9 +62,10 @@ class RunCounters:
         """Count URLs to visit in this run; negative for URLs that turn out to need no visit."""
         self.scheduled += number
 
-    def count_fetched(self) -> None:
-        """Count a response to a request for a page."""
+    def count_fetched(self, waited: float) -> None:
+        """Count a response to a request for a page that began after `waited` seconds."""
         self.fetched += 1
+        self.waited += waited
 
     def note_before(self, outcomes: Counter[UrlOutcome]) -> None:
         """Set the outcomes of the URLs that earlier processes of a resumed run fetched."""
@@ -72,7 +73,7 @@ class RunCounters:
 
     def reset_fetched(self) -> None:
         """Reset the count of responses: they came from the store."""
-        self.fetched = 0
+        self.fetched, self.waited = 0, 0.0
 
     def count_bytes(self, size: int) -> int:
         """Count the body of a response; returns the total number of bytes."""
@@ -203,6 +204,6 @@ class RunCounters:
         """Record that the run was stopped before its queue was empty."""
         self.interrupted = True
 
-    def close(self, finished: str, seconds: float) -> None:
-        """Set the end time and the duration in seconds."""
-        self.finished, self.seconds = finished, seconds
+    def close(self, finished: str, seconds: float, documents: int) -> None:
+        """Set the end time, the duration in seconds, and the documents of the source in the index."""
+        self.finished, self.seconds, self.documents = finished, seconds, documents

@@ -39,6 +39,13 @@ def test_runs_keep_their_places_and_each_plot_has_its_scale() -> None:
     assert plots(()) == []
 
 
+def test_a_number_that_older_reports_lack_has_no_bar() -> None:
+    runs = (*RUNS, RunNumbers(6, 6.0, RunEnd.DONE, 9.0, fetched=9, documents=70, answer_seconds=0.25))
+    found = {plot.kind: plot for plot in plots((*runs, RunNumbers(7, 7.0, RunEnd.DONE)))}
+    assert [bar.kind for bar in found[PlotKind.DOCUMENTS].bars] == ["missing", "done"]
+    assert (found[PlotKind.DOCUMENTS].latest, found[PlotKind.ANSWER].latest) == (70, 250)
+
+
 def test_a_file_is_svg_by_itself() -> None:
     drawn = etree.fromstring(plots_file("a<b", plots(RUNS)).encode())
     assert drawn.tag == "{http://www.w3.org/2000/svg}svg"

@@ -83,7 +83,9 @@ class RunFinisher:
         """
         context, counters = self._context, self._context.counters
         now = context.clock()
-        counters.close(as_text(now), time.monotonic() - started)
+        context.flush()
+        documents = context.store.records.count_urls().indexed
+        counters.close(as_text(now), time.monotonic() - started, documents)
         if not counters.interrupted:
             report_unreadable_urls(context, self._given_urls)
         for notify in context.hooks[Feature.run_ended]:

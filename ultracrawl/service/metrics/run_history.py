@@ -29,7 +29,7 @@ class RunEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunNumbers:
-    """The numbers of one run; those of one that has not ended are 0."""
+    """The numbers of one run; those of one that has not ended are 0 or None."""
 
     run: int
     began: float
@@ -44,6 +44,10 @@ class RunNumbers:
     errors: int = 0
     """URLs that were not fetched for an error of the network, the server or this program."""
     bytes: int = 0
+    documents: int | None = None
+    """Documents in the index at its end; None if its report is older than this number."""
+    answer_seconds: float | None = None
+    """Mean time until the answer of a page began; None if no page was asked for."""
     problem: str = ""
     """Why it failed, in one line."""
 
@@ -90,5 +94,7 @@ def _numbers(mark: RunMark) -> RunNumbers:
         deleted=report.get("deleted", 0),
         errors=sum(outcomes[one] for one in _ERRORS),
         bytes=report.get("bytes", 0),
+        documents=report.get("documents"),
+        answer_seconds=report.get("answer_seconds"),
         problem=next(iter(problems), ""),
     )

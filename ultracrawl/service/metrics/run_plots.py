@@ -51,7 +51,9 @@ class PlotKind(StrEnum):
     PAGES = "pages read"
     CHANGES = "documents changed"
     ERRORS = "errors"
+    DOCUMENTS = "documents in the index"
     BYTES = "bytes read"
+    ANSWER = "milliseconds until an answer"
     SPEED = "pages a second"
     SECONDS = "seconds"
 
@@ -98,16 +100,19 @@ def _plot(kind: PlotKind, runs: Sequence[RunNumbers]) -> Plot:
         if run.end is RunEnd.FAILED:
             failed.append(round(x + step * _GROUND / 2, 1))
         top = float(PLOT_HEIGHT)
-        for value, series in zip(parts, _SERIES if len(parts) > 1 else (run.end.value,), strict=True):
+        for value, series in zip(
+            parts, _SERIES if len(parts) > 1 else (run.end.value,) * len(parts), strict=True
+        ):
             height = round(PLOT_HEIGHT * value / most, 1)
             top -= height
             if height:
                 bars.append(Bar(x, round(top, 1), round(step * _GROUND, 1), height, series))
-        latest = sum(parts)
+        latest = sum(parts) if parts else latest
     return Plot(kind, bars, failed, most, latest)
 
 
 def _values(kind: PlotKind, run: RunNumbers) -> tuple[float, ...]:
+    """Return what a run adds to a plot, from its ground up; nothing if its report does not have the number."""
     match kind:
         case PlotKind.PAGES:
             return (run.fetched,)
@@ -115,8 +120,12 @@ def _values(kind: PlotKind, run: RunNumbers) -> tuple[float, ...]:
             return run.new, run.modified, run.deleted
         case PlotKind.ERRORS:
             return (run.errors,)
+        case PlotKind.DOCUMENTS:
+            return () if run.documents is None else (run.documents,)
         case PlotKind.BYTES:
             return (run.bytes,)
+        case PlotKind.ANSWER:
+            return () if run.answer_seconds is None else (run.answer_seconds * 1000,)
         case PlotKind.SPEED:
             return (run.fetched / run.seconds if run.seconds else 0.0,)
         case PlotKind.SECONDS:

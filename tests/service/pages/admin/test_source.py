@@ -38,7 +38,7 @@ def test_unknown_sources_are_not_found(administration: Administration) -> None:
 def test_a_page_of_a_source_has_its_runs_as_plots_and_as_a_table(administration: Administration) -> None:
     administration.workspace.crawl()
     page = administration.get("/admin/sources/site", Role.READER)
-    assert len(page.cssselect("figure svg[aria-label]")) == 6
+    assert len(page.cssselect("figure svg[aria-label]")) == 8
     rows = [texts(row, "td, th") for row in page.cssselect("table tbody tr")]
     assert [row[0] for row in rows] == ["2", "1"]
     assert rows[1][3:5] == ["3", "3"]
