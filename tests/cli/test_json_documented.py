@@ -31,6 +31,7 @@ CALLS = {
     "search": ("search", "words", "--language", "en", "--sections", "3", "--count-sources"),
     "urls": ("urls",),
     "stats": ("stats", "site"),
+    "stats --compare": ("stats", "site", "--compare", "1", "1"),
     "approve --list": ("approve", "waiting", "--list"),
     "approve": ("approve", "waiting"),
     "approve-changes": ("approve-changes", "site", "--list"),

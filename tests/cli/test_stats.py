@@ -21,4 +21,8 @@ def test_runs_are_shown_and_drawn(workspace: Workspace, site: Site, url: str) ->
     assert etree.parse(workspace.directory / "site.svg").getroot().tag.endswith("svg")
     assert len(workspace.command("stats", "site", "--limit", "1").out.splitlines()) == 2
     assert workspace.command("stats", "nothing").code == 2
+    (compared,) = workspace.command("stats", "site", "--compare", "1", "2", "--json").lines
+    assert compared["outcomes"]["NEW"] == {"first": 1, "second": 0, "difference": -1}
+    assert "NEW" in workspace.command("stats", "site", "--compare", "1", "2").out
+    assert workspace.command("stats", "site", "--compare", "1", "7").code == 2
     assert workspace.command("stats", "site", "--plot", "no/folder.svg").code == 1

@@ -98,6 +98,18 @@ class Runs(_Shape):
     runs: list[Report]
 
 
+class RunsCompared(_Shape):
+    """Two runs of a source; each number has `first`, `second` and `difference`."""
+
+    source: str
+    first: dict[str, Any]
+    second: dict[str, Any]
+    numbers: dict[str, dict[str, float | None]]
+    outcomes: dict[str, dict[str, float | None]]
+    status_codes: dict[str, dict[str, float | None]]
+    rejected_by: dict[str, dict[str, float | None]]
+
+
 class Urls(_Shape):
     """A page of known URLs."""
 

@@ -21,6 +21,7 @@ from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Administrator, Editor, Reader, State
 from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
 from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.metrics.run_difference import compare_runs
 from ultracrawl.service.orders import SourceState
 from ultracrawl.service.source_status import source_status, status_json
 from ultracrawl.stores.project_stores import state_to_read
@@ -83,6 +84,19 @@ def runs(
         marks = store.runs(limit) if store is not None else []
     reports = [json.loads(run.report) if run.report else {"run_id": str(run.number)} for run in marks]
     return json_answer({"runs": reports})
+
+
+@router.get("/sources/{name}/runs/difference", responses=shapes.answers(shapes.RunsCompared))
+def run_difference(
+    state: State,
+    _requester: Reader,
+    name: Name,
+    first: Annotated[int, Query(ge=1)],
+    second: Annotated[int, Query(ge=1)],
+) -> Response:
+    """Return what is different between two runs of a source, as `ultracrawl stats --compare --json` does."""
+    state.known_source(name)
+    return json_answer(compare_runs(state.project, name, first, second).as_json())
 
 
 @router.get("/sources/{name}/urls", responses=shapes.answers(shapes.Urls))

@@ -38,6 +38,7 @@ FRAGMENT_HEADER = "HX-Request"
 """Sent by htmx, which replaces a part of a page."""
 _LEAST_COMPRESSED = 1000
 _KILO = 1000
+_FEW_SECONDS = 10
 _MOST_STARTS = 20
 """Start URLs of a source whose hosts are looked at."""
 
@@ -187,7 +188,9 @@ def _size(language: Language, value: float) -> str:
 
 
 def _duration(language: Language, value: float) -> str:
-    """Return a number of seconds as `14 min`."""
+    """Return a number of seconds as `14 min`, and a few as `0.4 sec`."""
+    if value < _FEW_SECONDS:
+        return format_unit(value, "duration-second", "short", "0.#", locale=language.locale)
     return format_timedelta(timedelta(seconds=value), threshold=2, format="short", locale=language.locale)
 
 

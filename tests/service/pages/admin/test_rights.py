@@ -155,6 +155,7 @@ def test_readers_reach_the_pages_that_the_documentation_names(administration: Ad
         "/admin/sources.json",
         "/admin/sources.csv",
         "/admin/sources/{name}",
+        "/admin/sources/{name}/runs",
         "/admin/schedules",
     }
 

@@ -14,7 +14,7 @@ from support.network import NetworkSite
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.pages.admin.sources import url_routes
 
-READER_PATHS = ("/admin/sources/site",)
+READER_PATHS = ("/admin/sources/site", "/admin/sources/site/runs?compare=1&compare=1")
 EDITOR_PATHS = (
     "/admin/sources/site/urls",
     "/admin/sources/site/urls.csv",
@@ -43,6 +43,35 @@ def test_a_page_of_a_source_has_its_runs_as_plots_and_as_a_table(administration:
     assert [row[0] for row in rows] == ["2", "1"]
     assert rows[1][3:5] == ["3", "3"]
     assert not page.cssselect(".filter"), "readers see no URLs"
+
+
+def test_two_runs_are_compared_by_a_form(administration: Administration, url: str) -> None:
+    administration.workspace.define(f"{url}/", refresh={"interval": "1 h"}, exclude=["/egret"])
+    administration.workspace.crawl()
+    form = administration.get("/admin/sources/site", Role.READER).cssselect("form.compare")[0]
+    chosen = [one.get("value") for one in form.cssselect("option[selected]")]
+    assert chosen == ["1", "2"], "the one before the latest, and the latest"
+    page = administration.get(f"{form.get('action')}?compare=1&compare=2", Role.READER)
+    rows = {row[0]: row[1:] for row in (texts(one, "th, td") for one in page.cssselect("tbody tr"))}
+    assert rows["Pages read"][:2] == ["3", "2"]
+    assert rows["Documents"] == ["3", "2", "−1"]
+    assert rows["New"] == ["3", "0", "−3"]
+    (json_link,) = [one.get("href") for one in page.cssselect(".head .as a")]
+    found = administration.browser(Role.READER).get(json_link).json()
+    assert found["numbers"]["documents"] == {"first": 3, "second": 2, "difference": -1}
+    assert found["outcomes"]["NEW"]["difference"] == -3
+    for query, status in (
+        ("compare=1", 400),
+        ("compare=1&compare=0", 400),
+        ("compare=1&compare=9", 404),
+        ("", 400),
+    ):
+        assert administration.status(f"/admin/sources/site/runs?{query}") == status
+    assert administration.status("/admin/sources/nothing/runs?compare=1&compare=1") == 404
+
+
+def test_one_run_has_nothing_beside_it(administration: Administration) -> None:
+    assert not administration.get("/admin/sources/site").cssselect("form.compare")
 
 
 def test_outcomes_lead_to_their_urls(administration: Administration, url: str) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from starlette.responses import Response
 
 from ultracrawl.errors import StateError
+from ultracrawl.model.status import status_text
 from ultracrawl.service.api.access import Reader, State
 from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.metrics.run_difference import compare_runs
 from ultracrawl.service.metrics.run_history import RunNumbers, run_numbers
 from ultracrawl.service.metrics.run_plots import PLOT_RUNS, plots
 from ultracrawl.service.pages.admin.rendering import render_admin
@@ -40,6 +44,27 @@ def source_page(request: Request, state: State, _requester: Reader, name: str) -
         runs=runs[:SHOWN_RUNS],
         plots=plots(runs[::-1]),
         plot_runs=PLOT_RUNS,
+    )
+
+
+@router.get("/{name}/runs")
+def runs_page(
+    request: Request,
+    state: State,
+    _requester: Reader,
+    name: str,
+    compare: Annotated[list[Annotated[int, Field(ge=1)]], Query(min_length=2, max_length=2)],
+) -> Response:
+    """Return two runs of a source side by side, with what is different between them."""
+    state.known_source(name)
+    return render_admin(
+        request,
+        "admin/runs.html",
+        section="overview",
+        source=name,
+        found=compare_runs(state.project, name, *compare),
+        runs=_runs(state, name),
+        status_text=status_text,
     )
 
 
