@@ -28,6 +28,7 @@ from ultracrawl.index import Deletion, FacetValue, IndexEngine, NewAnchors, Sear
 from ultracrawl.index.engine import Json, Reading
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.opensearch import OpenSearchIndex
+from ultracrawl.index.opensearch import aliases as aliases_module
 from ultracrawl.index.opensearch import opensearch_index as engine_module
 from ultracrawl.index.opensearch.aliases import Alias
 from ultracrawl.index.opensearch.filling import Filling
@@ -279,7 +280,7 @@ def test_an_older_schema_is_brought_up_to_date(opened: Open, monkeypatch: pytest
     index = opened()
     index.apply(LIBRARY)
     assert not index.bring_up_to_date()
-    monkeypatch.setattr(engine_module, "SCHEMA_VERSION", 99)
+    monkeypatch.setattr(aliases_module, "SCHEMA_VERSION", 99)
     assert index.bring_up_to_date()
     assert index.count() == len(LIBRARY)
 

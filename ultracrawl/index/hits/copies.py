@@ -43,17 +43,21 @@ class _Page(NamedTuple):
     """The words of the names of the folders around it."""
 
 
+def folds_copies(query: SearchQuery) -> bool:
+    """Whether copies are folded: not of documents that are sorted by an attribute, or similar to another one."""
+    return query.fold_copies and not query.sort and not query.like
+
+
 def shown_matches(
     query: SearchQuery, ranked: Iterable[tuple[float, Place]], read: Callable[[Place], IndexDocument]
 ) -> tuple[list[tuple[float, Place, tuple[str, ...]]], int]:
     """Return the matches that are shown, each with the URLs of its copies, and the number of copies up to the last one.
 
-    `ranked` are the best matches, at least those shown and `RERANK_LIMIT` more; only so many are compared. Documents
-    that are sorted by an attribute, or similar to another one, are not folded.
+    `ranked` are the best matches, at least those shown and `RERANK_LIMIT` more; only so many are compared.
     """
     start = min(max(0, query.offset), sys.maxsize)
     end = min(start + max(0, query.limit), sys.maxsize)
-    if not query.fold_copies or query.sort or query.like:
+    if not folds_copies(query):
         return [(score, place, ()) for score, place in islice(ranked, start, end)], 0
     kept: list[tuple[float, Place, list[str]]] = []
     pages: dict[tuple[str, tuple[str, ...]], list[_Page]] = {}

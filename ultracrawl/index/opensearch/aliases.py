@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 
 from ultracrawl.errors import IndexStoreError, UserError
 from ultracrawl.index.engine import Json
-from ultracrawl.index.opensearch.fields import MARK, attributes_of, mapping, marks, settings
+from ultracrawl.index.opensearch.fields import MAPPING_VERSION, MARK, attributes_of, mapping, marks, settings
 from ultracrawl.index.opensearch.server import Servers, StatusError
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.rules.attributes.schema import SearchAttribute
@@ -37,7 +37,13 @@ class CurrentIndex:
 
     name: str
     schema: int
+    mapping: int
     attributes: Mapping[str, SearchAttribute]
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this version of the program made it; an older one is searched as it is, and not written to."""
+        return (self.schema, self.mapping) == (SCHEMA_VERSION, MAPPING_VERSION)
 
 
 class NewIndex:
@@ -104,7 +110,8 @@ class Alias:
         (name, meta), *others = known
         if others or meta is None or name == self._servers.name:
             raise UserError(f"{self._servers.where} is not one that ultracrawl made; choose another `name`")
-        self._known = CurrentIndex(name, int(meta["schema"]), attributes_of(meta["attributes"]))
+        versions = int(meta["schema"]), int(meta.get("mapping", 1))
+        self._known = CurrentIndex(name, *versions, attributes_of(meta["attributes"]))
         return self._known
 
     def blocks(self, index: CurrentIndex) -> list[str]:

@@ -9,10 +9,11 @@ from datetime import datetime
 from hashlib import sha256
 
 from ultracrawl.index.engine import IndexDocument, Json
-from ultracrawl.index.query.scoring import BUILT_IN_FIELDS, FIELDS, K1, B, SearchedField
+from ultracrawl.index.query.scoring import BUILT_IN_FIELDS, FIELDS, K1, B
 from ultracrawl.index.stored_fields import (
     SCHEMA_VERSION,
     SORT_KEY_LIMIT,
+    STORED_TEXT_LIMIT,
     acl_terms,
     document_id,
     known_values,
@@ -35,6 +36,12 @@ MAX_RESULTS = 100_000
 """Hits that can be asked for, those before the offset included."""
 _LONGEST_KEYWORD = 8000
 """Characters of a value; longer ones are not searched as a whole, because the server refuses them."""
+MAPPING_VERSION = 2
+"""Version of the mapping and of what is stored; increase it whenever they change, as the schema version."""
+WITHOUT_REST: dict[str, Json] = {"includes": ["stored"], "excludes": ["stored.rest"]}
+"""The parts of a document that rank it, and of most documents all. In an index of version 1 there are no parts."""
+WITHOUT_TEXT: dict[str, Json] = {"includes": ["stored"], "excludes": ["stored.rest", "stored.text"]}
+"""The parts of a document that name it."""
 DELETIONS_KEPT = "1h"
 """How long the servers know the version of a deletion."""
 Row = tuple[str, Mapping[str, Json] | None, int]
@@ -78,15 +85,10 @@ def settings(shards: int, replicas: int) -> Json:
     The similarity is BM25 without the inverse document frequency, which is a factor of our queries: so it counts the
     whole index, however many shards it has, and no documents that the searcher may not see.
     """
-    flat = f"double f = doc.freq; return query.boost * {K1 + 1} * f / (f + {K1});"
-    normed = (
+    source = (
         "double f = doc.freq; double average = (double) field.sumTotalTermFreq / Math.max(1, field.docCount);"
         f" return query.boost * {K1 + 1} * f / (f + {K1} * ({1 - B} + {B} * doc.length / average));"
     )
-    similarities: dict[str, Json] = {
-        "flat": {"type": "scripted", "script": {"source": flat}},
-        "normed": {"type": "scripted", "script": {"source": normed}},
-    }
     tokenizer: Json = {"blanks": {"type": "whitespace", "max_token_length": _LONGEST_KEYWORD}}
     return {
         "number_of_shards": shards,
@@ -95,7 +97,7 @@ def settings(shards: int, replicas: int) -> Json:
         "codec": "best_compression",  # of stored texts, which are the most of an index
         "gc_deletes": DELETIONS_KEPT,
         "refresh_interval": "-1",  # a batch ends with a refresh
-        "similarity": similarities,
+        "similarity": {"default": {"type": "scripted", "script": {"source": source}}},
         "analysis": {
             "tokenizer": tokenizer,
             "analyzer": {"terms": {"type": "custom", "tokenizer": "blanks"}},
@@ -105,16 +107,17 @@ def settings(shards: int, replicas: int) -> Json:
 
 def marks(attributes: Mapping[str, SearchAttribute]) -> dict[str, Json]:
     """Return what the `_meta` of a mapping says of an index of ours."""
-    return {"schema": SCHEMA_VERSION, "attributes": {one.name: one.type.value for one in attributes.values()}}
+    known: Json = {one.name: one.type.value for one in attributes.values()}
+    return {"schema": SCHEMA_VERSION, "mapping": MAPPING_VERSION, "attributes": known}
 
 
 def mapping(attributes: Mapping[str, SearchAttribute], marked: dict[str, Json]) -> Json:
     """Return the mapping of a new index; `marked` is what its `_meta` says."""
     fields: dict[str, Json] = {name: dict(_KEYWORD) for name in ("source", "url", "language", "acl")}
     for field in FIELDS:
-        fields[field.name] = _words(field, has_positions=field.has_positions)
+        fields[field.name] = _words(has_positions=field.has_positions)
         if field.stems:
-            fields[field.stems] = _words(field, has_positions=False)
+            fields[field.stems] = _words(has_positions=False)
     for attribute in attributes.values():
         fields |= _fields_of(attribute)
     return {
@@ -125,12 +128,10 @@ def mapping(attributes: Mapping[str, SearchAttribute], marked: dict[str, Json]) 
     }
 
 
-def _words(field: SearchedField | None, *, has_positions: bool) -> Json:
-    is_normed = field is None or field.is_length_normalised
+def _words(*, has_positions: bool) -> Json:
     return {
         "type": "text",
         "analyzer": "terms",
-        "similarity": "normed" if is_normed else "flat",
         "index_options": "positions" if has_positions else "freqs",
     }
 
@@ -146,7 +147,7 @@ def _fields_of(attribute: SearchAttribute) -> dict[str, Json]:
     made |= {value: dict(_KEYWORD), sort: dict(_KEYWORD)}
     made[shown_field(attribute)] = {"type": "keyword", "index": False, "ignore_above": _LONGEST_KEYWORD}
     if attribute.name != "Title":
-        made[word_field(attribute.name)] = _words(None, has_positions=True)
+        made[word_field(attribute.name)] = _words(has_positions=True)
     return made
 
 
@@ -159,8 +160,15 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
     """Return the document as the server gets it; `attributes` are those of the mapping."""
     analysed, known = analyse(document, attributes.values()), known_values(document, attributes)
     source, url = replace_surrogates(document.source), replace_surrogates(document.url)
+    text = replace_surrogates(document.text)
+    stored: dict[str, Json] = {
+        "head": change_to_line(0, replace(document, text="", attributes=known)).decode(),
+        "text": text[:STORED_TEXT_LIMIT],
+    }
+    if rest := text[STORED_TEXT_LIMIT:]:
+        stored["rest"] = rest
     made: dict[str, Json] = {
-        "stored": change_to_line(0, replace(document, attributes=known)).decode(),
+        "stored": stored,
         "identity": [source, url],
         "source": source,
         "url": url,
@@ -203,11 +211,17 @@ def _values(attribute: SearchAttribute, values: list[AttributeValue]) -> dict[st
 
 
 def stored_document(source: Mapping[str, Json]) -> IndexDocument:
-    """Return a stored document; raises `ValueError`, `KeyError` or `TypeError` if it is damaged."""
-    _, document = change_from_line(str(source["stored"]).encode())
+    """Return a stored document, with the parts of its text that were asked for.
+
+    Raises `ValueError`, `KeyError` or `TypeError` if it is damaged.
+    """
+    stored = source["stored"]
+    parts = stored if isinstance(stored, dict) else {"head": stored}  # version 1 has no parts
+    _, document = change_from_line(str(parts["head"]).encode())
     if not isinstance(document, IndexDocument):
         raise ValueError("it is no document")
-    return document
+    text = str(parts.get("text", "")) + str(parts.get("rest", ""))
+    return replace(document, text=text) if text else document
 
 
 def attributes_of(known: Mapping[str, str]) -> dict[str, SearchAttribute]:

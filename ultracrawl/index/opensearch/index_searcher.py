@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import FacetValue, IndexDocument, Json, SearchQuery, SearchResult
-from ultracrawl.index.hits.copies import shown_matches
+from ultracrawl.index.hits.copies import folds_copies, shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
-from ultracrawl.index.hits.hit_builder import HitBuilder
+from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import Reranker
 from ultracrawl.index.hits.ties import RERANK_LIMIT, with_ordered_values
 from ultracrawl.index.opensearch.fields import (
     MAX_RESULTS,
+    WITHOUT_REST,
+    WITHOUT_TEXT,
     facet_field,
+    key_of,
     shown_field,
     sort_field,
     stored_document,
@@ -35,6 +39,7 @@ from ultracrawl.index.query.query_builder import build_query_tree
 from ultracrawl.index.query.scoring import STATISTICS_FIELDS
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import Node, Word, searched_words
+from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _MOST_SOURCES = 10_000
@@ -63,6 +68,7 @@ class IndexSearcher:
         self._frequencies = frequencies
         self._attributes = attributes
         self._indexed = {name: one for name, one in attributes.items() if indexed.get(name) == one}
+        self._parts = WITHOUT_TEXT if query.completing else WITHOUT_REST
         self._sources: dict[str, Mapping[str, Json]] = {}
         """The stored parts of documents that were read, by key."""
         self._order: list[str] = []
@@ -77,14 +83,14 @@ class IndexSearcher:
         facets = parse_facets(query.facets, self._attributes)
         self._learn_terms(node)
         made = self._compiler(budget).boosted(self._compiler(budget).compile_node(node), query.boosts)
-        wanted = min(max(0, query.offset) + max(0, query.limit) + RERANK_LIMIT, MAX_RESULTS)
+        wanted = self._wanted
         own = [one for one in facets if without_own_filters(query, one.name) is query]
         counts_sources = query.count_sources and without_sources(query) is query
         body: dict[str, Json] = {
             "query": made,
             "size": wanted,
             "track_total_hits": True,
-            "_source": ["stored"] if wanted <= _WITH_TEXTS else False,
+            "_source": self._parts if wanted <= _WITH_TEXTS else False,
             "aggs": self._counts(own, sources=counts_sources),
         }
         if attribute is not None:
@@ -101,10 +107,14 @@ class IndexSearcher:
             else Reranker(node, query, self, matcher).rerank(found, self._document)
         )
         shown, folded = shown_matches(query, ranked, self._document)
+        documents = self._with_whole_texts([self._document(key) for _, key, _ in shown])
         builder, buckets = HitBuilder(node, query, matcher, budget), answer.get("aggregations", {})
         return SearchResult(
             total - folded,
-            tuple(builder.hit(self._document(key), score, copies) for score, key, copies in shown),
+            tuple(
+                builder.hit(document, score, copies)
+                for document, (score, _, copies) in zip(documents, shown, strict=True)
+            ),
             {one.name: self._facet(one, buckets if one in own else None) for one in facets},
             suggestion(query, node, self, total),
             exceeded=tuple(budget.exceeded),
@@ -132,7 +142,7 @@ class IndexSearcher:
         body: Mapping[str, Json] = {
             "query": self._compiler().compile_node(wanted),
             "size": 1,
-            "_source": ["stored"],
+            "_source": WITHOUT_REST,
         }
         hits = self._ask(body)["hits"]["hits"]
         return _decoded(hits[0]["_source"]) if hits else None
@@ -169,15 +179,41 @@ class IndexSearcher:
         if key not in self._sources:
             at = self._order.index(key)
             keys: list[Json] = [one for one in self._order[at : at + _READ_AHEAD] if one not in self._sources]
-            body: Mapping[str, Json] = {
-                "query": {"ids": {"values": keys}},
-                "size": len(keys),
-                "_source": ["stored"],
-            }
-            self._sources |= {hit["_id"]: hit["_source"] for hit in self._ask(body)["hits"]["hits"]}
+            self._sources |= self._read(keys, self._parts)
         if key not in self._sources:
             raise IndexDamagedError("a document was deleted while it was searched for")
         return self._kept.document(key, lambda: _decoded(self._sources[key]))
+
+    def _read(self, keys: list[Json], parts: Json) -> dict[str, Mapping[str, Json]]:
+        """Return parts of the stored documents with these keys."""
+        body: Mapping[str, Json] = {
+            "query": {"ids": {"values": keys}}, "size": len(keys), "_source": parts
+        }  # fmt: skip
+        return {hit["_id"]: hit["_source"] for hit in self._ask(body)["hits"]["hits"]}
+
+    def _with_whole_texts(self, documents: Iterable[IndexDocument]) -> list[IndexDocument]:
+        """Return the documents that are shown, with the rest of those texts that have sections in it."""
+        found = list(documents)
+        long = {
+            key_of(one.source, one.url): number
+            for number, one in enumerate(found)
+            if len(one.text) == STORED_TEXT_LIMIT < shown_length(one)
+        }
+        if long:
+            for key, source in self._read(list[Json](long), ["stored.rest"]).items():
+                rest = source.get("stored", {})
+                if isinstance(rest, dict):
+                    one = found[long[key]]
+                    found[long[key]] = replace(one, text=one.text + str(rest.get("rest", "")))
+        return found
+
+    @property
+    def _wanted(self) -> int:
+        """The number of hits to ask for: those shown, those to be reranked, and some in place of copies."""
+        query = self._query
+        last = max(0, query.offset) + max(0, query.limit)
+        spare = RERANK_LIMIT if folds_copies(query) else 0
+        return min(max(last + spare, RERANK_LIMIT), MAX_RESULTS) if last else 0
 
     def _counts(self, facets: list[SearchAttribute], *, sources: bool) -> dict[str, Json]:
         """Return the aggregations of facets and sources."""

@@ -24,7 +24,7 @@ from ultracrawl.index.opensearch.fields import bulk_lines, key_of, new_document,
 from ultracrawl.index.opensearch.filling import AT_ONCE, Filling, readable
 from ultracrawl.index.opensearch.scanning import Scan
 from ultracrawl.index.opensearch.server import Servers
-from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE
+from ultracrawl.index.stored_fields import UPGRADE_NOTICE
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class OpenSearchIndex:
     def bring_up_to_date(self) -> bool:
         """See `IndexEngine.bring_up_to_date`."""
         index = self._alias.current()
-        if index is None or index.schema == SCHEMA_VERSION:
+        if index is None or index.is_current:
             return False
         self._replace(index)
         return True
@@ -192,7 +192,7 @@ class OpenSearchIndex:
         if index is None:
             index = self._alias.create_first(self._attributes)
         missing = [name for name, one in self._attributes.items() if index.attributes.get(name) != one]
-        if index.schema != SCHEMA_VERSION:
+        if not index.is_current:
             logger.warning(UPGRADE_NOTICE, self._servers.where)
         elif not missing:
             return index

@@ -21,7 +21,10 @@ class SearchedField(NamedTuple):
     has_positions: bool = True
     """Whether the field has positions, for phrase queries."""
     is_length_normalised: bool = True
-    """Whether longer fields lower the score; anchor texts do not, because more links do not make a page worse."""
+    """Whether longer fields lower the score; anchor texts do not, because more links do not make a page worse.
+
+    With tantivy and OpenSearch, whose scores agree, longer fields always do.
+    """
     since: int = 1
     """The first schema version that has the field."""
 
