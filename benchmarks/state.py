@@ -1,11 +1,15 @@
 """Measure the cost of known URLs: memory of the crawling process, and time per page, with 10^3 to 10^7 of them.
 
-    python benchmarks/state.py [--sizes 1000,10000,100000,1000000,10000000]
+    python benchmarks/state.py [--sizes 1000,10000,100000,1000000,10000000] [--postgresql URL]
 
 For each size a process of its own fills a state store (the first thousand URLs one by one, the others in bulk with
 copied rows), opens it as a crawl does (a new run queues all URLs), and then processes pages: take the next entry, admit
 20 known and 2 new links, finish the visit, flush every 500. Prints one JSON object: resident memory added by the known
 URLs, CPU and wall microseconds per page, bytes on disk per URL. Ten million take some minutes and 2.5 GB of disk.
+
+URL is a PostgreSQL of this machine: then the stores in it are measured beside those in SQLite, in a schema that is
+dropped before and after; its URLs are filled one by one. The processor time of all its processes and the bytes of its
+log (WAL) are added, so nothing else should use it meanwhile.
 """
 
 from __future__ import annotations
@@ -17,12 +21,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.boundary.boundary import Boundary
@@ -32,10 +38,13 @@ from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
 from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners
 from ultracrawl.scheduler.link_urls import LinkUrls
-from ultracrawl.stores import QueueEntry, SqliteStore
+from ultracrawl.stores import QueueEntry, SqliteStore, Store
+from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
+from ultracrawl.stores.postgresql.store import PostgresStore
 
 PAGES = 3000
 ONE_BY_ONE = 1000
+SCHEMA = "state_benchmark"
 KNOWN_LINKS, NEW_LINKS = 20, 2
 
 
@@ -50,11 +59,23 @@ def rss() -> float:
     return float(psutil.Process().memory_info().rss) / 2**20
 
 
-def fill(path: Path, size: int) -> float:
-    state = SqliteStore(path, "s")
+def store_at(place: str) -> Store:
+    """Open the store in a file, or in the database of a URL."""
+    if is_url(place):
+        return PostgresStore(PostgresAddress(place, SCHEMA), "s")
+    return SqliteStore(Path(place), "s")
+
+
+def is_url(place: str) -> bool:
+    return place.startswith("postgresql:")
+
+
+def fill(place: str, size: int) -> float:
+    state = store_at(place)
     run, _ = state.begin_run(1.0, "")
     started = time.perf_counter()
-    for number in range(min(size, ONE_BY_ONE)):
+    one_by_one = size if is_url(place) else min(size, ONE_BY_ONE)
+    for number in range(one_by_one):
         url = url_of(number)
         entry = QueueEntry(url_key(url), url, site_of(url), number.bit_length(), state.queue.next_seq())
         state.records.discover_url(entry, 1.0)
@@ -66,8 +87,8 @@ def fill(path: Path, size: int) -> float:
             state.flush()
     state.end_run(replace(run, finished=2.0))
     state.close()
-    if size > ONE_BY_ONE:
-        copy_rows(path, size)
+    if size > one_by_one:
+        copy_rows(Path(place), size)
     return (time.perf_counter() - started) / size * 1e6
 
 
@@ -95,9 +116,9 @@ def revisit_row(number: int) -> tuple[object, ...]:
     return (number + 1,)
 
 
-def crawl(path: Path, size: int) -> dict[str, Any]:
+def crawl(place: str, size: int) -> dict[str, Any]:
     before = rss()
-    state = SqliteStore(path, "s")
+    state = store_at(place)
     started = time.perf_counter()
     state.begin_run(3.0, "")
     frontier: Frontier[QueueEntry] = Frontier(Pace(concurrency=10))
@@ -112,6 +133,7 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
         time.time,
         CandidateListeners(rejected.append),
     )
+    server = Server(place) if is_url(place) else None
     pages, started, cpu = 0, time.perf_counter(), time.process_time()
     while pages < min(PAGES, size):
         while frontier.hungry:
@@ -127,7 +149,8 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
             state.flush()
     state.flush()
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
-    return {
+    spent = server.spent(pages) if server else {}
+    return spent | {
         "open_seconds": round(opened, 2),
         "us_per_page": round(seconds / max(pages, 1) * 1e6),
         "cpu_us_per_page": round(cpu / max(pages, 1) * 1e6),
@@ -135,8 +158,37 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
     }
 
 
+class Server:
+    """What a PostgreSQL of this machine spends from now on."""
+
+    def __init__(self, url: str) -> None:
+        self._db = psycopg.connect(url, autocommit=True)
+        ((own,),) = self._db.execute("SELECT pg_backend_pid()").fetchall()
+        main = psutil.Process(own).parent()
+        assert main is not None
+        self._main = main
+        self._cpu, self._wal = self._now()
+
+    def _now(self) -> tuple[float, float]:
+        """Return CPU seconds of its processes, those that ended included, and bytes of its log."""
+        ((wal,),) = self._db.execute("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')").fetchall()
+        ended = self._main.cpu_times()
+        times = [process.cpu_times() for process in self._main.children(recursive=True)]
+        own = ended.user + ended.system + ended.children_user + ended.children_system
+        return own + sum(time.user + time.system for time in times), float(wal)
+
+    def spent(self, pages: int) -> dict[str, Any]:
+        """Return what each of `pages` took since this was made."""
+        cpu, wal = self._now()
+        self._db.close()
+        return {
+            "server_cpu_us_per_page": round((cpu - self._cpu) / max(pages, 1) * 1e6),
+            "wal_bytes_per_page": round((wal - self._wal) / max(pages, 1)),
+        }
+
+
 def work_on(
-    state: SqliteStore,
+    state: Store,
     admission: CandidateFilter,
     frontier: Frontier[QueueEntry],
     entry: QueueEntry,
@@ -154,36 +206,70 @@ def work_on(
     frontier.finish_entry(entry.site)
 
 
-def measure(size: int) -> dict[str, Any]:
+def measure(size: int, database: str | None) -> dict[str, Any]:
+    """Return the results of a size, with those of PostgreSQL beside them if there is one."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "s.sqlite"
-        fill_us = float(in_process("--fill", path, size))
-        bytes_per_url = path.stat().st_size / size
-        result = json.loads(in_process("--crawl", path, size))
-    result["mb"] = round(result["mb"], 1)
-    result |= {"fill_us_per_url": round(fill_us, 1), "bytes_per_url": round(bytes_per_url)}
+        result = filled_and_crawled(str(path), size, lambda: path.stat().st_size)
+    if database:
+        with emptied(database):
+            in_database = filled_and_crawled(database, size, lambda: bytes_of_schema(database))
+        result = {"sqlite": result, "postgresql": in_database}
     print(size, json.dumps(result), file=sys.stderr, flush=True)
     return result
 
 
-def in_process(step: str, path: Path, size: int) -> bytes:
-    command = [sys.executable, __file__, step, str(path), str(size)]
+def filled_and_crawled(place: str, size: int, bytes_now: Callable[[], int]) -> dict[str, Any]:
+    fill_us = float(in_process("--fill", place, size))
+    stored = bytes_now()
+    result = json.loads(in_process("--crawl", place, size))
+    result["mb"] = round(result["mb"], 1)
+    return result | {"fill_us_per_url": round(fill_us, 1), "bytes_per_url": round(stored / size)}
+
+
+@contextmanager
+def emptied(database: str) -> Iterator[None]:
+    """Drop the schema of the measurement before and after."""
+    with closing(psycopg.connect(database, autocommit=True)) as db:
+        drop = f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE"
+        db.execute(drop)
+        try:
+            yield
+        finally:
+            db.execute(drop)
+
+
+def bytes_of_schema(database: str) -> int:
+    """Return the bytes of the tables of the measurement, their indexes included."""
+    with closing(psycopg.connect(database, autocommit=True)) as db:
+        ((total,),) = db.execute(
+            "SELECT sum(pg_total_relation_size(oid)) FROM pg_class "
+            "WHERE relkind = 'r' AND relnamespace = %s::regnamespace",
+            [SCHEMA],
+        ).fetchall()
+    return int(total)
+
+
+def in_process(step: str, place: str, size: int) -> bytes:
+    command = [sys.executable, __file__, step, place, str(size)]
     return subprocess.run(command, check=True, capture_output=True).stdout
 
 
 def main() -> None:
     if len(sys.argv) == 4 and sys.argv[1] == "--fill":
-        print(fill(Path(sys.argv[2]), int(sys.argv[3])))
+        print(fill(sys.argv[2], int(sys.argv[3])))
         return
     if len(sys.argv) == 4 and sys.argv[1] == "--crawl":
-        print(json.dumps(crawl(Path(sys.argv[2]), int(sys.argv[3]))))
+        print(json.dumps(crawl(sys.argv[2], int(sys.argv[3]))))
         return
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", default="1000,10000,100000,1000000,10000000")
-    sizes = [int(size) for size in parser.parse_args().sizes.split(",")]
-    print(json.dumps({size: measure(size) for size in sizes}, indent=2))
+    parser.add_argument("--postgresql", metavar="URL", help="a server of this machine")
+    options = parser.parse_args()
+    sizes = [int(size) for size in options.sizes.split(",")]
+    print(json.dumps({size: measure(size, options.postgresql) for size in sizes}, indent=2))
 
 
 if __name__ == "__main__":

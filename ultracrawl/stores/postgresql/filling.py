@@ -20,7 +20,7 @@ from ultracrawl.stores.postgresql.visits import NO_SITEMAP
 
 T = TypeVar("T")
 
-_ROWS = 20_000
+_ROWS = 200_000
 """Number of rows of a statement."""
 _HELD = PURPOSE_NUMBERS[Retained.CHANGE]
 _RECHECKED = ", ".join(str(REMOVAL_NUMBERS[reason]) for reason in sorted(RECHECKED_REMOVALS))

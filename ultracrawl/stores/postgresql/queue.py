@@ -253,7 +253,7 @@ class PostgresQueue(PostgresPart):
     def dequeue_removed(self) -> None:
         """Remove URLs from the queue that a person removed from the source, durably."""
         self._access.flush()
-        self._database.write(self.remove_blacklisted)
+        self._database.write_whole(self.remove_blacklisted)
         self.forget_read()
 
     # ---- allowances and hops

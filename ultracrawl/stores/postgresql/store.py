@@ -110,7 +110,8 @@ class PostgresStore:
             fill_queue(db, self._database, filling)
             self.queue.remove_blacklisted(db)
 
-        self._database.write(begin)
+        self._database.write_whole(begin)
+        self._database.analyze()
         self.queue.reload_counters()
         self.visits.enter_cycle(run.cycle)
         return run, False
@@ -125,7 +126,7 @@ class PostgresStore:
             self.records.clean(db)
             return self.sites.begin_run(db, run.started)
 
-        self._forget_read(self._database.write(make_room))
+        self._forget_read(self._database.write_whole(make_room))
 
     def _forget_read(self, renewed: tuple[str, ...]) -> None:
         self._record_cache.invalidate()

@@ -39,6 +39,12 @@ _FENCE = b"""
         WHERE source = %s AND part = 0 AND token = %s AND flush_no = %s RETURNING 1)
     SELECT 1 / count(*) FROM own"""
 _STAND = b"SELECT token, flush_no FROM part WHERE source = %s AND part = 0"
+_JOIN_WHOLE_TABLES = b"SET LOCAL enable_nestloop = off"
+_ANALYZE = b"""
+    ANALYZE (SKIP_LOCKED) url, revisit, content, shown, submitted, near, queue, copy, anchor, anchor_page,
+    anchor_document"""
+_FEW_URLS = 1000
+"""With less, any plan of a statement is fast."""
 _RELEASE = b"UPDATE part SET token = NULL, until = 0 WHERE source = %s AND part = 0 AND token = %s"
 
 
@@ -65,6 +71,8 @@ class SourceDatabase(Database):
         self._number = 0
         self._renewed = 0.0
         """Monotonic time before the last request that renewed the lease."""
+        self._analyze_at = _FEW_URLS
+        """The number of URLs at which the statistics are renewed."""
         try:
             if not read_only:
                 self.require_schema()
@@ -137,7 +145,31 @@ class SourceDatabase(Database):
             raise StateError(self.lost)
         self.repeated(once)
         self._flush_no += 1
+        if self.numbered >= self._analyze_at:
+            self.analyze()
         return done[-1]
+
+    def write_whole(self, work: Callable[[psycopg.Connection], T]) -> T:
+        """Do what `write` does, for statements that join tables of the source as wholes.
+
+        While the statistics do not know a source, the planner expects one row of it, and would read one table anew for
+        each row of the other.
+        """
+
+        def joined(db: psycopg.Connection) -> T:
+            db.execute(_JOIN_WHOLE_TABLES)
+            return work(db)
+
+        return self.write(joined)
+
+    def analyze(self) -> None:
+        """Renew the planner's statistics, now and when the source has doubled; whoever owns no table renews none.
+
+        The server does it by itself when a tenth of a table has changed, which a source of many may never be: until
+        then it would read all rows of the source for a few.
+        """
+        self.read(_ANALYZE)
+        self._analyze_at = max(_FEW_URLS, 2 * self.numbered)
 
     def renew(self) -> None:
         """Keep the source while nothing is flushed: a paused crawl is one, too. Raises `StateError` like `write`."""
