@@ -52,6 +52,9 @@ class NotFoundError(UserError):
 class WorkError(UltracrawlError):
     """Work failed for a reason outside the definition (disk full, index locked); exit code 1."""
 
+    retry_after: int = 0
+    """Seconds after which it is worth trying again; 0: that is not known."""
+
 
 class StateError(WorkError):
     """The state store cannot be read or written."""
@@ -68,6 +71,8 @@ class StateDamagedError(StateError):
 class IndexStoreError(WorkError):
     """The index cannot be read or written."""
 
+    retry_after = 15
+
     @property
     def problem(self) -> str:
         """The message without the remedy."""
@@ -76,6 +81,8 @@ class IndexStoreError(WorkError):
 
 class IndexDamagedError(IndexStoreError):
     """The files of the index are damaged; the index can be rebuilt."""
+
+    retry_after = 0
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"{problem}; the next crawl repairs it, or `ultracrawl index rebuild`")

@@ -83,6 +83,11 @@ def readable_indexes(project: Project, source: DataSource) -> list[str]:
     return [name for name in fed if name not in project.destinations]
 
 
-def open_index(project: Project, name: str = PROJECT_INDEX) -> IndexEngine:
-    """Open an index of a project, for searching or maintenance. Raises `UserError`."""
-    return open_engine(index_config(project, name))
+def open_index(project: Project, name: str = PROJECT_INDEX, *, patience: float | None = None) -> IndexEngine:
+    """Open an index of a project, for searching or maintenance. Raises `UserError`.
+
+    `patience`: the seconds that servers of the index have for an answer, if those of the definition are more.
+    """
+    if patience is None:
+        return open_engine(index_config(project, name))
+    return open_engine(_searchable_with_boosts(project, Boosts()).hurried(patience).config_of(name))

@@ -95,6 +95,16 @@ class SearchableProject:
             name: SearchAttribute(name, kind, name in self.searched) for name, kind in self.attributes.items()
         }
 
+    def hurried(self, seconds: float) -> Self:
+        """Return the project with indexes whose servers have this many seconds for each answer at most."""
+        indexes = {
+            name: replace(place, options={**place.options, "timeout": min(float(str(given)), seconds)})
+            if place.engine == "opensearch" and (given := place.options.get("timeout"))
+            else place
+            for name, place in self.indexes.items()
+        }
+        return replace(self, indexes=indexes)
+
     def config_of(self, name: str) -> IndexConfig:
         """Return the configuration that opens an index. Raises `UserError`."""
         if name in self.destinations:

@@ -255,7 +255,7 @@ def test_what_is_loaded_in_bulk_holds_from_the_next_search_on(api: Api, workspac
         file.write_text(text)
         assert workspace.command("load-metadata", "--type", kind, str(file)).code == 0
 
-    searchers = Searchers(document_cache=0)
+    searchers = Searchers(document_cache=0, patience=60.0)
     searchers.use(api.project)
     (*_, last), name = found()
     assert name == "lee"

@@ -81,7 +81,7 @@ def make_app(
         cookies=options.cookies,
         may_save_definitions=not options.read_only_definitions,
     )
-    metrics = Metrics(project, supervisor, state.holdings)
+    metrics = Metrics(project, supervisor, state.holdings, state.indexes)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import time
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -13,12 +15,14 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ultracrawl.errors import NotFoundError, StateError, UserError, WorkError
-from ultracrawl.service.access.requester import Requester, RequesterKind
+from ultracrawl.errors import IndexStoreError, NotFoundError, StateError, UserError, WorkError
+from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.searching.orders import SearchEndedError, SearchRefusedError
 
 logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
+_SILENT_SECONDS = 60.0
+"""Seconds for which the same failure is not logged again."""
 
 
 class Problem(BaseModel):
@@ -83,8 +87,8 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(WorkError)
     async def of_work(request: Request, error: WorkError) -> Response:
         status = 409 if isinstance(error, Conflict) else 503
-        if isinstance(error, StateError):
-            logger.warning("%s", error)
+        if isinstance(error, StateError | IndexStoreError):
+            log_failure(request, error)
         return problem_answer(status, without_folders(request, error), headers_of_problem(error))
 
     @app.exception_handler(Exception)
@@ -95,18 +99,43 @@ def add_error_handlers(app: FastAPI) -> None:
 
 def headers_of_problem(error: WorkError) -> dict[str, str]:
     """Return the headers of the response for an error: when it is worth trying again, if that is known."""
-    return {"Retry-After": str(error.retry_after)} if isinstance(error, SearchRefusedError) else {}
+    return {"Retry-After": str(error.retry_after)} if error.retry_after else {}
+
+
+class FailureLog:
+    """Logs failures. While a server is down every search fails: the same message is logged once a minute."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._logged: dict[str, float] = {}
+
+    def note(self, error: Exception) -> None:
+        """Log the message of an error, unless it was logged in the last minute."""
+        now, message = self._clock(), str(error)
+        self._logged = {one: at for one, at in self._logged.items() if now < at + _SILENT_SECONDS}
+        if message not in self._logged:
+            self._logged[message] = now
+            logger.warning("%s", message)
+
+
+def log_failure(request: Request, error: Exception) -> None:
+    """Log an error by the `FailureLog` of the service."""
+    request.app.state.api.failures.note(error)
 
 
 def without_folders(request: Request, error: Exception) -> str:
     """Return a message with the names of files only: where they are is nobody's business but the administrator's.
 
-    Public keys see no message that may name sources or indexes.
+    Public keys see no message that may name sources or indexes, and only editors see why an index cannot be read: its
+    servers are named in it, and what they answered.
     """
     requester: Requester | None = getattr(request.state, "requester", None)
     is_key = requester is not None and requester.kind is RequesterKind.KEY
     if is_key and not isinstance(error, SearchEndedError | SearchRefusedError):
         return "this cannot be searched for" if isinstance(error, UserError) else ""
+    is_editor = requester is not None and requester.allows(Role.EDITOR)
+    if isinstance(error, IndexStoreError) and not is_editor:
+        return "the index cannot be read at the moment; the log of the service says why"
     text, project = str(error), request.app.state.api.project
     sections = (project.state, project.cache, project.documents, project.logs, project.index)
     folders = {str(section.path) for section in (*sections, *project.indexes.values())} | {str(project.base)}

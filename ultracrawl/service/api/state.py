@@ -10,8 +10,10 @@ from anyio import CapacityLimiter
 from ultracrawl.errors import NotFoundError
 from ultracrawl.service.access.accounts import Accounts
 from ultracrawl.service.api.middleware.cookies import Cookies
+from ultracrawl.service.api.problems import FailureLog
 from ultracrawl.service.api.public_keys import PublicKeys
 from ultracrawl.service.metrics.holdings import HoldingsReader
+from ultracrawl.service.metrics.indexes import IndexFactsReader
 from ultracrawl.service.orders import Supervision
 from ultracrawl.service.searching.requests import Searching
 from ultracrawl.service.statistics.recorder import QueryRecorder
@@ -28,6 +30,8 @@ class ApiState:
     searching: Searching
     queries: QueryRecorder
     holdings: HoldingsReader = field(default_factory=HoldingsReader)
+    indexes: IndexFactsReader = field(default_factory=IndexFactsReader)
+    failures: FailureLog = field(default_factory=FailureLog)
     checking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(1))
     """For `/readyz`, which waits for no other request."""
     public_keys: PublicKeys = field(default_factory=PublicKeys)

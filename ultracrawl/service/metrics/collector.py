@@ -6,19 +6,16 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from ultracrawl import __version__
-from ultracrawl.errors import UltracrawlError
-from ultracrawl.index import IndexFacts
-from ultracrawl.index.project_index import open_index
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.control import readable_status
 from ultracrawl.service.metrics.holdings import HoldingsReader
+from ultracrawl.service.metrics.indexes import IndexFactsReader
 from ultracrawl.service.metrics.machine import free_bytes, resident_bytes
 from ultracrawl.service.orders import CrawlEnd, Event, SourcePhase, Supervision
 from ultracrawl.sources import Project
@@ -33,12 +30,14 @@ class Metrics(Collector):
         project: Callable[[], Project],
         supervisor: Supervision,
         holdings: HoldingsReader | None = None,
+        indexes: IndexFactsReader | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._project = project
         self._supervisor = supervisor
         self._clock = clock
         self._holdings = holdings or HoldingsReader()
+        self._indexes = indexes or IndexFactsReader()
         self._runs: Counter[tuple[str, str]] = Counter()
         self._pages: Counter[tuple[str, str]] = Counter()
         self._bytes: Counter[str] = Counter()
@@ -75,7 +74,7 @@ class Metrics(Collector):
         yield from self._live()
         yield from self._held(project)
         yield from self._schedules()
-        yield from _of_indexes(project)
+        yield from _of_indexes(project, self._indexes)
         yield from _of_machine(project)
 
     def _counters(self) -> Iterator[Metric]:
@@ -180,7 +179,7 @@ def _result(end: CrawlEnd) -> str:
     return "failed" if end.failed else "done"
 
 
-def _of_indexes(project: Project) -> Iterator[Metric]:
+def _of_indexes(project: Project, reader: IndexFactsReader) -> Iterator[Metric]:
     documents = GaugeMetricFamily("ultracrawl_index_documents", "Documents in an index", labels=["index"])
     deleted = GaugeMetricFamily(
         "ultracrawl_index_deleted_documents",
@@ -189,20 +188,18 @@ def _of_indexes(project: Project) -> Iterator[Metric]:
     )
     segments = GaugeMetricFamily("ultracrawl_index_segments", "Segments of an index", labels=["index"])
     size = GaugeMetricFamily("ultracrawl_index_size_bytes", "Size of an index on disk", labels=["index"])
+    readable = GaugeMetricFamily(
+        "ultracrawl_index_readable", "1 if an index can be read, else 0", labels=["index"]
+    )
     for name in (PROJECT_INDEX, *project.indexes):
-        facts = _facts(project, name)
-        if facts is not None:
+        facts = reader.facts_of(project, name)
+        readable.add_metric([name], float(not isinstance(facts, str)))
+        if not isinstance(facts, str):
             documents.add_metric([name], facts.documents)
             deleted.add_metric([name], facts.deleted)
             segments.add_metric([name], facts.segments)
             size.add_metric([name], facts.size)
-    yield from (documents, deleted, segments, size)
-
-
-def _facts(project: Project, name: str) -> IndexFacts | None:
-    with suppress(UltracrawlError), closing(open_index(project, name)) as index:
-        return index.facts()
-    return None
+    yield from (documents, deleted, segments, size, readable)
 
 
 def _of_machine(project: Project) -> Iterator[Metric]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Any
@@ -14,10 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from ultracrawl.errors import NotFoundError, UserError, WorkError
-from ultracrawl.service.api.problems import Conflict, headers_of_problem, without_folders
+from ultracrawl.service.api.problems import Conflict, headers_of_problem, log_failure, without_folders
 from ultracrawl.service.pages.rendering import FRAGMENT_HEADER, page_url, render
 
-logger = logging.getLogger(__name__)
 LOGIN = "/login"
 PROVIDER = f"{LOGIN}/oidc"
 ADMIN = "/admin"
@@ -46,7 +44,7 @@ class PageRoute(APIRoute):
             except Conflict as error:
                 return error_page(request, HTTPStatus.CONFLICT, without_folders(request, error))
             except WorkError as error:
-                logger.warning("%s", error)
+                log_failure(request, error)
                 return error_page(request, HTTPStatus.SERVICE_UNAVAILABLE, headers=headers_of_problem(error))
 
         return handled

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from typing import Annotated, Any, NamedTuple
 
@@ -11,11 +10,11 @@ from fastapi import APIRouter, Depends, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.hits.highlighting import collapse_controls
 from ultracrawl.service.access.requester import Requester
 from ultracrawl.service.api.access import Address, State, Visitor
-from ultracrawl.service.api.problems import headers_of_problem, without_folders
+from ultracrawl.service.api.problems import headers_of_problem, log_failure, without_folders
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.pages.first_crawl import FirstCrawl, first_crawl
 from ultracrawl.service.pages.page_route import PageRoute
@@ -26,7 +25,6 @@ from ultracrawl.service.pages.searching import PageSearches, search_order, sugge
 from ultracrawl.service.pages.stored_copies import documents_with_copies
 from ultracrawl.service.searching.orders import SearchEndedError, SearchRefusedError
 
-logger = logging.getLogger(__name__)
 router = APIRouter(route_class=PageRoute)
 
 
@@ -47,23 +45,30 @@ async def search_page(
         start = page_url(request, "/", _own_language(request))
         return Response(status_code=204, headers={"HX-Redirect": start})
     crawl = await _first_crawl(state, requester)
-    documents = None if shown.is_search and crawl is None else await searches.count_documents()
-    page = _Page(request, shown, crawl, documents)
     if not shown.is_search:
-        return page.rendered()
+        held = await searches.count_documents()
+        return _Page(request, shown).rendered(crawl=crawl, documents=held)
+    page = _Page(request, shown)
     try:
+        documents = None if crawl is None else await searches.count_documents()
         answer = await searches.answer(search_order(state.project, shown, chosen_language(request)))
     except UserError as error:
         return page.rendered(400, problem="query", detail=without_folders(request, error))
-    except (SearchEndedError, SearchRefusedError) as error:
-        logger.warning("%s", error)
-        problem = "ended" if isinstance(error, SearchEndedError) else "busy"
-        return page.rendered(503, headers=headers_of_problem(error), problem=problem)
+    except WorkError as error:
+        log_failure(request, error)
+        return page.rendered(503, headers=headers_of_problem(error), problem=_problem_of(error))
     documents_found = [(hit["source"], hit["url"]) for hit in answer["hits"]]
     copies = await to_thread.run_sync(documents_with_copies, state.project, documents_found)
     result = result_view(shown, answer, copies)
     advice = None if result.total else await _advice(state, requester, searches, shown, result.suggested)
-    return page.rendered(result=result, advice=advice)
+    return page.rendered(crawl=crawl, documents=documents, result=result, advice=advice)
+
+
+def _problem_of(error: WorkError) -> str:
+    """Return the word of the template for why there is no answer."""
+    if isinstance(error, SearchEndedError):
+        return "ended"
+    return "busy" if isinstance(error, SearchRefusedError) else "failed"
 
 
 @router.get("/progress")
@@ -126,14 +131,12 @@ def _is_part(request: Request) -> bool:
 class _Page:
     """The search page of one request."""
 
-    def __init__(
-        self, request: Request, shown: SearchAddress, crawl: FirstCrawl | None, documents: int | None
-    ) -> None:
+    def __init__(self, request: Request, shown: SearchAddress) -> None:
         self._request = request
         self._context: dict[str, Any] = {
             "address": shown,
-            "crawl": crawl,
-            "documents": documents,
+            "crawl": None,
+            "documents": None,
             "own_language": _own_language(request),
             "clicks": request.app.state.api.project.search_page.statistics,
             "result": None,

@@ -63,4 +63,3 @@ class SearchRefusedError(WorkError):
     def __init__(self, problem: str, retry_after: int) -> None:
         super().__init__(problem)
         self.retry_after = retry_after
-        """Seconds after which it is worth trying again."""

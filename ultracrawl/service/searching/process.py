@@ -19,6 +19,8 @@ from ultracrawl.system.fork_server import fork_server
 
 _START_SECONDS = 60.0
 """Seconds that a process has to start."""
+_SERVER_SHARE = 0.7
+"""Share of the time of a search that a server of its index has for an answer: a search that is ended says less."""
 _END_SECONDS = 2.0
 """Seconds that an idle process has to end."""
 
@@ -43,7 +45,10 @@ class SearchProcess:
         context = fork_server()
         self._pipe, child_end = context.Pipe()
         self._process = context.Process(
-            target=_run, args=(child_end, options.document_cache), name="search", daemon=True
+            target=_run,
+            args=(child_end, options.document_cache, _SERVER_SHARE * options.timeout),
+            name="search",
+            daemon=True,
         )
         try:
             self._process.start()
@@ -131,7 +136,7 @@ class SearchProcess:
         self._process.kill()
 
 
-def _run(service: Connection, document_cache: int) -> None:
+def _run(service: Connection, document_cache: int, patience: float) -> None:
     from ultracrawl.service.searching.worker import serve_searches  # noqa: PLC0415 - only search processes need it
 
-    serve_searches(service, document_cache)
+    serve_searches(service, document_cache, patience)

@@ -20,8 +20,10 @@ from ultracrawl.stores.project_stores import open_lists
 class Searchers:
     """A searcher for each index of the present project. Not thread-safe."""
 
-    def __init__(self, document_cache: int) -> None:
+    def __init__(self, document_cache: int, patience: float) -> None:
+        """`patience` are the seconds that servers of an index have for an answer."""
         self._document_cache = document_cache
+        self._patience = patience
         self._project: Project | None = None
         self._searched: SearchableProject | None = None
         """The project, as long as its files have not changed."""
@@ -78,6 +80,6 @@ class Searchers:
         if self._searched is None:
             with tracked_files() as files:
                 track_file(open_lists(self._project).path)
-                self._searched = searchable_project(self._project)
+                self._searched = searchable_project(self._project).hurried(self._patience)
             self._files.update(files)
         return self._searched

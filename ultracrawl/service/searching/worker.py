@@ -25,8 +25,8 @@ BEGUN = b"begun"
 """Sent before each answer: the task has arrived."""
 
 
-def serve_searches(service: Connection, document_cache: int) -> None:
-    """Answer tasks until the service closes its end of the pipe, or ends."""
+def serve_searches(service: Connection, document_cache: int, patience: float) -> None:
+    """Answer tasks until the service closes its end of the pipe, or ends; see `Searchers`."""
     os.setsid()  # only the service shall get the SIGINT of Ctrl-C
     os.dup2(2, 1)  # prints of libraries go to standard error
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -34,7 +34,7 @@ def serve_searches(service: Connection, document_cache: int) -> None:
     exit_with_parent()
     restrict_umask()
     freeze_loaded_objects()
-    searchers = Searchers(document_cache)
+    searchers = Searchers(document_cache, patience)
     with suppress(EOFError, OSError):
         service.send_bytes(READY)
         while True:

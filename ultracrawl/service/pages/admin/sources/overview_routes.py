@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api.access import Reader, State
 from ultracrawl.service.api.problems import json_answer
 from ultracrawl.service.pages.admin.downloads import csv_answer
@@ -24,7 +25,7 @@ Filter = Annotated[str, Query(alias="state", max_length=20)]
 def overview_page(
     request: Request,
     state: State,
-    _requester: Reader,
+    requester: Reader,
     chosen: Filter = "",
     page: Annotated[int, Query(ge=1, le=10_000)] = 1,
 ) -> Response:
@@ -36,6 +37,7 @@ def overview_page(
         "admin/overview.html",
         section="overview",
         found=found,
+        unreadable=state.indexes.problems(state.project) if requester.allows(Role.EDITOR) else {},
         rows=rows[(page - 1) * ROWS : page * ROWS],
         chosen=chosen if chosen in FILTERS else "",
         page=page,
