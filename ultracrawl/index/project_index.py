@@ -83,6 +83,14 @@ def readable_indexes(project: Project, source: DataSource) -> list[str]:
     return [name for name in fed if name not in project.destinations]
 
 
+def indexes_on_servers(project: Project) -> list[str]:
+    """Return the names of the indexes that are on servers, not in a folder of the project."""
+    named = {PROJECT_INDEX: project.index.engine} | {
+        name: one.engine for name, one in project.indexes.items()
+    }
+    return [name for name, engine in named.items() if engine == "opensearch"]
+
+
 def open_index(project: Project, name: str = PROJECT_INDEX, *, patience: float | None = None) -> IndexEngine:
     """Open an index of a project, for searching or maintenance. Raises `UserError`.
 

@@ -57,6 +57,18 @@ def test_state_and_index_are_equal_after_a_restore(
     assert (run["outcomes"], run["problems"], run["indexed"]) == ({"NOT_MODIFIED": 21}, [], 0)
 
 
+@pytest.mark.parametrize("engine", ["whoosh", "opensearch"])
+def test_an_index_on_servers_is_named_as_missing(tmp_path: Path, engine: str) -> None:
+    workspace = Workspace(tmp_path)
+    index = {"engine": engine, **({"url": "http://127.0.0.1:9"} if engine == "opensearch" else {})}
+    workspace.write({"index": index, "sources": {"site": {"start_urls": ["http://lake.example/"]}}})
+    saved = workspace.command("backup", "saved.tar", "--json")
+    missing = ["default"] if engine == "opensearch" else []
+    assert (saved.code, saved.json["not_saved"]) == (0, missing)
+    told = workspace.command("backup", "saved.tar", "--force")
+    assert len(told.out.splitlines()) == 1 + len(missing)
+
+
 class Code(Schema):
     """A schema that makes a folder where it is unpickled."""
 

@@ -8,6 +8,7 @@ import click
 
 from ultracrawl.cli.options import json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
+from ultracrawl.index.project_index import indexes_on_servers
 from ultracrawl.service.backup.manifest import Manifest, definition_hash
 from ultracrawl.service.backup.restoring import Credentials, restore_backup
 from ultracrawl.service.backup.saving import save_backup
@@ -29,14 +30,20 @@ def backup(file: Path, force: bool, project: Project, as_json: bool) -> None:
 
     FILE is a tar archive, compressed unless its name ends in .tar, and readable by your account only. While it is
     written, its folder needs as much free space again as states, cache and stored documents take. Definitions and logs
-    are not in it.
+    are not in it, nor are indexes on servers; `not_saved` of --json names these.
 
     \b
     Example:
       ultracrawl backup /backups/crawl.tgz
     """  # noqa: D301 - click's mark for a block that keeps its lines
     manifest = save_backup(project, file, force=force)
-    _print_result("saved", manifest, as_json=as_json, same=True)
+    missing = indexes_on_servers(project)
+    _print_result("saved", manifest, as_json=as_json, same=True, not_saved=missing)
+    if missing and not as_json:
+        print_line(
+            f"Not in it, because it is on servers: {', '.join(missing)}; save it by snapshots of the servers, or by "
+            "`ultracrawl index dump`"
+        )
 
 
 @click.command("restore")
@@ -67,7 +74,7 @@ def restore(file: Path, force: bool, project: Project, as_json: bool) -> None:
             print_line(_NOTES[whose].format(name=name, names=names))
 
 
-def _print_result(done: str, manifest: Manifest, *, as_json: bool, same: bool, **more: str) -> None:
+def _print_result(done: str, manifest: Manifest, *, as_json: bool, same: bool, **more: object) -> None:
     if as_json:
         facts = {"files": len(manifest.files), "bytes": manifest.bytes, "sources": manifest.sources}
         print_json({done: facts, "created": manifest.created, "same_definition": same, **more})

@@ -8,9 +8,8 @@ from contextlib import closing
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index import IndexFacts
-from ultracrawl.index.project_index import open_index
+from ultracrawl.index.project_index import indexes_on_servers, open_index
 from ultracrawl.sources import Project
-from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 _KEPT_SECONDS = 15.0
 """Seconds for which the answer of servers is kept."""
@@ -27,7 +26,7 @@ class IndexFactsReader:
 
     def facts_of(self, project: Project, name: str) -> IndexFacts | str:
         """Return the numbers of an index, or why it cannot be read."""
-        if not _is_on_servers(project, name):
+        if name not in indexes_on_servers(project):
             return _read(project, name)
         kept = self._kept.get(name)
         if kept is None or kept[1] is not project or kept[0] <= self._clock():
@@ -37,14 +36,8 @@ class IndexFactsReader:
 
     def problems(self, project: Project) -> dict[str, str]:
         """Return why indexes on servers cannot be read, by name; those that can be are left out."""
-        asked = [name for name in (PROJECT_INDEX, *project.indexes) if _is_on_servers(project, name)]
-        found = {name: self.facts_of(project, name) for name in asked}
+        found = {name: self.facts_of(project, name) for name in indexes_on_servers(project)}
         return {name: one for name, one in found.items() if isinstance(one, str)}
-
-
-def _is_on_servers(project: Project, name: str) -> bool:
-    section = project.index if name == PROJECT_INDEX else project.indexes[name]
-    return section.engine == "opensearch"
 
 
 def _read(project: Project, name: str) -> IndexFacts | str:
