@@ -151,6 +151,8 @@ class SearchQuery:
     With `completing` the text is still being typed: documents match whose title, or a section title, contains the
     words, the last one as a prefix. Hits have no snippets; their `section` is the section whose title matched.
 
+    With `outline`, hits have all their sections in the order of the document, and no snippets.
+
     With `fold_copies`, nearly equal copies of a page in the same source, as `hits.copies` finds them, are one hit.
 
     `budget` bounds what an engine reads for the query; None: each query has its own. `documents` keeps what was decoded
@@ -168,6 +170,7 @@ class SearchQuery:
     facets: tuple[str, ...] = ()
     facet_limit: int = 10
     disjunctive_facets: bool = False
+    outline: bool = False
     count_sources: bool = False
     sections: int = 0
     like: str = ""
@@ -215,6 +218,8 @@ class Hit:
     """The sections that match, best first, as many as the query asked for."""
     also_at: tuple[str, ...] = ()
     """The URLs of copies that were folded into this hit."""
+    characters: int = 0
+    """The length of its text; 0 if nobody may see it."""
 
     @property
     def section_url(self) -> str:

@@ -203,13 +203,13 @@ class Searcher:
         return completions(text, self._checked(lambda: self._index.search(query)).hits, limit)
 
     def document(self, source: str, url: str) -> Hit | None:
-        """Return the document of a source with this URL, without a snippet; None if it is unknown or not visible.
+        """Return the document of a source with this URL, with all sections and no snippet; None without one to see.
 
         Raises `UserError` for an unknown source, `IndexStoreError` if the index cannot be read.
         """
         query = SearchQuery(
             NO_WORDS, pinned=(url,), sources=_chosen_sources(self._project, [source], ()), limit=1, suggest=False,
-            principals=self._principals,
+            principals=self._principals, outline=True,
         )  # fmt: skip
         found = self._checked(lambda: self._index.search(query)).hits
         return next((replace(hit, attributes=with_fields(hit.attributes)) for hit in found), None)

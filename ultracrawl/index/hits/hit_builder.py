@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import islice
 
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import Hit, IndexDocument, MatchingSection, SearchQuery, url_of_section
@@ -19,6 +20,10 @@ from ultracrawl.rules.urls.shown import harmless
 
 LONG_TEXT_LIMIT = 1_000_000
 """Characters of a text that are searched for sections and snippets, if it has sections beyond the stored part."""
+
+
+MOST_OUTLINED = 200
+"""Sections of an outline."""
 
 
 class HitBuilder:
@@ -42,6 +47,8 @@ class HitBuilder:
         shown, matching = "", tuple[MatchingSection, ...]()
         if self._query.completing:
             section = completing_section(self._query.text, document)
+        elif self._query.outline and not document.secret_text:
+            matching = tuple(islice(_outline(document), MOST_OUTLINED))
         elif not document.secret_text and self._budget.in_time():
             section, shown, matching = self._shown(document)
         return Hit(
@@ -54,6 +61,7 @@ class HitBuilder:
             section,
             matching,
             tuple(map(harmless, copies)),
+            0 if document.secret_text else len(document.text),
         )
 
     def _shown(self, document: IndexDocument) -> tuple[Section | None, str, tuple[MatchingSection, ...]]:
@@ -85,6 +93,12 @@ class HitBuilder:
                 seen.add(section.anchor)
                 shown = cut(text_of(document.sections, number, text), is_answer=is_named)
                 yield MatchingSection(section, url_of_section(url, section), shown)
+
+
+def _outline(document: IndexDocument) -> Iterator[MatchingSection]:
+    """Yield the sections of a document that have a title, in their order."""
+    url = harmless(document.url)
+    return (MatchingSection(one, url_of_section(url, one), "") for one in document.sections if one.title)
 
 
 def shown_length(document: IndexDocument) -> int:

@@ -29,7 +29,7 @@ def answer_of(order: Order, searcher: Searcher, codes: Mapping[str, int]) -> dic
             hit = searcher.document(source, url)
             if hit is None:
                 raise NotFoundError(f"there is no document {url} of {source} that this requester may see")
-            return hit_json(hit, codes)
+            return {**hit_json(hit, codes), "characters": hit.characters}
 
 
 def _found(order: SearchOrder, searcher: Searcher, codes: Mapping[str, int]) -> dict[str, object]:

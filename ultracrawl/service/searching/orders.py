@@ -43,7 +43,7 @@ class SuggestOrder:
 
 @dataclass(frozen=True, slots=True)
 class DocumentOrder:
-    """One document by source and URL, as hits have them. Its answer is a hit without a snippet."""
+    """One document by source and URL, as hits have them. Its answer is a hit with all sections and `characters`."""
 
     source: str
     url: str

@@ -132,6 +132,21 @@ def test_an_explanation_is_a_chain_that_says_what_decides(administration: Admini
     assert administration.status("/admin/sources/site/url?url=%00") in {200, 400}
 
 
+def test_what_was_read_has_its_sections_and_its_length(workspace: InProcessWorkspace) -> None:
+    site = NetworkSite()
+    markup = "<title>Birds</title><p>of the lake<h2 id=nests>Nests</h2><p>made of reed<h2>Eggs</h2><p>white"
+    site.file("/", markup.encode(), "text/html")
+    with site.serve() as url:
+        workspace.define(f"{url}/")
+        workspace.crawl()
+    administration = Administration(workspace)
+    page = administration.get(f"/admin/sources/site/url?url={url}/", Role.EDITOR)
+    assert texts(page, ".outline li")[-2:] == ["Nests #nests", "Eggs"]
+    document = administration.browser(Role.EDITOR).get(f"/api/v1/documents?source=site&url={url}/").json()
+    assert document["characters"] == len("of the lake Nests made of reed Eggs white")
+    assert document["sections"][-2]["url"] == f"{url}/#nests"
+
+
 def test_a_past_run_is_explained(workspace: InProcessWorkspace, url: str) -> None:
     workspace.define(f"{url}/", log={"candidates": True})
     workspace.crawl()

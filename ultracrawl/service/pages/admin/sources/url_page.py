@@ -91,6 +91,7 @@ async def url_page(
         if is_administrator and record is not None
         else (),
         nobody=(NOBODY,),
+        hit=hit,
         attributes={"Title": hit["title"], **hit["attributes"]} if hit else {},
         link=safe_link(record.shown_url if record is not None else found.canonical_url),
     )
