@@ -18,6 +18,7 @@ from ultracrawl.sources.editing.excerpt import (
     Excerpt,
     find_excerpt,
     find_schedules,
+    has_braced_sources,
     place_for_schedules,
     place_for_source,
 )
@@ -45,6 +46,10 @@ _SENTENCES = {
     WhyNot.GIT: "the file is in a work tree of Git; change it there",
     WhyNot.RIGHTS: "the service may not write the file or its folder",
 }
+
+
+class BracedSourcesError(NotFoundError):
+    """The sources of a file stand between braces, where no line can be added by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,9 @@ def find_definition(
         excerpt = place_for_schedules(definitions.main) if definitions.main is not None else None
     elif excerpt is None and source is not None and may_be_new:
         excerpt = _first(texts, lambda text: place_for_source(text, source))
+        if excerpt is None and (braced := [text for text in texts if has_braced_sources(text)]):
+            file = Path(braced[0].file).name
+            raise BracedSourcesError(f"the sources of {file} stand between braces; add {source!r} there")
     if excerpt is None:
         raise NotFoundError(f"the {what}: no group of its own in its file; to be changed there")
     path = Path(excerpt.definition.file).resolve()

@@ -159,6 +159,18 @@ def place_for_schedules(definition: DefinitionText) -> Excerpt | None:
     return None if is_single_source(tree) else _place_at_end(definition, tree, (SCHEDULES,), "")
 
 
+def has_braced_sources(definition: DefinitionText) -> bool:
+    """Return whether the sources of a file stand between braces. Raises `DefinitionError` if it is not YAML."""
+    found = _member(parse_yaml(definition.text, definition.file).root, "sources")
+    return found is not None and isinstance(found[1], yaml.MappingNode) and bool(found[1].flow_style)
+
+
+def source_to_copy(source: str, start_url: str) -> str:
+    """Return a new source as one line, which fits behind the others of a file, also between braces."""
+    entry = {source: {"start_urls": [start_url]}}
+    return yaml.safe_dump(entry, default_flow_style=True, width=10_000, allow_unicode=True).strip()[1:-1]
+
+
 def new_source_lines(place: Excerpt, start_url: str) -> str:
     """Return lines of a new source with one start URL, indented as the other sources of its file."""
     found = _member(place.tree.root, "sources")

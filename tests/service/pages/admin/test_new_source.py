@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import yaml
 from lxml.html import HtmlElement, document_fromstring
 from service.pages.admin.conftest import Administration, texts
 from service.pages.test_page_attacks import QUOTES, SCRIPT, assert_harmless
@@ -96,6 +98,21 @@ def test_a_private_site_is_refused_with_the_reason(administration: Administratio
     before = (administration.workspace.directory / "ultracrawl.yaml").read_text()
     assert administration.send("/admin/sources/new/definition", **form_of(page)).status_code == 400
     assert (administration.workspace.directory / "ultracrawl.yaml").read_text() == before
+
+
+def test_between_braces_there_is_a_text_to_copy(administration: Administration) -> None:
+    file = administration.workspace.directory / "ultracrawl.yaml"
+    file.write_text(json.dumps(yaml.safe_load(file.read_text())))
+    before = file.read_text()
+    answer = administration.browser().get(f"{NEW}?url=http://{PUBLIC}/docs/&name=docs")
+    assert answer.status_code == 400
+    (text,) = [one.text for one in document_fromstring(answer.text).cssselect("pre.code")]
+    assert administration.status("/admin/sources/docs/definition?start_url=http://a.example/") == 404
+    assert file.read_text() == before
+    assert before.endswith("}}}"), "the source, the sources, the file"
+    file.write_text(f"{before[:-2]}, {text}{before[-2:]}")
+    assert administration.project.sources["docs"].start_urls == (f"http://{PUBLIC}/docs/",)
+    assert set(administration.project.sources) == {"site", "docs"}
 
 
 def test_the_first_schedule_begins_with_an_example(administration: Administration) -> None:

@@ -13,10 +13,12 @@ from ultracrawl.errors import UserError
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, host_of
 from ultracrawl.service.api import definitions
 from ultracrawl.service.api.access import Administrator, State
+from ultracrawl.service.editing.definition_files import BracedSourcesError
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.pages.rendering import page_url
 from ultracrawl.sources.definition import LONGEST_NAME, to_source_name
+from ultracrawl.sources.editing.excerpt import source_to_copy
 
 router = APIRouter(prefix=ADMIN, route_class=PageRoute)
 Url = Annotated[str, Query(max_length=2000)]
@@ -32,9 +34,11 @@ def new_source_page(
 ) -> Response:
     """Return the form; with a URL that a source can begin with, lead to the definition of the source. Nothing is saved.
 
+    Where the file has no place for it, the page has the text to copy.
+
     The name is that of the host, unless one is given.
     """
-    problem, url, name = "", url.strip(), name.strip()
+    problem, copy, url, name = "", "", url.strip(), name.strip()
     if url:
         try:
             begin = _start_url(url)
@@ -42,6 +46,8 @@ def new_source_page(
             if name in state.project.known_sources:
                 raise UserError(f"there is a source named {name!r} already; choose another name")
             definitions.found_definition(state, name, may_be_new=True)
+        except BracedSourcesError as error:
+            problem, copy = str(error), source_to_copy(name, begin)
         except UserError as error:
             problem = str(error)
         else:
@@ -49,7 +55,14 @@ def new_source_page(
             return RedirectResponse(page_url(request, place, [("start_url", begin)]), HTTPStatus.SEE_OTHER)
     status = HTTPStatus.BAD_REQUEST if problem else HTTPStatus.OK
     return render_admin(
-        request, "admin/new_source.html", status, section="definitions", asked=url, name=name, problem=problem
+        request,
+        "admin/new_source.html",
+        status,
+        section="definitions",
+        asked=url,
+        name=name,
+        problem=problem,
+        copy=copy,
     )
 
 
