@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from playwright.sync_api import expect
 from service.pages.admin.conftest import PASSWORD, Administration
 from support.chromium import chromium
 from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.pages import Watched, bird_site, served
 from support.project import LOOPBACK
 
@@ -122,7 +125,20 @@ def sessions() -> dict[tuple[str, Role], Any]:
     return {}
 
 
+PUBLIC = "192.0.43.7"
+"""A public address, of which the network of this process answers."""
 Enter = Callable[..., Watched]
+
+
+@contextmanager
+def without_loop() -> Iterator[None]:
+    """Let a crawl run a loop of its own in this thread, in which that of the browser stands still meanwhile."""
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(loop)
 
 
 def log_in(page: Page, name: str) -> None:
@@ -292,15 +308,29 @@ def test_of_two_tabs_that_edit_the_same_the_later_one_loses_nothing(enter: Enter
     assert window.findings() == []
 
 
-def test_a_source_is_added_by_its_url_and_nothing_is_saved_before_a_look(enter: Enter, room: Room) -> None:
-    before = room.definition.read_text()
+def test_a_source_is_added_by_its_url_looked_at_saved_and_crawled(enter: Enter, room: Room) -> None:
+    before, site = room.definition.read_text(), NetworkSite()
+    site.page("/manual/", title="Manual", text="how to watch birds")
     page = enter().page
     page.click("nav.sections a:has-text('Definitions')")
     page.click("a[href$='/definitions/new']")
-    page.fill("#new-url", "203.0.113.9/manual/")
+    page.fill("#new-url", f"http://{PUBLIC}/manual/")
     page.fill("#new-name", "manual")
     page.click("form:has(#new-url) button")
-    expect(page.locator("textarea")).to_contain_text("203.0.113.9/manual/")
+    expect(page.locator("textarea")).to_contain_text(f"{PUBLIC}/manual/")
+    assert room.definition.read_text() == before, "nothing is saved before a look"
+    page.click("button[formaction]")
+    page.wait_for_url("**/sources/manual/definition")
+    try:
+        assert room.workspace.command("lint").code == 0
+        with site.serve(PUBLIC, 80), without_loop():
+            assert room.workspace.crawl("manual").run["indexed"] == 1
+        page.goto(f"{room.address}/admin/sources/manual")
+        expect(page.locator("table tbody tr")).to_have_count(1)
+    finally:
+        page.goto(f"{room.address}/admin/sources/manual/definition")
+        page.click("form[action$='/undo'] button")
+        page.wait_for_url("**/admin/definitions")
     assert room.definition.read_text() == before
 
 
