@@ -9,12 +9,14 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from lxml.html import fragment_fromstring
 from service.pages.admin.conftest import Administration, texts
 from support.in_process import InProcessWorkspace
 
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.orders import SourcePhase, SourceState
 from ultracrawl.service.pages.admin.downloads import csv_lines
+from ultracrawl.service.pages.admin.sources import overview_routes
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.project_stores import source_notes
 
@@ -114,6 +116,27 @@ def test_a_running_crawl_shows_its_progress(administration: Administration) -> N
     assert "1,204" in texts(page, "#now")[0]
     assert "758" in texts(page, "#now")[0]
     assert page.cssselect("tbody .condition.crawling")
+
+
+def test_an_open_page_asks_for_what_is_crawled_now_alone(
+    administration: Administration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview_routes, "overview", lambda _: pytest.fail("a state was read"))
+    known, headers = administration.supervisor.known, {"HX-Request": "true"}
+    known["site"] = SourceState("site", SourcePhase.RUNNING, "2", {"fetched": 1204, "queued": 758}, begun=1.0)
+    answer = administration.browser().ask("GET", "/admin?state=ok", headers=headers)
+    part = fragment_fromstring(answer.text, create_parent=True)
+    (now,) = part.cssselect("#now")
+    assert now.get("hx-get") == "/admin?state=ok"
+    assert "1,204" in texts(part, "#now")[0]
+    assert not part.cssselect("table")
+    assert len(answer.content) < 1000
+    known["site"] = SourceState("site")
+    answer = administration.browser().ask("GET", "/admin", headers=headers)
+    (now,) = fragment_fromstring(answer.text, create_parent=True).cssselect("#now")
+    assert now.get("hx-get") is None, "it stops to ask"
+    answer = administration.browser(None).ask("GET", "/admin?state=ok", headers=headers)
+    assert answer.headers["HX-Redirect"] == "/login?next=%2Fadmin%3Fstate%3Dok"
 
 
 @pytest.mark.parametrize(("state", "shown"), [("", 1), ("ok", 1), ("late", 0), ("attention", 0), ("x<y", 1)])

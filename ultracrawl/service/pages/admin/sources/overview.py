@@ -167,10 +167,12 @@ class Overview:
         wanted = FILTERS.get(name)
         return self.rows if wanted is None else [row for row in self.rows if row.condition in wanted]
 
-    @property
-    def crawling(self) -> list[SourceRow]:
-        """The sources that are being crawled."""
-        return [row for row in self.rows if row.is_crawling]
+
+def crawled_now(state: ApiState) -> list[SourceState]:
+    """Return the sources that are being crawled, by name; reads no state."""
+    known = state.project.known_sources
+    found = (one for one in state.supervisor.sources() if one.name in known and one.phase in _RUNNING)
+    return sorted(found, key=lambda one: one.name)
 
 
 def overview(state: ApiState) -> Overview:

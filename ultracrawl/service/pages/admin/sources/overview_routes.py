@@ -12,8 +12,9 @@ from ultracrawl.service.api.access import Reader, State
 from ultracrawl.service.api.problems import json_answer
 from ultracrawl.service.pages.admin.downloads import csv_answer
 from ultracrawl.service.pages.admin.rendering import render_admin
-from ultracrawl.service.pages.admin.sources.overview import FILTERS, SHOWN_RUNS, overview
+from ultracrawl.service.pages.admin.sources.overview import FILTERS, SHOWN_RUNS, crawled_now, overview
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
+from ultracrawl.service.pages.rendering import FRAGMENT_HEADER
 
 router = APIRouter(prefix=ADMIN, route_class=PageRoute)
 ROWS = 200
@@ -29,7 +30,13 @@ def overview_page(
     chosen: Filter = "",
     page: Annotated[int, Query(ge=1, le=10_000)] = 1,
 ) -> Response:
-    """Return the overview of all sources, or of those in some states."""
+    """Return the overview of all sources, or of those in some states; to its script only what is crawled now.
+
+    That needs no state of a source, so that an open page can ask each two seconds.
+    """
+    crawling = crawled_now(state)
+    if FRAGMENT_HEADER in request.headers:
+        return render_admin(request, "admin/now.html", section="overview", crawling=crawling)
     found = overview(state)
     rows = found.filtered(chosen)
     return render_admin(
@@ -38,6 +45,7 @@ def overview_page(
         section="overview",
         found=found,
         unreadable=state.indexes.problems(state.project) if requester.allows(Role.EDITOR) else {},
+        crawling=crawling,
         rows=rows[(page - 1) * ROWS : page * ROWS],
         chosen=chosen if chosen in FILTERS else "",
         page=page,
