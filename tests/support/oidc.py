@@ -16,6 +16,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
 CLIENT, SECRET = "ultracrawl", "a secret + more: 100 %"
+ACCESS = "an-access-token"
 
 
 class Provider:
@@ -27,6 +28,10 @@ class Provider:
         self.algorithm = "RS256"
         self.claims: dict[str, Any] = {}
         self.metadata: dict[str, Any] = {}
+        self.userinfo: Any = None
+        """What the userinfo endpoint says; None: there is no such endpoint."""
+        self.ends_sessions = False
+        """Whether it has an address for log-outs."""
         self.asked: list[str] = []
         """The paths that were asked for."""
         self._codes: dict[str, dict[str, str]] = {}
@@ -78,7 +83,7 @@ class Provider:
         claims = {"iss": self.issuer, "aud": CLIENT, "sub": "ida", "iat": now, "exp": now + 300}
         claims |= {"nonce": asked["nonce"], **self.claims}
         kept = {name: value for name, value in claims.items() if value is not None}
-        return 200, {"access_token": "x", "token_type": "Bearer", "id_token": self._signed(kept)}
+        return 200, {"access_token": ACCESS, "token_type": "Bearer", "id_token": self._signed(kept)}
 
     def _signed(self, claims: dict[str, Any]) -> str:
         if self.algorithm == "none":
@@ -99,12 +104,18 @@ class Provider:
                     "token_endpoint": "/token",
                     "jwks_uri": "/keys",
                 }
+                if self.userinfo is not None:
+                    places["userinfo_endpoint"] = "/userinfo"
+                if self.ends_sessions:
+                    places["end_session_endpoint"] = "/log-out"
                 found = {name: self.issuer + place for name, place in places.items()}
                 return 200, {"issuer": self.issuer, **found, **self.metadata}
             case "/keys":
                 return 200, KeySet([self.key]).as_dict(private=False)
             case "/token":
                 return self._token(form, authorization)
+            case "/userinfo" if authorization == f"Bearer {ACCESS}":
+                return 200, self.userinfo
         return 404, {}
 
     def _handler(provider) -> type[BaseHTTPRequestHandler]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from service.access.conftest import Browser, Service, csrf_token_of
 
 from ultracrawl.service.access.outside import MAX_GROUPS, all_groups, outside_user
@@ -165,3 +166,31 @@ def test_what_is_no_network_is_a_mistake(tmp_path: Path) -> None:
     path = tmp_path / "ultracrawl.yaml"
     path.write_text("sign_in: {proxy: {networks: proxy.example.com}, roles: {owner: [staff]}}\n")
     assert len(load_project(path).findings) == 2
+
+
+@pytest.mark.parametrize(
+    ("section", "keys"),
+    [
+        ({"ldap": {"url": "ldaps://l.example", "users": "ou=a", "groups": "ou=b"}, "roles": {"reader": "staff"}},
+         ["sign_in.ldap", "sign_in.roles"]),
+        ({"groups": {"north": ["staff"]}, "oidc": {"label": "Corp"}}, ["sign_in.groups", "sign_in.oidc"]),
+        ({"proxy": {"header": "X-User"}}, ["sign_in.proxy"]),
+        ({"proxy": {"networks": PROXY}, "roles": {"reader": "staff"}, "ldap": {"bind_dn": "cn=a", "password": "${P}"}},
+         ["sign_in.ldap"]),
+        (SIGN_IN, []),
+        ({"oidc": {"issuer": "https://l.example", "client_id": "a", "client_secret": "hidden-word"}},
+         ["sign_in.oidc.client_secret"]),
+        ({"proxy": {"networks": PROXY}, "ldap": {"url": "ldaps://l.example", "users": "ou=a", "groups": "ou=b",
+                                                "bind_dn": "cn=a", "password": "hidden-word"}},
+         ["sign_in.ldap.password"]),
+    ],
+)  # fmt: skip
+def test_options_without_effect_and_secrets_in_clear_text_are_hints(
+    tmp_path: Path, section: object, keys: list[str]
+) -> None:
+    path = tmp_path / "ultracrawl.yaml"
+    sources = {"lake": {"start_urls": ["https://lake.example/"]}}
+    path.write_text(yaml.safe_dump({"sources": sources, "sign_in": section}))
+    findings = load_project(path).findings
+    assert sorted((one.key, one.fatal) for one in findings) == [(key, False) for key in keys]
+    assert "hidden-word" not in repr(findings)

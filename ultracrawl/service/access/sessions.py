@@ -32,6 +32,8 @@ _GRACE = 60.0
 """Seconds for requests that were sent before the new identifier arrived."""
 _MAX_SESSIONS = 10_000
 _MAX_PER_USER = 50
+_LONGEST_TOKEN = 4096
+"""Characters of an ID token that is kept; it becomes a part of a URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Session:
     """The provider of OpenID Connect that signed the user in; empty: the service itself did."""
     groups: tuple[str, ...] = ()
     """The groups that the provider named."""
+    id_token: str = ""
+    """With what the session at the provider is ended, too; empty: nothing is known, or it is too long to be kept."""
 
     def is_over(self, now: float) -> bool:
         """Return whether it has ended by itself."""
@@ -83,12 +87,13 @@ class SessionStore:
         return cls(project.state.path / "service" / FILE)
 
     def begin(
-        self, user: str, number: str, issuer: str = "", groups: tuple[str, ...] = ()
+        self, user: str, number: str, issuer: str = "", groups: tuple[str, ...] = (), id_token: str = ""
     ) -> tuple[str, Session]:
         """Begin a session, under an identifier that nobody has seen; returns both."""
         now = self._clock()
         token = secrets.token_urlsafe(32)
-        session = Session(user, number, token, now, now, now, issuer=issuer, groups=groups)
+        kept = id_token if len(id_token) <= _LONGEST_TOKEN else ""
+        session = Session(user, number, token, now, now, now, issuer=issuer, groups=groups, id_token=kept)
         with self._lock:
             identifier = self._add(session)
             self._save()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 import re
 import secrets
 from hashlib import sha256
@@ -14,10 +15,12 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.access.logins import TooManyLoginsError
-from ultracrawl.service.access.requester import RequesterKind
+from ultracrawl.service.access.requester import Requester, RequesterKind
+from ultracrawl.service.access.sessions import Session
 from ultracrawl.service.access.users import User
-from ultracrawl.service.api.access import Form, State, Visitor, check_csrf, signed_in_user
+from ultracrawl.service.api.access import Form, State, check_csrf, signed_in_user
 from ultracrawl.service.api.audit import address_of
 from ultracrawl.service.api.middleware.cookies import CookieKind
 from ultracrawl.service.api.state import ApiState
@@ -25,6 +28,7 @@ from ultracrawl.service.pages.page_route import LOGIN, PageRoute
 from ultracrawl.service.pages.rendering import page_url, render
 from ultracrawl.stores.audit_log import REFUSED, Actor, record_action, user_of_process
 
+logger = logging.getLogger(__name__)
 LOGOUT = "/logout"
 _LONGEST = 2000
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\x9f\\]|^//|^[^/]")
@@ -85,14 +89,44 @@ async def log_in(request: Request, state: State, form: Form) -> Response:
 
 
 @router.post(LOGOUT, name="log-out")
-def log_out(request: Request, state: State, requester: Visitor) -> Response:
-    """End the session of this browser."""
-    answer = _redirect(page_url(request, "/"))
-    if requester.kind is RequesterKind.USER:
-        state.accounts.sessions.end_session(state.cookies.value_of(request, CookieKind.SESSION))
-        request.state.cookies = []
-        state.cookies.set_on(answer, CookieKind.SESSION, "")
+def log_out(request: Request, state: State, form: Form) -> Response:
+    """End the session of this browser, also one that waits for its provider, and then the one at the provider."""
+    home = page_url(request, "/")
+    identifier = state.cookies.value_of(request, CookieKind.SESSION)
+    session = state.accounts.sessions.find(identifier) if identifier else None
+    if session is None:
+        return _redirect(home)
+    check_csrf(request, form, session.csrf_token)
+    state.accounts.sessions.end_session(identifier)
+    name = session.user if session.issuer else f"user:{session.user}"
+    request.state.requester = Requester(name, RequesterKind.USER, None, ())
+    request.state.project = state.project
+    onward = _way_out(session, whole_url(request, state, "/"), state)
+    # A redirect would be stopped: a form leads to this service alone (`form-action`), whatever comes after it.
+    answer = (
+        render(request, "logged_out.html", requester=None, onward=onward, provider=_provider_name(state))
+        if onward
+        else _redirect(home)
+    )
+    state.cookies.set_on(answer, CookieKind.SESSION, "")
     return answer
+
+
+def _way_out(session: Session, back: str, state: ApiState) -> str | None:
+    """Return where a session at a provider is ended; None if there is none, or it is not known now."""
+    try:
+        provider = state.accounts.provider() if session.issuer else None
+        is_its = provider is not None and provider.options.issuer == session.issuer
+        return provider.log_out_url(session.id_token, back) if provider is not None and is_its else None
+    except (UserError, WorkError) as error:
+        logger.warning("the session at the provider goes on: %s", error)
+        return None
+
+
+def whole_url(request: Request, state: ApiState, path: str) -> str:
+    """Return the URL of a page, as another service has to know it."""
+    scheme = "https" if state.cookies.is_secure else "http"
+    return f"{scheme}://{request.headers['host']}{page_url(request, path)}"
 
 
 def local_path(request: Request, text: str) -> str:

@@ -11,19 +11,21 @@ from starlette.responses import RedirectResponse, Response
 
 from ultracrawl.errors import NotFoundError, UserError, WorkError
 from ultracrawl.service.access.oidc.attempts import Attempt
-from ultracrawl.service.access.oidc.provider import OidcProvider, SignInRefusedError
-from ultracrawl.service.access.outside import OIDC, OutsideUser
+from ultracrawl.service.access.oidc.provider import OidcProvider, ProvidedUser, SignInRefusedError
+from ultracrawl.service.access.outside import OIDC
 from ultracrawl.service.api.access import State, signed_in_user
 from ultracrawl.service.api.audit import address_of
 from ultracrawl.service.api.middleware.cookies import CookieKind
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.pages.login import enter_session, local_path, login_form_with
+from ultracrawl.service.pages.login import enter_session, local_path, login_form_with, whole_url
 from ultracrawl.service.pages.page_route import PROVIDER, PageRoute
 from ultracrawl.service.pages.rendering import page_url
 from ultracrawl.stores.audit_log import REFUSED, Actor, record_action
 
 logger = logging.getLogger(__name__)
 CALLBACK = f"{PROVIDER}/callback"
+LEFT_OUT = "left-out"
+"""What the audit log says of the groups of a user who is in too many for the provider."""
 router = APIRouter(route_class=PageRoute)
 Text = Annotated[str, Query(max_length=4000)]
 
@@ -32,9 +34,7 @@ Text = Annotated[str, Query(max_length=4000)]
 def begin_log_in(request: Request, state: State, next_: Annotated[str, Query(alias="next")] = "") -> Response:
     """Lead the browser to the provider."""
     provider = _provider(state)
-    scheme = "https" if state.cookies.is_secure else "http"
-    callback = f"{scheme}://{request.headers['host']}{page_url(request, CALLBACK)}"
-    attempt = Attempt.new(callback, local_path(request, next_))
+    attempt = Attempt.new(whole_url(request, state, CALLBACK), local_path(request, next_))
     try:
         address = provider.authorization_url(attempt)
     except (UserError, WorkError) as error:
@@ -71,12 +71,13 @@ def end_log_in(
 
 
 def _signed_in(
-    request: Request, state: ApiState, provider: OidcProvider, user: OutsideUser, next_: str
+    request: Request, state: ApiState, provider: OidcProvider, found: ProvidedUser, next_: str
 ) -> Response:
-    name = f"{OIDC}:{user.name}"
-    record_action(state.project, Actor(name, address_of(request.scope)), "log-in")
+    name, groups = f"{OIDC}:{found.user.name}", found.user.groups
+    details = {"groups": LEFT_OUT} if found.lacks_groups else {}
+    record_action(state.project, Actor(name, address_of(request.scope)), "log-in", **details)
     issuer = provider.options.issuer or ""
-    identifier, _ = state.accounts.sessions.begin(name, "provided", issuer, user.groups)
+    identifier, _ = state.accounts.sessions.begin(name, "provided", issuer, groups, found.id_token)
     answer = enter_session(request, state, identifier, next_)
     state.cookies.set_on(answer, CookieKind.ATTEMPT, "")
     return answer

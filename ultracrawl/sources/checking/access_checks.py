@@ -14,6 +14,7 @@ from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.reading.tree import OptionPath, PathFinding
 from ultracrawl.sources.secrets import ADVICE, is_clear_text
 from ultracrawl.sources.sections.fetching.request import SECRET_HEADERS
+from ultracrawl.sources.sections.sign_in import SignInSection
 
 PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
 """Names of form fields that hold secrets."""
@@ -27,6 +28,23 @@ def check_secrets(options: object) -> Iterator[PathFinding]:
         if isinstance(secret, SecretStr) and _is_secret(path, secret) and is_clear_text(secret):
             problem = "the secret is written in clear text"
             yield PathFinding(path, problem, ADVICE, False, FindingCode.SECRET_IN_CLEAR)
+
+
+def check_sign_in(section: SignInSection) -> Iterator[PathFinding]:
+    """Yield a hint for each option that has no effect because no other system signs users in."""
+    if section.oidc.issuer is None and not section.proxy.networks:
+        for name in ("ldap", "roles", "groups"):
+            if name in section.model_fields_set:
+                problem = f"`{name}` has no effect: no other system signs users in"
+                yield PathFinding(("sign_in", name), problem, "add `oidc` or `proxy`, or remove it", False)
+    for name, part, key in (
+        ("oidc", section.oidc, "issuer"),
+        ("proxy", section.proxy, "networks"),
+        ("ldap", section.ldap, "url"),
+    ):
+        if part.model_fields_set and not getattr(part, key):
+            problem = f"`{name}` has no effect without `{key}`"
+            yield PathFinding(("sign_in", name), problem, f"add `{key}`, or remove it", False)
 
 
 def check_access(source: DataSource) -> Iterator[PathFinding]:

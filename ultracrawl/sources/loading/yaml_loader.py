@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
-from ultracrawl.sources.checking.access_checks import check_kept_sessions, check_secrets
+from ultracrawl.sources.checking.access_checks import check_kept_sessions, check_secrets, check_sign_in
 from ultracrawl.sources.checking.checks import (
     check_attributes,
     check_destinations,
@@ -285,6 +285,7 @@ class _DefinitionReader:
         head = self.findings.validated(DefinitionHead, data, tree, (), context=self._rule_files)
         if head is not None:
             self.findings.add_below(tree, (), check_secrets(head))
+            self.findings.add_below(tree, (), check_sign_in(head.sign_in))
             self.findings.add_below(tree, (), check_profiles(head.profiles))
         return head
 

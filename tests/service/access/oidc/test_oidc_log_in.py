@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
+from joserfc import jwt
 from joserfc.jwk import OctKey
+from lxml.html import fromstring
 from service.access.conftest import Browser, Service, cheap_hashes, csrf_token_of
 from support.oidc import CLIENT, SECRET, Provider
 
@@ -107,6 +110,71 @@ def test_a_session_outlives_the_service_and_ends_by_a_log_out(signed: Signed) ->
         ("oidc:ida", "log-in"),
         ("oidc:ida", "log-out"),
     ]
+
+
+def logged_out(signed: Signed) -> httpx.Response:
+    """Log out by the button of the search page; nothing of the session is left."""
+    browser = signed.browser
+    token = csrf_token_of(browser.get("/").text)
+    copy = httpx.Cookies(browser.cookies)
+    assert browser.ask("POST", "/logout", data={"csrf_token": "another"}).status_code == 403
+    answer = browser.ask("POST", "/logout", data={"csrf_token": token})
+    assert browser.get("/").headers["location"] == "/login?next=%2F"
+    browser.cookies = copy
+    assert browser.get("/").headers["location"] == "/login?next=%2F", "nor for who kept the cookie"
+    return answer
+
+
+def test_a_log_out_leads_to_the_provider_that_ends_its_session(signed: Signed, provider: Provider) -> None:
+    provider.ends_sessions = True
+    signed.sign_in()
+    answer = logged_out(signed)
+    (refresh,) = fromstring(answer.text).cssselect("meta[http-equiv=refresh]")
+    (link,) = fromstring(answer.text).cssselect("main a[rel=noreferrer]")
+    address = link.get("href")
+    assert refresh.get("content") == f"0;url={address}"
+    assert address.partition("?")[0] == f"{provider.issuer}/log-out"
+    query = dict(parse_qsl(urlsplit(address).query))
+    assert (query["client_id"], query["post_logout_redirect_uri"]) == (CLIENT, "http://127.0.0.1:8480/")
+    assert jwt.decode(query["id_token_hint"], provider.key).claims["sub"] == "ida"
+    assert answer.headers["content-security-policy"].count("form-action 'self'") == 1
+
+
+def test_of_a_long_token_nothing_is_kept_and_the_log_out_works(signed: Signed, provider: Provider) -> None:
+    provider.ends_sessions, provider.claims = True, {"groups": [f"{at:0100}" for at in range(90)]}
+    signed.sign_in()
+    answer = logged_out(signed)
+    assert "client_id=" in answer.text
+    assert "id_token_hint" not in answer.text
+    path = signed.service.project.state.path / "service" / "sessions.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("way", ["none", "gone", "other", "unsafe"])
+def test_a_log_out_ends_the_session_here_whatever_the_provider_is(
+    signed: Signed, provider: Provider, way: str
+) -> None:
+    provider.ends_sessions = way != "none"
+    provider.metadata = {"end_session_endpoint": "http://login.example/"} if way == "unsafe" else {}
+    signed.sign_in()
+    if way == "gone":
+        signed.service.restart()
+        provider.metadata = {"issuer": None}
+    if way == "other":
+        signed.define(label="changed")
+        provider.metadata = {"issuer": None}
+    answer = logged_out(signed)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+
+
+def test_a_session_that_waits_for_its_provider_is_ended_too(signed: Signed, provider: Provider) -> None:
+    signed.sign_in()
+    token = csrf_token_of(signed.browser.get("/").text)
+    signed.define(expiry="0.001 s")
+    assert signed.browser.get("/").headers["location"].startswith("/login/oidc?")
+    assert signed.browser.ask("POST", "/logout", data={"csrf_token": token}).headers["location"] == "/"
+    assert signed.browser.get("/").headers["location"] == "/login?next=%2F", "nobody is signed in anew"
+    assert signed.service.audit[-1]["who"] == "oidc:ida"
 
 
 def test_a_user_of_the_service_with_the_same_name_is_somebody_else(signed: Signed) -> None:
@@ -258,6 +326,74 @@ def test_names_and_groups_come_from_the_claims_of_the_definition(signed: Signed,
     provider.claims["realm_access"] = {"roles": {"staff": True}}
     signed.sign_in()
     assert not shows(signed, "ringed"), "groups of another kind are none"
+
+
+def test_groups_that_the_token_lacks_are_those_of_userinfo(signed: Signed, provider: Provider) -> None:
+    provider.userinfo = {"sub": "ida", "groups": ["staff"]}
+    signed.sign_in()
+    assert shows(signed, "ringed")
+    provider.claims = {"groups": []}
+    signed.sign_in()
+    assert not shows(signed, "ringed"), "what the token has counts"
+    assert provider.asked.count("/userinfo") == 1
+
+
+def test_a_name_that_the_token_lacks_is_that_of_userinfo(signed: Signed, provider: Provider) -> None:
+    signed.define(user_claim="email")
+    provider.claims = {"groups": [], "email_verified": True}
+    provider.userinfo = {"sub": "ida", "email": "ida@example.com"}
+    assert signed.sign_in().status_code == 403, "each of the two speaks for its own address"
+    provider.userinfo["email_verified"] = True
+    assert signed.sign_in().status_code == 303
+    assert signed.service.audit[-1]["who"] == "oidc:ida@example.com"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"sub": "ben", "groups": ["staff"]}, {"groups": ["staff"]}, {"sub": "ida", "groups": {"staff": True}},
+        {"sub": "ida"}, ["staff"], "staff", 7,
+    ],
+    ids=str,
+)  # fmt: skip
+def test_groups_of_another_user_and_what_are_no_groups_are_none(
+    signed: Signed, provider: Provider, said: Any
+) -> None:
+    provider.userinfo = said
+    assert signed.sign_in().status_code == 303
+    assert not shows(signed, "ringed")
+
+
+def test_without_an_answer_of_userinfo_the_user_is_in_no_group(signed: Signed, provider: Provider) -> None:
+    provider.metadata = {"userinfo_endpoint": f"{provider.issuer}/lost"}
+    assert signed.sign_in().status_code == 303
+    assert not shows(signed, "ringed")
+
+
+TOO_MANY = {
+    "_claim_names": {"groups": "src1"},
+    "_claim_sources": {"src1": {"endpoint": "http://127.0.0.1:1/groups", "access_token": "x"}},
+}
+
+
+def test_groups_that_a_large_directory_leaves_out_are_none_and_administrators_know(
+    signed: Signed, provider: Provider, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider.claims = TOO_MANY
+    signed.sign_in()
+    assert not shows(signed, "ringed")
+    assert signed.service.audit[-1]["groups"] == "left-out"
+    assert len([one for one in caplog.records if "_claim_names" in one.getMessage()]) == 1
+    signed.service.add("anna", Role.ADMINISTRATOR)
+    anna = Browser(signed.service)
+    anna.log_in()
+    (row,) = fromstring(anna.get("/admin/access").text).cssselect('[aria-labelledby="log-ins"] td.bad')
+    assert row.text_content() != "done"
+    provider.userinfo = {"sub": "ida", "groups": ["staff"]}
+    signed.service.restart()
+    signed.sign_in()
+    assert shows(signed, "ringed"), "unless userinfo has them"
+    assert "groups" not in signed.service.audit[-1]
 
 
 def test_the_form_offers_the_provider_and_the_way_there_is_bound_to_the_browser(signed: Signed) -> None:

@@ -31,11 +31,12 @@ OPEN_TO_ALL = {
     "/login",
     "/login/oidc",
     "/login/oidc/callback",
+    "/logout",
     "/preferences",
     "/opensearch.xml",
 }
 """What somebody without a session gets: forms to log in, styles, colours, the name of the page, whether it lives."""
-SENT_BY_READERS = {"/login", "/logout", "/preferences", "/api/v1/clicks"}
+SENT_BY_READERS = {"/login", "/preferences", "/api/v1/clicks"}
 """Where readers send something; it changes what is theirs."""
 OF_ADMINISTRATORS = re.compile(r"definition|/access|/audit|/tokens|/reload|/schedules/\{name\}/\{order\}")
 WITH_FORMS_OF_THEIR_OWN = {"/login", "/preferences"}

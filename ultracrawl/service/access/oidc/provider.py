@@ -10,7 +10,8 @@ import logging
 import os
 import time
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,25 @@ METADATA_LIFE = 3600.0
 _LEEWAY = 60
 """Seconds by which the clocks may differ."""
 _TIMEOUT = 10.0
+_TOO_MANY = (
+    " (they are too many, see `_claim_names`; let it send those alone that count here, or use `sign_in.ldap`)"
+)
 _MAX_HEADER, _MAX_PAYLOAD = 16 << 10, 1 << 20
 
 
 class SignInRefusedError(WorkError):
     """What a provider sent signs nobody in."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvidedUser:
+    """A user whom a provider has signed in."""
+
+    user: OutsideUser
+    id_token: str
+    """What shows the provider at the log-out whose session ends there."""
+    lacks_groups: bool = False
+    """Whether the provider left out the groups, as large directories do with users who are in many."""
 
 
 class OidcProvider:
@@ -70,26 +85,66 @@ class OidcProvider:
             "code_challenge": attempt.challenge,
             "code_challenge_method": "S256",
         }
-        return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(query)}"
+        return _with_query(address, query)
 
-    def user_of(self, code: str, attempt: Attempt) -> OutsideUser:
+    def log_out_url(self, id_token: str, back: str) -> str | None:
+        """Return where a browser ends its session at the provider, which leads it back to `back`; None if nowhere.
+
+        OpenID Connect RP-Initiated Logout 1.0, section 2. Without `id_token` the provider asks whether that is meant.
+        Raises `WorkError` if the provider cannot be reached.
+        """
+        if not self._configuration().get("end_session_endpoint"):
+            return None
+        query = {"client_id": self.options.client_id, "post_logout_redirect_uri": back}
+        if id_token:
+            query["id_token_hint"] = id_token
+        return _with_query(self._endpoint("end_session_endpoint"), query)
+
+    def user_of(self, code: str, attempt: Attempt) -> ProvidedUser:
         """Return the user whom the provider has signed in. Raises `SignInRefusedError`, `WorkError`, `UserError`."""
         answer = self._ask_token(code, attempt)
         text = answer.get("id_token") if isinstance(answer, dict) else None
         if not isinstance(text, str):
             raise SignInRefusedError("the provider sent no ID token")
-        claims = self._claims_of(text, attempt.nonce)
-        if self.options.user_claim == "email" and claims.get("email_verified") is not True:
+        claims, options = self._claims_of(text, attempt.nonce), self.options
+        sent = [claims]
+        if any(_claim(sent, one) is None for one in (options.user_claim, options.groups_claim)):
+            sent.append(self._userinfo(claims["sub"], answer.get("access_token")))
+        is_address = options.user_claim == "email"
+        naming = [one for one in sent if not is_address or one.get("email_verified") is True]
+        if not naming:
             raise SignInRefusedError("the provider has not verified the address in `email`")
-        groups = _claim(claims, self.options.groups_claim)
+        groups = _claim(sent, options.groups_claim)
+        user = outside_user(_claim(naming, options.user_claim), groups)
+        if user is None:
+            raise SignInRefusedError(f"the provider sent no name in `{options.user_claim}`")
+        lacks_groups = groups is None and _is_elsewhere(claims, options.groups_claim)
         if not isinstance(groups, str | list):
             logger.warning(
-                "the ID token has no groups in `%s`: the user is in none", self.options.groups_claim
+                "the provider sent no groups of %s in `%s`%s: the user is in none of them",
+                user.name,
+                options.groups_claim,
+                _TOO_MANY if lacks_groups else "",
             )
-        user = outside_user(_claim(claims, self.options.user_claim), groups)
-        if user is None:
-            raise SignInRefusedError(f"the ID token has no name in `{self.options.user_claim}`")
-        return user
+        return ProvidedUser(user, text, lacks_groups)
+
+    def _userinfo(self, subject: str, token: object) -> dict[str, Any]:
+        """Return what the provider says of a user beside the ID token (OpenID Connect Core 1.0, section 5.3).
+
+        Nothing if it does not say more, or speaks of somebody else.
+        """
+        try:
+            if not isinstance(token, str) or not self._configuration().get("userinfo_endpoint"):
+                return {}
+            headers = {"Authorization": f"Bearer {token}"}
+            found = self._read(self._endpoint("userinfo_endpoint"), None, headers)
+        except (WorkError, ValueError) as error:  # a token that is no header
+            logger.warning("the provider says no more than its ID token: %s", error)
+            return {}
+        if not isinstance(found, dict) or found.get("sub") != subject:
+            logger.warning("`userinfo_endpoint` of %s speaks of another user", self._issuer)
+            return {}
+        return found
 
     def _ask_token(self, code: str, attempt: Attempt) -> Any:
         form = {
@@ -193,11 +248,25 @@ class OidcProvider:
                 raise SignInRefusedError(f"{address} responded with status {error.code}") from None
 
 
-def _claim(claims: Mapping[str, Any], name: str) -> object:
-    """Return a claim by its name, or else by its path through claims that have others; None without it."""
-    if name in claims:
-        return claims[name]
-    found: object = claims
-    for step in name.split("."):
-        found = found.get(step) if isinstance(found, dict) else None
-    return found
+def _with_query(address: str, query: Mapping[str, str]) -> str:
+    return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(query)}"
+
+
+def _claim(sent: Sequence[Mapping[str, Any]], name: str) -> object:
+    """Return a claim of the first that has it, by its name or else by its path through others; None without it."""
+    for claims in sent:
+        found: object = claims
+        for step in (name,) if name in claims else name.split("."):
+            found = found.get(step) if isinstance(found, dict) else None
+        if found is not None:
+            return found
+    return None
+
+
+def _is_elsewhere(claims: Mapping[str, Any], name: str) -> bool:
+    """Return whether a claim is said to be at another address (OpenID Connect Core 1.0, section 5.6.2).
+
+    Such an address is not asked: it is none that the provider names for all its users.
+    """
+    names = claims.get("_claim_names")
+    return isinstance(names, dict) and (name in names or name.partition(".")[0] in names)
