@@ -22,12 +22,12 @@ from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.scheduler.leases import (
     DRAIN_TIMEOUT,
     EXPIRY_MARGIN,
-    LEASE_SECONDS,
     POLL_INTERVAL,
     TURN_SECONDS,
     SiteLeases,
 )
 from ultracrawl.stores import QueueEntry, SqliteSiteStore
+from ultracrawl.stores.port.leases import LEASE_SECONDS
 
 STEP = 0.1
 

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 _CHANGING = frozenset({
     "approve", "approve-changes", "approve-deletions", "backup", "feeding pause", "feeding resume",
-    "index optimise", "index rebuild", "load-metadata", "pause", "remove", "rename", "restore", "resume",
+    "index optimise", "index rebuild", "load-metadata", "node drain", "node remove",
+    "pause", "remove", "rename", "restore", "resume",
     "schedule disable", "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop", "submit",
     "token create", "token revoke", "user add", "user password", "user remove",
 })  # fmt: skip
 """Verbs that are recorded when they end."""
-_LONG = frozenset({"crawl", "reindex", "serve"})
+_LONG = frozenset({"crawl", "node run", "reindex", "serve"})
 """Verbs that are recorded when they begin, because nobody knows when they end."""
 _TARGETS = ("source", "sources", "site", "name", "names", "file")
 """Parameters whose values are names; all others, such as URLs and queries, are not recorded."""

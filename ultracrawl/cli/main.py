@@ -51,6 +51,7 @@ VERBS = {
     "lint": Verb("look.lint", "Report every mistake in definition files at once."),
     "lists": Verb("manage.lists", "Print the values that search attributes may have."),
     "load-metadata": Verb("manage.load_metadata", "Load lists of values, boosts or documents from XML."),
+    "node": Verb("serve.node", "Crawl on several machines; list, drain and remove them."),
     "notices": Verb("serve.notices", "Send test notices over the configured channels."),
     "pause": Verb("crawl.steering", "Pause running crawls.", "pause"),
     "plan": Verb("look.plan", "Show what a change of the definition drops and adds."),
@@ -85,7 +86,7 @@ GROUPS = {
     "Look": "status stats urls explain queue screened probe",
     "Define": "init lint schema startproject secret load-metadata changelog",
     "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore",
-    "Serve": "serve schedule user token notices",
+    "Serve": "serve node schedule user token notices",
     "Other crawlers' files": "convert",
 }
 """The verbs in the order of `ultracrawl --help`, under what a person wants; those of plug-ins stand behind them."""

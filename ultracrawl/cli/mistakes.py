@@ -42,6 +42,7 @@ class Mistake(Enum):
     SAME_NAME = "{name!r} is the name that it has; write another"
     BAD_PACKAGE_NAME = "{name!r} cannot name a Python package; write letters, digits and _, with --name"
     PACKAGE_EXISTS = "{name!r} is the name of an installed package; write another, with --name"
+    BAD_NODE_NAME = "{name!r} cannot be the name of a node; write letters, digits, `.`, `_` and `-`"
     NO_TOKEN_NAME = "the name of a token is a word or some words; write for example `portal`"
 
     # URLs

@@ -17,16 +17,14 @@ from ultracrawl.rules.frontier.politeness.clock import NEVER, Clock
 from ultracrawl.rules.frontier.site import Site
 from ultracrawl.run import CrawlContext
 from ultracrawl.stores import QueueEntry, SiteClock, SiteStore
+from ultracrawl.stores.port.leases import LEASE_SECONDS, RENEW_SECONDS
 
 logger = logging.getLogger(__name__)
 
 HELD_BACK = "held back"
 """Stored as the reason for the delay of a site that asked for a pause, or has a URL to be retried; for display."""
-LEASE_SECONDS = 20.0
-"""Seconds after its last renewal for which a crawl keeps its sites."""
-EXPIRY_MARGIN = 2.0
+EXPIRY_MARGIN = LEASE_SECONDS / 10
 """Seconds before its leases expire from which a crawl sends no request, unless it renews them first."""
-RENEW_INTERVAL = 5.0
 TURN_SECONDS = 5.0
 """Seconds of a lease after which a requested site passes to the next crawl that waits for it."""
 DRAIN_TIMEOUT = 30.0
@@ -237,7 +235,7 @@ class LeaseRenewal:
     @property
     def is_due(self) -> bool:
         """Whether the leases should be renewed."""
-        return self._age >= RENEW_INTERVAL
+        return self._age >= RENEW_SECONDS
 
     def renew(self) -> bool:
         """Renew the leases; returns False if they had expired, and the crawl holds no site any more."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.project import InvalidSource
@@ -17,7 +18,8 @@ from ultracrawl.stores.definition_note import is_defined_elsewhere
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
-from ultracrawl.stores.port.engine import NamedStoreEngine, StoreEngine
+from ultracrawl.stores.port.engine import NamedStoreEngine, NodeEngine, StoreEngine
+from ultracrawl.stores.port.node_store import NodeStore
 from ultracrawl.stores.port.notes import Notes, NotesOf
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.sqlite.answers.response_blocks import BlockStore
@@ -156,6 +158,17 @@ def open_schedules(project: Project, *, read_only: bool = False, renew: bool = F
     With `renew`, a damaged store is set aside and a new one created. With `read_only` a missing store is empty.
     """
     return _engine(project).open_schedules(project.state.path, read_only=read_only, renew=renew)
+
+
+def open_nodes(project: Project, token: str = "", *, read_only: bool = False) -> NodeStore:
+    """Open the store of nodes, for the node of this token. Raises `UserError` without a database, `StateError`."""
+    engine = _engine(project)
+    if not isinstance(engine, NodeEngine):
+        raise UserError(
+            f"nodes need a state that several machines can use, and `state.engine` is `{project.state.engine}`; "
+            "write `state: {engine: postgresql, url: ...}`"
+        )
+    return engine.open_nodes(project.state.path, token, read_only=read_only)
 
 
 def has_lasting_state(project: Project) -> bool:

@@ -27,16 +27,18 @@ class RunnerStatus:
     sources: frozenset[str]
     waiting: frozenset[str] = frozenset()
     """Sources whose crawls wait for a free job slot."""
+    node: str = ""
+    """The node that it is; nodes know by their leases who runs what."""
 
 
 class RunnerRegistration:
     """The entry of this process, which ends with `close` or with the process."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: Notes, node: str = "") -> None:
         """Register this process in the notes of the service. Raises `StateError`."""
-        self._notes = notes
+        self._notes, self._node = notes, node
         self._number = secrets.token_hex(4)
-        self._published: dict[str, Any] = {"pid": os.getpid(), "number": self._number}
+        self._published: dict[str, Any] = {"pid": os.getpid(), "number": self._number, "node": node}
         name = f"{os.getpid()}-{self._number}{_RUNNER}"
         self._presence = notes.appear(name, json.dumps(self._published).encode())
 
@@ -44,7 +46,8 @@ class RunnerRegistration:
         """Claim schedules and sources for this process; returns the process that has one of them already, if any."""
         with self._notes.locked():
             for other in active_runners(self._notes):
-                if other.number != self._number and not (
+                of_nodes = bool(self._node and other.node)
+                if not (other.number == self._number or of_nodes) and not (
                     other.schedules.isdisjoint(schedules) and other.sources.isdisjoint(sources)
                 ):
                     return other
@@ -75,7 +78,10 @@ def active_runners(notes: Notes | None) -> list[RunnerStatus]:
 def _parsed(text: bytes) -> RunnerStatus | None:
     try:
         entry: dict[str, Any] = json.loads(text)
-        names = (frozenset(entry.get(key, ())) for key in ("schedules", "sources", "waiting"))
-        return RunnerStatus(int(entry["pid"]), str(entry.get("number", "")), *names)
+        schedules, sources, waiting = (
+            frozenset[str](entry.get(key, ())) for key in ("schedules", "sources", "waiting")
+        )
+        number, node = str(entry.get("number", "")), str(entry.get("node", ""))
+        return RunnerStatus(int(entry["pid"]), number, schedules, sources, waiting, node)
     except (ValueError, KeyError, TypeError):
         return None  # the process has just started, and has claimed nothing yet

@@ -18,7 +18,7 @@ from support.sentences import sentence
 from support.site import Site
 from support.until import until
 
-from ultracrawl.scheduler.leases import LEASE_SECONDS
+from ultracrawl.stores.port.leases import LEASE_SECONDS
 
 pytestmark = pytest.mark.servers  # much time
 

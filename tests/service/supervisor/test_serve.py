@@ -21,7 +21,7 @@ from support.site import Site
 from support.until import until
 
 from ultracrawl.service.control import readable_status
-from ultracrawl.service.supervisor import serving
+from ultracrawl.service.supervisor import single_service
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 
@@ -193,6 +193,6 @@ def test_the_temporary_folder_of_a_killed_service_is_deleted(tmp_path: Path) -> 
         folder.mkdir()
         (folder / "listener").touch()
         note.write_text(str(folder))
-        serving._replace_temporary_folder(note)
+        single_service._replace_temporary_folder(note)
         assert folder.exists() == remains
         assert Path(note.read_text()).name.startswith("pymp-")

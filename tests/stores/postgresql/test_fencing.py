@@ -20,6 +20,7 @@ from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import CauseCode, RemovalReason, ScheduleStatus, UrlOutcome
 from ultracrawl.stores import QueueEntry
 from ultracrawl.stores.port.documents import Retained
+from ultracrawl.stores.port.leases import LEASE_SECONDS
 from ultracrawl.stores.port.schedule_store import (
     KeptSchedule,
     ScheduleCommand,
@@ -29,7 +30,6 @@ from ultracrawl.stores.port.schedule_store import (
 )
 from ultracrawl.stores.postgresql import codes
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
-from ultracrawl.stores.postgresql.access.fencing import LEASE_SECONDS
 from ultracrawl.stores.postgresql.engine import PostgresEngine
 from ultracrawl.stores.postgresql.store import PostgresStore
 

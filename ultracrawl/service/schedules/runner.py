@@ -115,6 +115,18 @@ class ScheduleRunner:
         """Whether any run is active."""
         return any(managed.busy for managed in self._plans.values())
 
+    def is_idle(self, key: str) -> bool:
+        """Return whether a plan neither runs nor is due."""
+        managed = self._plans.get(key)
+        if managed is None or managed.busy:
+            return managed is None
+        due = managed.next_run
+        return due is None or due > self._clock.now()
+
+    def read_paused(self) -> None:
+        """Read again which sources are paused, as another process may have changed it. Raises `StateError`."""
+        self._paused = set(self._store.paused_sources())
+
     def paused_sources(self) -> frozenset[str]:
         """Return the sources that are not started until a person resumes them."""
         return frozenset(self._paused)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 
+from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.sources import Project
 from ultracrawl.stores.project_stores import service_notes
 from ultracrawl.stores.runner_registry import RunnerRegistration
+
+Share = Callable[[Sequence[Plan]], list[Plan]]
+"""Returns those of the plans of a project that a process runs."""
 
 
 class RunnerClaim:
@@ -15,6 +19,8 @@ class RunnerClaim:
 
     def __init__(self, registration: RunnerRegistration | None = None) -> None:
         self._registration = registration
+        self.share: Share | None = None
+        """On a node: which plans it runs now; None: all."""
 
     def claim(self, schedules: Collection[str], sources: Collection[str]) -> str:
         """Claim schedules and sources; returns a message if another process has claimed some of them, else "".
@@ -34,11 +40,11 @@ class RunnerClaim:
 
 
 @contextmanager
-def open_runner_claim(project: Project) -> Iterator[RunnerClaim]:
-    """Open the claim of this process on schedules and sources of a project."""
+def open_runner_claim(project: Project, node: str = "") -> Iterator[RunnerClaim]:
+    """Open the claim of this process, or of the node that it is, on schedules and sources of a project."""
     notes = service_notes(project)
     if notes is None:
         yield RunnerClaim()
         return
-    with closing(RunnerRegistration(notes)) as registration:
+    with closing(RunnerRegistration(notes, node)) as registration:
         yield RunnerClaim(registration)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import logging
-import os
-import shutil
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,15 +21,17 @@ from ultracrawl.service.schedules.runner_claim import open_runner_claim
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.notify import notify_reloading, notify_systemd, watchdog_seconds
+from ultracrawl.service.supervisor.single_service import single_service
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.stores.audit_log import BEGUN, DONE, REFUSED, Actor, record_action
-from ultracrawl.stores.project_stores import open_schedules, schedules_folder
-from ultracrawl.system.files import convert_write_errors
+from ultracrawl.stores.port.schedule_store import ScheduleStore
+from ultracrawl.stores.project_stores import open_schedules
 
 if TYPE_CHECKING:
     from socket import socket
 
     from ultracrawl.service.api.serving import ApiServer
+    from ultracrawl.service.nodes.node import Node
     from ultracrawl.sources import Project
 
 logger = logging.getLogger("ultracrawl.service")
@@ -64,6 +62,8 @@ class ServeOptions:
     search: SearchingOptions = field(default_factory=SearchingOptions)
     read_only_definitions: bool = False
     """Save no changes of definitions."""
+    node: str = ""
+    """The name of the node that it is, which crawls only, without pages and API; empty for none."""
 
 
 def serve(definitions: Definitions, options: ServeOptions) -> bool:
@@ -83,23 +83,31 @@ class _Service:
         self._ending = asyncio.Event()
         self._killing = asyncio.Event()
         self._reloads: set[asyncio.Task[None]] = set()
+        self._node: Node | None = None
 
     async def run(self) -> bool:
         """Run the supervisor until a signal ends it."""
-        clock, project = WallClock(), self._definitions.project
+        clock, project, name = WallClock(), self._definitions.project, self._options.node
         with (
-            _single_service(project),
-            open_runner_claim(project) as runner_claim,
-            closing(open_schedules(project, renew=True)) as store,
+            single_service(project, name),
+            open_runner_claim(project, name) as runner_claim,
+            self._opened(project) as store,
         ):
             if store.renewed:
                 logger.warning("%s", store.renewed)
+            if self._node is not None:
+                runner_claim.share = self._node.share
             supervisor = Supervisor(
-                self._definitions, store, clock, jobs=self._options.jobs, runner_claim=runner_claim
+                self._definitions,
+                store,
+                clock,
+                jobs=self._options.jobs,
+                runner_claim=runner_claim,
             )
             async with AsyncExitStack() as stack:
                 stack.enter_context(supervisor.events().listening(lambda event: logger.info("%s", event)))
-                await stack.enter_async_context(_api(supervisor, self._options))
+                face = self._node.running(supervisor, self._ending.set) if self._node else None
+                await stack.enter_async_context(face or _api(supervisor, self._options))
                 await stack.enter_async_context(
                     Noticing(lambda: supervisor.project, supervisor, clock).running()
                 )
@@ -108,18 +116,32 @@ class _Service:
                     running = asyncio.ensure_future(supervisor.run())
                     notify_systemd("READY=1")
                     logger.info("running the crawls of the %s; Ctrl-C or SIGTERM ends the service", project)
-                    for line in due_lines(project):
+                    for line in due_lines(project) if self._node is None else ():
                         logger.info("%s", line)
                     ending = asyncio.ensure_future(self._ending.wait())
                     await asyncio.wait((running, ending), return_when=asyncio.FIRST_COMPLETED)
                     notify_systemd("STOPPING=1")
                     clean = await self._drain(supervisor)
                     await running
-            return clean
+            return clean and not (self._node and self._node.lost)
+
+    @contextmanager
+    def _opened(self, project: Project) -> Iterator[ScheduleStore]:
+        """Open the schedule store; a node registers before. Raises `UserError`, `StateError`."""
+        if not self._options.node:
+            with closing(open_schedules(project, renew=True)) as store:
+                yield store
+            return
+        from ultracrawl.service.nodes.node import open_node  # noqa: PLC0415 - needs a database, and only nodes do
+
+        with open_node(lambda: self._definitions.project, self._options.node) as self._node:
+            yield self._node.schedules
 
     async def _drain(self, supervisor: Supervisor) -> bool:
         """End all crawls; returns whether they ended cleanly."""
         logger.info("ending the crawls; the next start resumes them")
+        if self._node is not None:
+            self._node.take_nothing_more()
         drained = asyncio.ensure_future(supervisor.drain())
         killing = asyncio.ensure_future(self._killing.wait())
         await asyncio.wait(
@@ -166,43 +188,6 @@ class _Service:
         result = REFUSED if any(finding.fatal for finding in findings) else DONE
         record_action(supervisor.project, Actor("signal:SIGHUP"), "reload", result=result)
         notify_systemd("READY=1")
-
-
-@contextmanager
-def _single_service(project: Project) -> Iterator[None]:
-    """Hold the service lock of the project. Raises `WorkError` if another service does."""
-    folder = schedules_folder(project)
-    if folder is None:
-        yield
-        return
-    path = folder / "service.lock"
-    with convert_write_errors(path):
-        folder.mkdir(parents=True, exist_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with convert_write_errors(path):
-            os.ftruncate(file, 0)
-            os.pwrite(file, str(os.getpid()).encode(), 0)
-    except BlockingIOError:
-        other = os.pread(file, 20, 0).decode(errors="replace")
-        os.close(file)
-        raise WorkError(f"a service is running for this project already (process {other})") from None
-    try:
-        _replace_temporary_folder(folder / "service.tmp")
-        yield
-    finally:
-        os.close(file)
-
-
-def _replace_temporary_folder(note: Path) -> None:
-    """Delete the temporary folder of a service that was killed, and note that of this one in the file `note`."""
-    with suppress(OSError):
-        former = Path(note.read_text())
-        if former.name.startswith("pymp-") and former.lstat().st_uid == os.getuid():
-            shutil.rmtree(former)
-    with convert_write_errors(note):
-        note.write_text(get_temp_dir())
 
 
 @asynccontextmanager

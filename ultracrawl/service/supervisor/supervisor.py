@@ -23,6 +23,7 @@ from ultracrawl.service.orders import (
     SourceState,
 )
 from ultracrawl.service.schedules.optimisation import all_plans
+from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.service.schedules.runner_claim import RunnerClaim
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.folder_watch import FolderWatch
@@ -73,7 +74,10 @@ class Supervisor:
         launcher: CompletingLauncher | None = None,
         runner_claim: RunnerClaim | None = None,
     ) -> None:
-        """Claim the schedules and sources. Raises `WorkError` if another process has claimed some of them."""
+        """Claim the schedules and sources. Raises `WorkError` if another process has claimed some of them.
+
+        With a `share` of the claim (on a node) it runs only the plans that this returns, and watches no folders.
+        """
         self._definitions, self._store = definitions, store
         self._clock, self._jobs = clock, jobs
         self._runner_claim = runner_claim or RunnerClaim()
@@ -83,14 +87,17 @@ class Supervisor:
         self._ordered = OrderedCrawls(service_notes(self.project))
         self._draining = False
         options = CrawlOptions(jobs, launcher=launcher, clock=clock)
-        self._crawls = PlannedCrawls(
-            lambda: self.project, all_plans(self.project), store, self._runner_claim, options
-        )
+        self._crawls = PlannedCrawls(lambda: self.project, self._plans(), store, self._runner_claim, options)
         self._stream, self._pool, self._runner = self._crawls.events, self._crawls.pool, self._crawls.runner
         self._stream.add_listener(self._note_event)
         self._watch = FolderWatch(clock, self.start_source, self._runner.is_held)
         if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
             raise WorkError(conflict)
+
+    def _plans(self) -> list[Plan]:
+        plans = all_plans(self.project)
+        share = self._runner_claim.share
+        return plans if share is None else share(plans)
 
     @property
     def project(self) -> Project:
@@ -107,8 +114,9 @@ class Supervisor:
 
     async def run(self) -> None:
         """Run schedules and intervals, and watch definitions and folders, until `drain` is called."""
-        self._watch.replace_sources(self.project)
-        await _resume_ordered(self._ordered, self.start_source)
+        if self._runner_claim.share is None:
+            self._watch.replace_sources(self.project)
+            await _resume_ordered(self._ordered, self.start_source)
         async with asyncio.TaskGroup() as group:  # a failure of any task ends the service
             checks = group.create_task(self._check_repeatedly())
             await self._crawls.run(own_commands={ScheduleCommand.STOP: self._stop_crawl})
@@ -146,12 +154,39 @@ class Supervisor:
             self._publish(EventKind.RELOAD_REFUSED, f"the definitions were not reloaded: {mistakes[0]}{more}")
         else:
             self._pool.set_limits(SlotLimits.of(self.project.processes, self._jobs))
-            self._runner.replace_plans(all_plans(self.project))
-            self._watch.replace_sources(self.project)
+            self._runner.replace_plans(self._plans())
+            if self._runner_claim.share is None:
+                self._watch.replace_sources(self.project)
             self._publish(EventKind.RELOADED, f"the definitions were reloaded: {self.project}")
             if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
                 logger.warning("%s", conflict)
         return findings
+
+    # ---- what a node needs
+
+    @property
+    def free_slots(self) -> int:
+        """Number of crawls that could begin now; negative if more wait."""
+        return self._pool.limits.slots - len(self._pool.crawls)
+
+    def replace_plans(self) -> str:
+        """Run the plans of its share; returns a message, and changes nothing, if another process runs one."""
+        plans = self._plans()
+        sources = [source for plan in plans for source in plan.sources]
+        if conflict := self._runner_claim.claim([plan.name for plan in plans if not plan.own], sources):
+            return conflict
+        self._runner.read_paused()
+        self._runner.replace_plans(plans)
+        return ""
+
+    def is_idle(self, key: str) -> bool:
+        """Return whether a plan neither runs nor is due."""
+        return self._runner.is_idle(key)
+
+    def end_source(self, source: str) -> None:
+        """End the crawl of a source, if there is one."""
+        if (crawl := self._pool.crawls.get(source)) is not None:
+            crawl.stop_soon()
 
     def _publish(self, kind: EventKind, text: str) -> None:
         self._stream.publish_event(Event(kind, self._clock.now(), text=text))

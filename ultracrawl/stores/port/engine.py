@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from ultracrawl.stores.port.node_store import NodeStore
 from ultracrawl.stores.port.notes import Notes, NotesOf
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.port.site_store import SiteStore
@@ -75,4 +76,15 @@ class NamedStoreEngine(Protocol):
         """Give the store of a source another name, in one step; the caller holds both locks.
 
         Nobody has the store open for writing. Does nothing if there is none. Raises `StateError`.
+        """
+
+
+@runtime_checkable
+class NodeEngine(Protocol):
+    """A store engine whose stores several machines can use at a time."""
+
+    def open_nodes(self, folder: Path, token: str = "", *, read_only: bool = False) -> NodeStore:
+        """Open the store of nodes, for the node of this token; with `read_only` a missing store is empty.
+
+        Raises `StateError`.
         """

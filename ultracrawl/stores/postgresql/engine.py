@@ -18,6 +18,7 @@ from ultracrawl.stores.port.notes import NotesOf
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
 from ultracrawl.stores.postgresql.access.database import Database, EmptyDatabase
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
+from ultracrawl.stores.postgresql.shared.node_store import PostgresNodeStore
 from ultracrawl.stores.postgresql.shared.schedule_store import PostgresScheduleStore
 from ultracrawl.stores.postgresql.shared.site_store import PostgresSiteStore
 from ultracrawl.stores.postgresql.store import PostgresStore
@@ -30,7 +31,7 @@ _TABLES_OF_SOURCE = """
 
 
 class PostgresEngine:
-    """Keeps the stores of a project in a schema; see `StoreEngine` and `NamedStoreEngine`.
+    """Keeps the stores of a project in a schema; see `StoreEngine`, `NamedStoreEngine` and `NodeEngine`.
 
     The folder of the state has only what controls and describes a crawl on its machine.
     """
@@ -65,6 +66,10 @@ class PostgresEngine:
     ) -> PostgresScheduleStore:
         """Open the store of schedules."""
         return PostgresScheduleStore(self._shared(read_only=read_only))
+
+    def open_nodes(self, folder: Path, token: str = "", *, read_only: bool = False) -> PostgresNodeStore:
+        """Open the store of nodes."""
+        return PostgresNodeStore(self._shared(read_only=read_only), token)
 
     def _shared(self, *, read_only: bool) -> Database:
         """Return a connection to the tables that sources share; who only reads needs none, and creates none."""

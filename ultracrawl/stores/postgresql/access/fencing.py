@@ -13,15 +13,12 @@ import psycopg
 from psycopg import errors
 
 from ultracrawl.errors import StateError, UserError
+from ultracrawl.stores.port.leases import LEASE_SECONDS, RENEW_SECONDS
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
 from ultracrawl.stores.postgresql.access.database import Database, Query, Row
 
 T = TypeVar("T")
 
-LEASE_SECONDS = 20.0
-"""Seconds after its last flush or renewal for which a writer holds its source, if it may still run."""
-RENEW_SECONDS = LEASE_SECONDS / 4
-"""Seconds without a flush after which a writer renews its lease."""
 
 _FIND_SOURCE = b"SELECT source FROM source WHERE name = %s"
 _ADD_SOURCE = b"INSERT INTO source (name) VALUES (%s) ON CONFLICT DO NOTHING"

@@ -12,9 +12,23 @@ from ultracrawl.errors import StateError
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 """The tables."""
-VERSION = 1
+VERSION = 2
 """The version of `SCHEMA`, which is stored beside its tables."""
-MIGRATIONS: Mapping[int, str] = {}
+MIGRATIONS: Mapping[int, str] = {
+    2: """
+    CREATE TABLE node (
+        name text COLLATE "C" PRIMARY KEY,
+        token uuid,
+        machine text NOT NULL DEFAULT '',
+        process text NOT NULL DEFAULT '',
+        host text NOT NULL DEFAULT '',
+        program text NOT NULL DEFAULT '',
+        version integer NOT NULL DEFAULT 0,
+        draining boolean NOT NULL DEFAULT false,
+        until double precision NOT NULL DEFAULT 0
+    ) WITH (fillfactor = 50);
+    CREATE TABLE taken (plan text COLLATE "C" PRIMARY KEY, token uuid NOT NULL, sources text[] NOT NULL);""",
+}
 """The statements that make a version, by its number, from the one before it."""
 _LOCK = 0x756C_7472_6163_7261
 """The advisory lock under which tables are created; nothing else takes it."""

@@ -332,3 +332,16 @@ CREATE TABLE command (
     command text NOT NULL,
     at double precision NOT NULL
 );
+-- Machines that crawl. A node lives while it has a token and `until` is ahead; it runs the plans that its token holds.
+CREATE TABLE node (
+    name text COLLATE "C" PRIMARY KEY,
+    token uuid,
+    machine text NOT NULL DEFAULT '',
+    process text NOT NULL DEFAULT '',
+    host text NOT NULL DEFAULT '',
+    program text NOT NULL DEFAULT '',
+    version integer NOT NULL DEFAULT 0,
+    draining boolean NOT NULL DEFAULT false,
+    until double precision NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+CREATE TABLE taken (plan text COLLATE "C" PRIMARY KEY, token uuid NOT NULL, sources text[] NOT NULL);

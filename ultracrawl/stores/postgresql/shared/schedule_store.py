@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import psycopg
 
@@ -19,7 +19,7 @@ from ultracrawl.stores.postgresql.access.database import Database, Row
 
 KEPT_RUNS = 100
 """Number of runs in the history of a schedule."""
-_GET = b"SELECT status, error, due, begun, ended, log, unfinished FROM schedule WHERE name = %s"
+_GET = b"SELECT name, status, error, due, begun, ended, log, unfinished FROM schedule WHERE name = %s"
 _PUT = b"""
     INSERT INTO schedule (name, status, error, due, begun, ended, log, unfinished)
     VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET status = excluded.status,
@@ -53,16 +53,21 @@ class PostgresScheduleStore:
 
     def get_schedule(self, name: str) -> KeptSchedule | None:
         """Return the status of a schedule, None if it was never stored."""
-        for status, error, due, begun, ended, log, left in self._database.read(_GET, name):
-            sources = tuple(json.loads(left))
-            return KeptSchedule(name, ScheduleStatus(status), error, due, begun, ended, log, sources)
-        return None
+        return next(map(kept_schedule, self._database.read(_GET, name)), None)
 
     def put_schedule(self, schedule: KeptSchedule, run: ScheduleRun | None = None) -> None:
         """Replace the stored status of a schedule, and add a finished run to its history."""
+        self._put_schedule(schedule, run, lambda _db, _key: True)
+
+    def _put_schedule(
+        self, schedule: KeptSchedule, run: ScheduleRun | None, may: Callable[[psycopg.Connection, str], bool]
+    ) -> None:
+        """Write a status and a run, if `may` says so in the same transaction."""
         s = schedule
 
         def put_rows(db: psycopg.Connection) -> None:
+            if not may(db, s.name):
+                return
             row = (s.name, s.status.value, s.error, s.due, s.begun, s.ended, s.log, json.dumps(s.left))
             db.execute(_PUT, row)
             if run is not None:
@@ -123,6 +128,12 @@ class PostgresScheduleStore:
     def close(self) -> None:
         """Release the store."""
         self._database.close()
+
+
+def kept_schedule(row: Row) -> KeptSchedule:
+    """Return the status of a schedule by its row, whose columns are in the order of `_GET`."""
+    name, status, error, due, begun, ended, log, left = row
+    return KeptSchedule(name, ScheduleStatus(status), error, due, begun, ended, log, tuple(json.loads(left)))
 
 
 def _rename_source(db: psycopg.Connection, source: str, new: str) -> None:

@@ -1,0 +1,186 @@
+"""`ultracrawl node`: crawls on several machines that share a database, and lists, drains and removes them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import time
+from contextlib import closing
+from typing import Any
+
+import click
+
+from ultracrawl.cli.audit import note_project
+from ultracrawl.cli.groups import VerbGroup
+from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.cli.options import (
+    Seconds,
+    config_option,
+    jobs_option,
+    json_option,
+    print_json,
+    project_option,
+    show_hints,
+)
+from ultracrawl.cli.terminal import print_line
+from ultracrawl.errors import UserError
+from ultracrawl.model.dates import iso
+from ultracrawl.sources import Project
+from ultracrawl.stores.port.node_store import KeptNode
+from ultracrawl.stores.project_stores import open_nodes
+
+NODE_VARIABLE = "ULTRACRAWL_NODE"
+"""The environment variable with the name of this node, which definitions of other crawlers read, too."""
+DRAIN_TIMEOUT = 60.0
+
+
+@click.group("node", cls=VerbGroup)
+def command() -> None:
+    """Crawl the sources of a project on several machines.
+
+    The machines share the database of `state: {engine: postgresql, url: ...}`. Each runs `node run` with a name of its
+    own and the same definitions; each source is crawled by one of them at a time.
+
+    \b
+    Examples:
+      ultracrawl node run --name crawler-a
+      ultracrawl node list
+      ultracrawl node drain crawler-a
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@command.command("run", short_help="Crawl on this machine what is due, as a node of the project.")
+@config_option
+@click.option(
+    "--name",
+    required=True,
+    envvar=NODE_VARIABLE,
+    metavar="NAME",
+    callback=lambda _context, _option, name: checked_name(name),
+    help="The name of this node.",
+)
+@jobs_option
+@click.option(
+    "--patience",
+    type=Seconds(min=0),
+    default=DRAIN_TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time for crawls to end cleanly when the node ends; then they are killed.",
+)
+def run(config: str | None, name: str, jobs: int | None, patience: float) -> None:
+    """Crawl on this machine what is due, until SIGTERM, Ctrl-C or `node drain`.
+
+    It takes a schedule, or a source with an interval, when it is due and no other node runs it. If this machine dies,
+    another node goes on with its sources when its lease has run out, after $ULTRACRAWL_LEASE_SECONDS (20).
+
+    \b
+    Examples:
+      ultracrawl node run --name crawler-a
+      ultracrawl node run --name crawler-b -c /shared/ultracrawl.yaml --jobs 4
+    """  # noqa: D301 - as above
+    from ultracrawl.service.supervisor.definitions import Definitions  # noqa: PLC0415 - slow, and only used here
+    from ultracrawl.service.supervisor.serving import ServeOptions, serve  # noqa: PLC0415 - as above
+
+    os.environ[NODE_VARIABLE] = name
+    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
+    logging.getLogger("ultracrawl").setLevel(logging.INFO)
+    definitions = Definitions(config)
+    note_project(definitions.project)
+    show_hints(definitions.hints)
+    raise SystemExit(0 if serve(definitions, ServeOptions(jobs=jobs, patience=patience, node=name)) else 1)
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a node. Raises `CommandLineError` for what cannot be one."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", name):
+        raise Mistake.BAD_NODE_NAME.error(name=name)
+    return name
+
+
+@command.command("list", short_help="List the nodes: who lives, and what it crawls.")
+@project_option
+@json_option
+def list_nodes(project: Project, as_json: bool) -> None:
+    """List the nodes of a project: machine, state, the sources that each crawls, and when its lease ends.
+
+    \b
+    Example:
+      ultracrawl node list --json
+    """  # noqa: D301 - as above
+    with closing(open_nodes(project, read_only=True)) as store:
+        nodes, now = store.nodes(), time.time()
+    if as_json:
+        print_json({"nodes": [as_row(node, now) for node in nodes]})
+        return
+    for node in nodes:
+        _print_node(node)
+    if not nodes:
+        print_line("There are no nodes; start one with `ultracrawl node run --name NAME`.")
+
+
+def as_row(node: KeptNode, now: float) -> dict[str, Any]:
+    """Return a node as a JSON object; `now` is the time of this machine."""
+    return {
+        "name": node.name,
+        "host": node.facts.host,
+        "alive": node.alive,
+        "state": _state(node),
+        "sources": list(node.sources),
+        "lease_ends": iso(now + node.left) if node.alive else None,
+        "program": node.facts.program,
+        "schema": node.schema,
+    }
+
+
+def _state(node: KeptNode) -> str:
+    if node.ended:
+        return "drained" if node.draining else "ended"
+    if not node.alive:
+        return "dead"
+    return "draining" if node.draining else "running"
+
+
+def _print_node(node: KeptNode) -> None:
+    lease = f", lease {node.left:.0f} s" if node.alive else ""
+    sources = ", ".join(node.sources) or "nothing"
+    print_line(f"{node.name}: {_state(node)} on {node.facts.host}{lease}; crawls {sources}")
+
+
+@command.command("drain", short_help="Have a node finish what it runs, and end.")
+@click.argument("name")
+@project_option
+def drain(name: str, project: Project) -> None:
+    """Have the node NAME finish what it runs and take nothing new; then its process ends.
+
+    `node run` of that name starts it again.
+
+    \b
+    Example:
+      ultracrawl node drain crawler-a
+    """  # noqa: D301 - as above
+    with closing(open_nodes(project)) as store:
+        if not store.drain_node(name):
+            raise _unknown(name, store.nodes())
+    print_line(f"The node {name} takes nothing new; it ends when its crawls have ended.")
+
+
+@command.command("remove", short_help="Forget a node that has ended.")
+@click.argument("name")
+@project_option
+def remove(name: str, project: Project) -> None:
+    """Forget the node NAME, which has ended or whose lease has run out.
+
+    \b
+    Example:
+      ultracrawl node remove crawler-a
+    """  # noqa: D301 - as above
+    with closing(open_nodes(project)) as store:
+        if not store.remove_node(name):
+            raise _unknown(name, store.nodes())
+    print_line(f"The node {name} is removed.")
+
+
+def _unknown(name: str, nodes: list[KeptNode]) -> UserError:
+    return Mistake.NO_SUCH_NAME.error(what="node", name=name, known=[node.name for node in nodes])

@@ -1,0 +1,277 @@
+"""A node: it renews its lease, takes plans that are due, and gives back those whose run has ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+from uuid import uuid4
+
+from ultracrawl import __version__
+from ultracrawl.errors import StateError
+from ultracrawl.service.schedules.optimisation import all_plans
+from ultracrawl.service.schedules.plan_crawls import NEVER
+from ultracrawl.service.schedules.plan_state import next_launch, restored_state
+from ultracrawl.service.schedules.plans import Plan
+from ultracrawl.sources import Project
+from ultracrawl.stores.port.leases import LEASE_SECONDS, RENEW_SECONDS
+from ultracrawl.stores.port.node_store import NodeFacts, NodeStore, NodeWork
+from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleStore, own_key
+from ultracrawl.stores.project_stores import open_nodes
+
+logger = logging.getLogger("ultracrawl.service")
+
+LOOK_SECONDS = min(1.0, RENEW_SECONDS)
+"""Seconds between two looks at what is due; each renews the lease."""
+OVERDUE_SECONDS = 10.0
+"""Seconds after which a plan that is due is taken by a node whose slots are all in use: it waits in its queue then."""
+
+
+class Workplace(Protocol):
+    """What a node needs of the supervisor of its machine."""
+
+    @property
+    def free_slots(self) -> int:
+        """Number of crawls that could begin now."""
+
+    def replace_plans(self) -> str:
+        """Run the plans that the node holds; returns a message, and changes nothing, if another process runs one."""
+
+    def is_idle(self, key: str) -> bool:
+        """Return whether a plan neither runs nor is due."""
+
+    def end_source(self, source: str) -> None:
+        """End the crawl of a source, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A plan with its stored state, and the state with which it would start."""
+
+    plan: Plan
+    stored: KeptSchedule | None
+    row: KeptSchedule
+
+
+@dataclass(slots=True)
+class _Look:
+    """What a look at the store has found."""
+
+    lost_name: bool = False
+    draining: bool = False
+    lost: set[str] = field(default_factory=set)
+    """Keys of plans that another node has taken over."""
+    taken: dict[str, Plan] = field(default_factory=dict)
+    ordered: Collection[str] = ()
+
+
+class Node:
+    """A registered node; the plans that it holds are what its supervisor runs."""
+
+    def __init__(
+        self, name: str, store: NodeStore, schedules: ScheduleStore, project: Callable[[], Project]
+    ) -> None:
+        """`schedules` is the store for the supervisor: it writes only the plans that this node holds."""
+        self.name = name
+        self.schedules = schedules
+        self.lost = False
+        """Whether another process is the node of this name now."""
+        self._store, self._project = store, project
+        self._read: tuple[Project | None, list[Plan], NodeFacts] = (None, [], NodeFacts("", ""))
+        """The project as it was last seen, with what was made of it."""
+        self._held: dict[str, Plan] = {}
+        self._draining = False
+        self._ending = False
+        self._ordered: Collection[str] = ()
+        self._seen: dict[str, _Seen] = {}
+        self._conflict = ""
+        """What was last said about another process that runs a plan."""
+        self._is_cut_off = False
+        self._stop = asyncio.Event()
+
+    # ---- what the supervisor asks
+
+    def share(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return the plans that this node holds; one that drains launches none of them again."""
+        return [
+            replace(plan, enabled=plan.enabled and not self._draining)
+            for plan in plans
+            if plan.key in self._held
+        ]
+
+    # ---- the life of a node
+
+    def register(self) -> None:
+        """Be a node from now on. Raises `UserError` if another process is the node of this name, `StateError`."""
+        self._store.register_node(self.name, self._facts(), LEASE_SECONDS)
+
+    def _facts(self) -> NodeFacts:
+        return self._known()[1]
+
+    def _known(self) -> tuple[list[Plan], NodeFacts]:
+        project = self._project()
+        if project is not self._read[0]:
+            self._read = (project, all_plans(project), NodeFacts(socket.gethostname(), __version__))
+        return self._read[1:]
+
+    @asynccontextmanager
+    async def running(self, workplace: Workplace, ended: Callable[[], None]) -> AsyncIterator[None]:
+        """Take and give back plans in the block; `ended` is called when this node has drained or lost its name."""
+        work = asyncio.ensure_future(self._run(workplace))
+        work.add_done_callback(lambda _: ended())
+        try:
+            yield
+        finally:
+            self._stop.set()
+            await work
+
+    def take_nothing_more(self) -> None:
+        """Keep what is held, and renew the lease, while the supervisor ends its crawls."""
+        self._ending = True
+
+    async def _run(self, workplace: Workplace) -> None:
+        while not (self._draining and not self._held):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), LOOK_SECONDS)
+                return
+            done = [key for key in self._held if self._is_done(key, workplace)]
+            self._hold(workplace, without=done)
+            free = 0 if self._ending else workplace.free_slots
+            try:
+                look = await asyncio.to_thread(self._look, done, free)
+            except StateError as error:
+                if not self._is_cut_off:
+                    logger.warning("node %s: %s; it goes on when it can", self.name, error)
+                self._is_cut_off = True
+                continue
+            self._is_cut_off = False
+            if look.lost_name:
+                self.lost = True
+                logger.error("another process is the node %s now; this one ends", self.name)
+                return
+            self._obey(look, workplace)
+        logger.info("the node %s has drained: it ends", self.name)
+
+    def _is_done(self, key: str, workplace: Workplace) -> bool:
+        return workplace.is_idle(key) and (self._draining or not self._is_ordered(self._held[key]))
+
+    def _is_ordered(self, plan: Plan) -> bool:
+        return plan.key in self._ordered or any(own_key(source) in self._ordered for source in plan.sources)
+
+    def _hold(self, workplace: Workplace, without: Collection[str]) -> None:
+        if without:
+            self._held = {key: plan for key, plan in self._held.items() if key not in without}
+            workplace.replace_plans()
+
+    def _obey(self, look: _Look, workplace: Workplace) -> None:
+        """Run what was taken, and end what was lost."""
+        self._ordered = look.ordered
+        if look.lost:
+            sources = [source for key in look.lost for source in self._held[key].sources]
+            logger.warning(
+                "node %s: other nodes have taken over: %s", self.name, ", ".join(sorted(look.lost))
+            )
+            self._hold(workplace, look.lost)
+            for source in sources:
+                workplace.end_source(source)
+        if look.draining and not self._draining:
+            logger.info("the node %s drains: it finishes what runs, and takes nothing new", self.name)
+            self._draining = True
+            workplace.replace_plans()
+        for key, plan in look.taken.items():
+            self._held[key] = plan
+            if conflict := workplace.replace_plans():
+                del self._held[key]
+                workplace.replace_plans()
+                if conflict != self._conflict:
+                    logger.warning("node %s: %s", self.name, conflict)
+                self._conflict = conflict
+                self._store.give_back([key])
+            else:
+                logger.info("node %s: takes %s", self.name, ", ".join(plan.sources))
+
+    # ---- looking at the store, in a thread beside the event loop
+
+    def _look(self, done: Sequence[str], free: int) -> _Look:
+        """Give back what is done, renew the lease, and take what is due and fits into `free` slots."""
+        plans, facts = self._known()
+        if done:
+            self._store.give_back(done)
+        if not self._store.renew_node(facts, LEASE_SECONDS):
+            return _Look(lost_name=True)
+        work = self._store.node_work()
+        (own,) = (node for node in work.nodes if node.name == self.name)
+        look = _Look(draining=own.draining, lost=set(self._held) - set(own.plans), ordered=work.ordered)
+        self._ordered = work.ordered
+        if not (own.draining or self._ending):
+            self._take(plans, work, free, look)
+        return look
+
+    def _take(self, plans: Sequence[Plan], work: NodeWork, free: int, look: _Look) -> None:
+        now = time.time()
+        held = {key for node in work.nodes if node.alive for key in node.plans} | set(self._held)
+        others = [plan for plan in plans if plan.key not in held and work.crawled.isdisjoint(plan.sources)]
+        for plan in others:
+            self._store_due(plan, work.kept.get(plan.key), now)
+        due = {plan.key: self._due(plan, work.kept.get(plan.key), now) for plan in others}
+        wanted = sorted((plan for plan in others if due[plan.key] <= now), key=lambda plan: due[plan.key])
+        left = math.ceil(len(wanted) / max(sum(node.alive and not node.draining for node in work.nodes), 1))
+        for plan in wanted:
+            is_overdue = due[plan.key] < now - OVERDUE_SECONDS and not look.taken
+            if not left or not (free > 0 or is_overdue):
+                break
+            if not self._store.take_plan(plan.key, plan.sources):
+                continue
+            if self._due(plan, self._store.get_schedule(plan.key), now) > now:
+                self._store.give_back([plan.key])  # another node has just run it
+                continue
+            look.taken[plan.key] = plan
+            left, free = left - 1, free - len(plan.sources)
+
+    def _due(self, plan: Plan, stored: KeptSchedule | None, now: float) -> float:
+        """Return when a plan is launched next; at once if a person has given an order."""
+        if self._is_ordered(plan):
+            return now
+        row = self._restored(plan, stored, now)
+        at = next_launch(plan, row, now)
+        if at is not None and row.left:
+            at = min(at, row.begun) if at <= now else at  # what a dead node left keeps its place
+        return NEVER if at is None else at
+
+    def _restored(self, plan: Plan, stored: KeptSchedule | None, now: float) -> KeptSchedule:
+        """Return the state with which a plan would start; it is computed again only after a change."""
+        seen = self._seen.get(plan.key)
+        if seen is None or seen.plan is not plan or seen.stored != stored:
+            seen = self._seen[plan.key] = _Seen(plan, stored, restored_state(plan, now, stored))
+        return seen.row
+
+    def _store_due(self, plan: Plan, stored: KeptSchedule | None, now: float) -> None:
+        """Store when a schedule is due, so that whoever runs it then knows; sources know it by their latest run."""
+        if plan.own or (stored is not None and stored.due == self._restored(plan, stored, now).due):
+            return
+        if self._store.take_plan(plan.key, plan.sources):
+            if self._store.get_schedule(plan.key) == stored:
+                self._store.put_schedule(self._restored(plan, stored, now))
+            self._store.give_back([plan.key])
+
+
+@contextmanager
+def open_node(project: Callable[[], Project], name: str) -> Iterator[Node]:
+    """Be a node in the block. Raises `UserError` without a database or if the node lives already, `StateError`."""
+    token = str(uuid4())
+    with (
+        closing(open_nodes(project(), token)) as store,
+        closing(open_nodes(project(), token)) as schedules,
+    ):
+        node = Node(name, store, schedules, project)
+        node.register()
+        try:
+            yield node
+        finally:
+            store.end_node()
