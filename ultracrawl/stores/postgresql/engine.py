@@ -13,18 +13,19 @@ try:
 except ImportError as error:
     raise MissingExtraError("the state store `postgresql`", "postgresql") from error
 
-from ultracrawl.stores.file_notes import FileNotes, notes_beside, sources_of_files
 from ultracrawl.stores.port.notes import NotesOf
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
 from ultracrawl.stores.postgresql.access.database import Database, EmptyDatabase
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
+from ultracrawl.stores.postgresql.access.pool import pool_of
 from ultracrawl.stores.postgresql.shared.node_store import PostgresNodeStore
+from ultracrawl.stores.postgresql.shared.notes import PostgresNotes
 from ultracrawl.stores.postgresql.shared.schedule_store import PostgresScheduleStore
 from ultracrawl.stores.postgresql.shared.site_store import PostgresSiteStore
 from ultracrawl.stores.postgresql.store import PostgresStore
 
-_SUFFIX = ".postgresql"
 _FLUSH_NO = b"SELECT source, flush_no FROM source JOIN part USING (source) WHERE name = %s"
+_NOTING = b"SELECT source FROM note WHERE kind = 'source' AND name = %s ORDER BY source"
 _TABLES_OF_SOURCE = """
     SELECT table_name FROM information_schema.columns
     WHERE table_schema = current_schema() AND column_name = 'part' ORDER BY table_name"""
@@ -33,7 +34,7 @@ _TABLES_OF_SOURCE = """
 class PostgresEngine:
     """Keeps the stores of a project in a schema; see `StoreEngine`, `NamedStoreEngine` and `NodeEngine`.
 
-    The folder of the state has only what controls and describes a crawl on its machine.
+    The folder of the state has what people load into it: lists, boosts, users.
     """
 
     def __init__(self, options: Mapping[str, str] | None = None) -> None:
@@ -44,10 +45,11 @@ class PostgresEngine:
                 "state.url is missing, which the state store `postgresql` needs; "
                 "add `url: postgresql://user@host/database`"
             )
-        self._address = PostgresAddress(
+        address = PostgresAddress(
             given["url"], given.get("schema") or "ultracrawl", given.get("password", "")
         )
-        self._address.check()
+        address.check()
+        self._pool = pool_of(address)
 
     # ---- stores
 
@@ -55,7 +57,7 @@ class PostgresEngine:
         self, folder: Path, source: str, *, read_only: bool = False, renew: bool = False
     ) -> PostgresStore:
         """Open the store of one source."""
-        return PostgresStore(self._address, source, read_only=read_only)
+        return PostgresStore(self._pool.address, source, read_only=read_only)
 
     def open_sites(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> PostgresSiteStore:
         """Open the shared store of sites."""
@@ -73,13 +75,13 @@ class PostgresEngine:
 
     def _shared(self, *, read_only: bool) -> Database:
         """Return a connection to the tables that sources share; who only reads needs none, and creates none."""
-        database = Database(self._address, read_only=read_only)
+        database = Database(self._pool.address, read_only=read_only)
         try:
             if not read_only:
                 database.require_schema()
             elif not database.has_schema():
                 database.close()
-                return EmptyDatabase(self._address, read_only=True)
+                return EmptyDatabase(self._pool.address, read_only=True)
         except BaseException:
             database.close()
             raise
@@ -89,12 +91,11 @@ class PostgresEngine:
 
     def has_store(self, folder: Path, source: str) -> bool:
         """Return whether a source has rows."""
-        return source in self.stored_sources(folder)
+        return bool(self._pool.read(b"SELECT 1 FROM source WHERE name = %s", source))
 
     def stored_sources(self, folder: Path) -> list[str]:
         """Return the sources that have rows."""
-        with closing(self._shared(read_only=True)) as database:
-            return [name for (name,) in database.read(b"SELECT name FROM source ORDER BY name")]
+        return [name for (name,) in self._pool.read(b"SELECT name FROM source ORDER BY name")]
 
     def remove_store(self, folder: Path, source: str) -> None:
         """Delete the rows of a source."""
@@ -108,35 +109,32 @@ class PostgresEngine:
                     db.execute(f"DELETE FROM {table} WHERE source = %s".encode(), [number])  # noqa: S608 - names of ours
                 db.execute(b"DELETE FROM source WHERE source = %s", [number])
 
-        with closing(self._shared(read_only=False)) as database:
+        with self._pool.connection() as database:
             database.transact(remove)
 
     def lock_source(self, folder: Path, source: str) -> AbstractContextManager[object]:
         """Hold the token of a source; one without rows has none."""
         if not self.has_store(folder, source):
             return nullcontext()
-        return closing(SourceDatabase(self._address, source))
+        return closing(SourceDatabase(self._pool.address, source))
 
     def rename_store(self, folder: Path, source: str, new: str) -> None:
         """Rename a source."""
         if not self.has_store(folder, source):
             return
-        with closing(self._shared(read_only=False)) as database:
-            if database.read(b"SELECT 1 FROM source WHERE name = %s", new):
-                raise StateError(f"the state has a source {new!r} already")
-            database.transact(
-                lambda db: db.execute(b"UPDATE source SET name = %s WHERE name = %s", [new, source])
-            )
+        if self.has_store(folder, new):
+            raise StateError(f"the state has a source {new!r} already")
+        with self._pool.connection() as database:
+            database.read(b"UPDATE source SET name = %s WHERE name = %s", new, source)
 
     def noting_sources(self, folder: Path, name: str) -> list[str]:
-        """Return the sources that have a file of a note on this machine."""
-        return sources_of_files(folder, f"*{_SUFFIX}.{name}")
+        """Return the sources that have a note of this name."""
+        return [source for (source,) in self._pool.read(_NOTING, name)]
 
-    def open_notes(self, folder: Path, source: str, of: NotesOf = NotesOf.SOURCE) -> FileNotes:
-        """Return the notes in the folder of the state on this machine."""
-        return notes_beside(folder / f"{source}{_SUFFIX}", of)
+    def open_notes(self, folder: Path, source: str, of: NotesOf = NotesOf.SOURCE) -> PostgresNotes:
+        """Return the notes of an owner, which are rows as well."""
+        return PostgresNotes(self._pool, source, of)
 
     def state_version(self, folder: Path, source: str) -> object | None:
         """Return the number of the last flush."""
-        with closing(self._shared(read_only=True)) as database:
-            return database.read(_FLUSH_NO, source) or None
+        return self._pool.read(_FLUSH_NO, source) or None

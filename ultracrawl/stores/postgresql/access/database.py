@@ -34,13 +34,17 @@ _log = logging.getLogger(__name__)
 class Database:
     """One connection to a schema, in one thread. Everything raises `StateError`; no text of it has a password."""
 
-    def __init__(self, address: PostgresAddress, *, read_only: bool = False) -> None:
+    def __init__(
+        self, address: PostgresAddress, *, read_only: bool = False, first_patience: float = 0.0
+    ) -> None:
+        """`first_patience` is the number of seconds for which the first connection is tried."""
         self._address = address
         self._read_only = read_only
+        self.patience = PATIENCE
+        """Seconds for which a lost connection is tried again."""
         self._in_transaction = self._ended = False
         self._names = itertools.count()
-        with self._translated():
-            self._db = address.connect(read_only=read_only)
+        self._db = self._connected(first_patience)
 
     def require_schema(self) -> None:
         """Create the tables, or bring them to this version."""
@@ -111,6 +115,27 @@ class Database:
         finally:
             self._in_transaction = False
 
+    @contextlib.contextmanager
+    def locked(self, name: str) -> Iterator[None]:
+        """Keep other processes out of a block, which uses other connections, by a lock of this name."""
+
+        def lock() -> None:
+            # In a transaction, which the server ends if this process stands still.
+            self._db.execute(b"BEGIN")
+            try:
+                self._db.execute(b"SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+            except psycopg.Error:
+                with contextlib.suppress(psycopg.Error):
+                    self._db.rollback()
+                raise
+
+        self.repeated(lock)
+        try:
+            yield
+        finally:
+            with self._translated():
+                self._db.rollback()
+
     # ---- failures
 
     def repeated(self, work: Callable[[], T]) -> T:
@@ -134,29 +159,33 @@ class Database:
         return not self._ended and (self._db.closed or moved)
 
     def _reconnect(self) -> None:
-        """Connect again. Raises `StateError` when that does not succeed for `PATIENCE` seconds."""
+        """Connect again. Raises `StateError` when that does not succeed for `patience` seconds."""
         self._db.close()
-        _log.warning("the connection to %s was lost; trying again", self._address.shown)
-        deadline, pause = time.monotonic() + PATIENCE, 0.05
+        if self.patience:
+            _log.warning("the connection to %s was lost; trying again", self._address.shown)
+        self._db = self._connected(self.patience)
+
+    def _connected(self, patience: float) -> psycopg.Connection:
+        deadline, pause = time.monotonic() + patience, 0.05
         while True:
             try:
-                db = self._address.connect(read_only=self._read_only)
+                with self._translated(but=psycopg.OperationalError if patience else ()):
+                    return self._address.connect(read_only=self._read_only)
             except psycopg.OperationalError as error:
                 if time.monotonic() > deadline:
                     raise StateError(
-                        f"{self._address.shown} cannot be reached for {PATIENCE:.0f} s "
+                        f"{self._address.shown} cannot be reached for {patience:.0f} s "
                         f"({_first_line(error)}); crawl again when it can: nothing is lost"
                     ) from None
                 time.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
-                continue
-            self._db = db
-            return
 
     @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translated(self, but: type[psycopg.Error] | tuple[()] = ()) -> Iterator[None]:
         try:
             yield
+        except but:
+            raise
         except psycopg.Error as error:
             raise self._state_error(error) from None
 

@@ -12,7 +12,7 @@ from ultracrawl.errors import StateError
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 """The tables."""
-VERSION = 2
+VERSION = 3
 """The version of `SCHEMA`, which is stored beside its tables."""
 MIGRATIONS: Mapping[int, str] = {
     2: """
@@ -28,6 +28,13 @@ MIGRATIONS: Mapping[int, str] = {
         until double precision NOT NULL DEFAULT 0
     ) WITH (fillfactor = 50);
     CREATE TABLE taken (plan text COLLATE "C" PRIMARY KEY, token uuid NOT NULL, sources text[] NOT NULL);""",
+    3: """
+        CREATE TABLE note (
+            kind text COLLATE "C" NOT NULL, source text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL,
+            text bytea NOT NULL, token uuid, machine text NOT NULL DEFAULT '', process text NOT NULL DEFAULT '',
+            until double precision NOT NULL DEFAULT 0,
+            PRIMARY KEY (kind, source, name)
+        ) WITH (fillfactor = 50)""",
 }
 """The statements that make a version, by its number, from the one before it."""
 _LOCK = 0x756C_7472_6163_7261

@@ -345,3 +345,15 @@ CREATE TABLE node (
     until double precision NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 CREATE TABLE taken (plan text COLLATE "C" PRIMARY KEY, token uuid NOT NULL, sources text[] NOT NULL);
+-- Of a source, its robot, or the service (`kind`). One with a token lasts as long as its process, or until its lease ends.
+CREATE TABLE note (
+    kind text COLLATE "C" NOT NULL,
+    source text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    text bytea NOT NULL,
+    token uuid,
+    machine text NOT NULL DEFAULT '',
+    process text NOT NULL DEFAULT '',
+    until double precision NOT NULL DEFAULT 0,
+    PRIMARY KEY (kind, source, name)
+) WITH (fillfactor = 50);
