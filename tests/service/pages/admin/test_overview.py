@@ -127,14 +127,14 @@ def test_an_open_page_asks_for_what_is_crawled_now_alone(
     answer = administration.browser().ask("GET", "/admin?state=ok", headers=headers)
     part = fragment_fromstring(answer.text, create_parent=True)
     (now,) = part.cssselect("#now")
-    assert now.get("hx-get") == "/admin?state=ok"
+    assert (now.get("hx-get"), now.get("hx-trigger")) == ("/admin?state=ok", "every 2s")
     assert "1,204" in texts(part, "#now")[0]
     assert not part.cssselect("table")
     assert len(answer.content) < 1000
     known["site"] = SourceState("site")
     answer = administration.browser().ask("GET", "/admin", headers=headers)
     (now,) = fragment_fromstring(answer.text, create_parent=True).cssselect("#now")
-    assert now.get("hx-get") is None, "it stops to ask"
+    assert now.get("hx-trigger") == "every 10s", "it notices the next crawl"
     answer = administration.browser(None).ask("GET", "/admin?state=ok", headers=headers)
     assert answer.headers["HX-Redirect"] == "/login?next=%2Fadmin%3Fstate%3Dok"
 

@@ -336,12 +336,14 @@ def test_a_source_is_added_by_its_url_looked_at_saved_and_crawled(enter: Enter, 
 
 def test_a_damaged_state_fails_its_source_and_no_other(enter: Enter) -> None:
     page = enter().page
-    assert page.locator("tbody tr", has_text="damaged").locator(".condition.failed").count() == 1
+    expect(page.locator("tbody tr", has_text="damaged").locator(".condition.failed")).to_have_count(1)
     page.click("tbody a:text-is('damaged')")
-    assert page.locator(".condition.failed").count() == 1
+    page.wait_for_url("**/damaged")
+    expect(page.locator(".condition.failed")).to_have_count(1)
     page.go_back()
     page.click("tbody a:text-is('docs')")
-    assert page.locator(".condition.failed").count() == 0
+    page.wait_for_url("**/docs")
+    expect(page.locator(".condition.failed")).to_have_count(0)
 
 
 def test_what_a_role_may_not_do_is_not_offered_and_refused_with_the_way_back(enter: Enter) -> None:
