@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
@@ -13,7 +14,12 @@ import pytest
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.destination_queue import FIRST_RETRY_SECONDS, DestinationQueue, Indexer
+from ultracrawl.index.writing.destination_queue import (
+    FIRST_RETRY_SECONDS,
+    LONGEST_RETRY_SECONDS,
+    DestinationQueue,
+    Indexer,
+)
 from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder
 from ultracrawl.index.writing.pause_switch import EVERYTHING, PauseSwitch
 from ultracrawl.index.writing.process import IndexProcess
@@ -86,6 +92,32 @@ def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_
     settle(destination)
     assert indexer.applied == ["0000000001", "0000000002", "0000000003"]
     assert (len(destination.waiting), destination.size, destination.problem) == (0, 0, "")
+
+
+def test_an_index_that_was_down_for_long_gets_its_segments_within_a_minute(tmp_path: Path) -> None:
+    now, tried, indexer = [0.0], list[float](), Moody(failures=10**6)
+    submit = indexer.submit
+
+    def noted(path: Path) -> None:
+        tried.append(now[0])
+        submit(path)
+
+    indexer.submit = noted  # type: ignore[method-assign]
+    destination = DestinationQueue(tmp_path, cast(Indexer, indexer), clock=lambda: now[0])
+    destination.add(fill(DocumentCache(tmp_path), 1))
+    while now[0] < 5 * 3600:
+        now[0] += 1
+        settle(destination, 1)
+    pauses = [after - before for before, after in pairwise(tried)]
+    assert min(pauses) >= FIRST_RETRY_SECONDS
+    assert max(pauses) <= LONGEST_RETRY_SECONDS + 1, "it is asked every second"
+    assert LONGEST_RETRY_SECONDS <= 60
+    indexer._failures, released = 0, now[0]  # a disk was made free, a block taken away
+    while not indexer.applied:
+        now[0] += 1
+        settle(destination, 1)
+    assert now[0] - released <= LONGEST_RETRY_SECONDS + 1
+    assert (destination.waiting, destination.problem) == ((), "")
 
 
 def test_an_index_that_failed_can_be_tried_at_once(tmp_path: Path) -> None:

@@ -174,9 +174,9 @@ def test_who_is_at_work_says_so_again(
     monkeypatch.setattr(aliases, "_RENEWED_SECONDS", 0.0)
     renew = NewIndex.renew
 
-    def renewed(self: NewIndex) -> None:
+    def renewed(self: NewIndex, *, at_once: bool = False) -> None:
         make_older(options, self.name, ABANDONED_SECONDS + 60)
-        renew(self)
+        renew(self, at_once=at_once)
         Alias(Servers(options), options).remove_abandoned()
 
     monkeypatch.setattr(NewIndex, "renew", renewed)

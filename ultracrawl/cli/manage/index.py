@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
@@ -114,12 +115,15 @@ def check(name: str, project: Project, as_json: bool) -> None:
 def optimise(name: str, project: Project, as_json: bool) -> None:
     """Merge all segments into one and free the space of deleted documents.
 
+    If the index is on servers, a line on standard error says every 15 seconds how many segments are left; if you end
+    the command, they go on.
+
     \b
     Example:
       ultracrawl index optimise
     """  # noqa: D301 - as above
     before, started = _facts(project, name), time.monotonic()
-    with closing(open_index(project, name)) as index:
+    with closing(open_index(project, name)) as index, _shown_progress():
         index.optimise()
     _print_result(
         "optimised", before, _facts(project, name), time.monotonic() - started, Repair(), as_json=as_json
@@ -190,6 +194,30 @@ def _print_sources(project: Project, counts: Mapping[str, int], *, only_left_ove
             click.echo(f"  {count:>9,}  {source} (left over: {advice})")
         elif not only_left_over:
             click.echo(f"  {count:>9,}  {source}")
+
+
+class _Progress(logging.Handler):
+    """Prints what the engine says about its work."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the message of a record (`logging.Handler`)."""
+        click.echo(record.getMessage(), err=True)
+
+
+@contextmanager
+def _shown_progress() -> Iterator[None]:
+    """Print what the engine says about its work on standard error."""
+    engines, handler = logging.getLogger("ultracrawl.index"), _Progress(logging.INFO)
+    level, is_passed_on = engines.level, engines.propagate
+    engines.addHandler(handler)
+    engines.setLevel(logging.INFO)
+    engines.propagate = False  # it is printed once
+    try:
+        yield
+    finally:
+        engines.removeHandler(handler)
+        engines.setLevel(level)
+        engines.propagate = is_passed_on
 
 
 def _count_if_readable(index: IndexEngine) -> int:

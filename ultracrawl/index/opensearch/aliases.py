@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 ABANDONED_SECONDS = 900
 """Seconds without work after which an index that was being filled counts as left behind."""
+_WRITE = "write"
+"""The block of an index that another one is about to replace."""
 _RENEWED_SECONDS = 60.0
 """Seconds after which the process that fills an index says again that it is at work."""
 
@@ -54,6 +56,8 @@ class NewIndex:
         self._marks = {**marks(attributes), "alias": servers.name}
         self._renewed = time.monotonic()
         self.name = name
+        self.blocked = ""
+        """The index that it is about to replace, and that takes no changes meanwhile."""
 
     @property
     def alias(self) -> str:
@@ -62,11 +66,11 @@ class NewIndex:
 
     def marked(self) -> dict[str, Json]:
         """Return what its `_meta` says now."""
-        return {**self._marks, "renewed": time_of(self._servers)}
+        return {**self._marks, "renewed": time_of(self._servers), "blocked": self.blocked}
 
-    def renew(self) -> None:
+    def renew(self, *, at_once: bool = False) -> None:
         """Say that its process is at work, if it did not just say so. Raises `StatusError` if it was removed."""
-        if time.monotonic() - self._renewed >= _RENEWED_SECONDS:
+        if at_once or time.monotonic() - self._renewed >= _RENEWED_SECONDS:
             self._servers.ask("PUT", f"/{self.name}/_mapping", {"_meta": {MARK: self.marked()}})
             self._renewed = time.monotonic()
 
@@ -154,6 +158,9 @@ class Alias:
         except BaseException:
             with suppress(IndexStoreError):
                 self._remove(made.name)
+            if made.blocked:
+                with suppress(IndexStoreError):
+                    self._unblock(made)
             raise
 
     def _create(
@@ -172,22 +179,30 @@ class Alias:
 
     def remove_abandoned(self) -> None:
         """Remove the indexes of this alias that were being filled by processes that have not been at work for long."""
-        name = self._servers.name
         with suppress(StatusError):  # who may not see them cannot remove them
-            found = self._servers.find("GET", f"/{name}-*", filter_path="*.aliases,*.mappings._meta") or {}
-            renewed: dict[str, int] = {}
-            for index, one in found.items():
-                known = one.get("mappings", {}).get("_meta", {}).get(MARK, {})
-                is_named = re.fullmatch(re.escape(name) + r"-\d+-\d+", index) is not None
-                is_unused = set(one.get("aliases", ())) <= {filled_alias(index)}
-                if is_named and is_unused and known.get("alias") == name and known.get("renewed"):
-                    renewed[index] = int(known["renewed"])
-            latest = time_of(self._servers) - ABANDONED_SECONDS if renewed else 0
-            for index in (one for one, at in renewed.items() if at < latest):
+            for index in self._filled(abandoned=True):
                 logger.info(
                     "%s: %s is removed, which a killed process left behind", self._servers.where, index
                 )
                 self._remove(index)
+
+    def _filled(self, *, abandoned: bool) -> dict[str, Mapping[str, Json]]:
+        """Return the marks of the indexes that processes are filling, or (`abandoned`) were filling long ago."""
+        name = self._servers.name
+        found = self._servers.find("GET", f"/{name}-*", filter_path="*.aliases,*.mappings._meta") or {}
+        marked: dict[str, Mapping[str, Json]] = {}
+        for index, one in found.items():
+            known = one.get("mappings", {}).get("_meta", {}).get(MARK, {})
+            is_named = re.fullmatch(re.escape(name) + r"-\d+-\d+", index) is not None
+            is_unused = set(one.get("aliases", ())) <= {filled_alias(index)}
+            if is_named and is_unused and known.get("alias") == name and known.get("renewed"):
+                marked[index] = known
+        latest = time_of(self._servers) - ABANDONED_SECONDS if marked else 0
+        return {
+            index: known
+            for index, known in marked.items()
+            if (int(str(known["renewed"])) < latest) is abandoned
+        }
 
     def _remove(self, index: str) -> None:
         """Remove an index that was being filled, unless it has taken the place of another one meanwhile."""
@@ -216,8 +231,12 @@ class Alias:
     def turn(self, new: NewIndex, former: CurrentIndex) -> None:
         """Let the alias name a filled index, and delete the former one, in one step.
 
-        Raises `StatusError` if one of them is gone.
+        Raises `StatusError` if one of them is gone, and `IndexStoreError` if somebody wrote to the former one since it
+        was blocked, or may have.
         """
+        if new.blocked and _WRITE not in self.blocks(former):
+            why = "others have written to it while it was being replaced"
+            raise IndexStoreError(f"{self._servers.where}: {why}; begin anew")
         actions: list[Json] = [
             {"remove": {"index": new.name, "alias": new.alias, "must_exist": True}},
             {"add": {"index": new.name, "alias": self._servers.name}},
@@ -226,17 +245,22 @@ class Alias:
         self._servers.ask("POST", "/_aliases", {"actions": actions})
         self.forget()
 
-    @contextmanager
-    def blocked(self, index: CurrentIndex) -> Iterator[None]:
-        """Let nobody write to an index; what was being written is in it."""
-        path = f"/{index.name}/_settings"
+    def block(self, index: CurrentIndex, new: NewIndex) -> None:
+        """Let nobody write to an index that another one is about to replace; what was being written is in it.
+
+        `new_index` takes the block away if that fails.
+        """
+        new.blocked = index.name
+        new.renew(at_once=True)  # another one that gives up then leaves the block
         self._servers.ask("PUT", f"/{index.name}/_block/write")
-        try:
-            yield
-        except BaseException:
-            with suppress(IndexStoreError):
-                self._servers.ask("PUT", path, {"index.blocks.write": None})
-            raise
+
+    def _unblock(self, new: NewIndex) -> None:
+        """Let others write again to the index that was not replaced, unless another process is about to."""
+        with suppress(StatusError):  # who may not see the others is taken to be alone
+            others = {name: mark for name, mark in self._filled(abandoned=False).items() if name != new.name}
+            if any(mark.get("blocked") == new.blocked for mark in others.values()):
+                return
+        self._servers.ask("PUT", f"/{new.blocked}/_settings", {"index.blocks.write": None})
 
     def refresh(self, name: str) -> None:
         """Let searches find what was written."""

@@ -22,6 +22,7 @@ from ultracrawl.index.engine import (
 from ultracrawl.index.opensearch.aliases import Alias, CurrentIndex
 from ultracrawl.index.opensearch.fields import bulk_lines, key_of, new_document, stored_document
 from ultracrawl.index.opensearch.filling import AT_ONCE, Filling, readable
+from ultracrawl.index.opensearch.merging import merge_segments
 from ultracrawl.index.opensearch.scanning import Scan
 from ultracrawl.index.opensearch.server import Servers
 from ultracrawl.index.stored_fields import UPGRADE_NOTICE
@@ -126,9 +127,10 @@ class OpenSearchIndex:
         return False
 
     def optimise(self) -> None:
-        """See `IndexEngine.optimise`."""
-        if self._alias.current() is not None:
-            self._servers.ask("POST", f"/{self._servers.name}/_forcemerge", max_num_segments=1)
+        """See `IndexEngine.optimise`; it is a task of the servers, which goes on if this process ends."""
+        if (index := self._alias.current()) is not None:
+            merge_segments(self._servers, index.name)
+            self._alias.refresh(index.name)  # searches let go of the former segments
 
     def facts(self) -> IndexFacts:
         """See `IndexEngine.facts`."""
@@ -210,11 +212,11 @@ class OpenSearchIndex:
         with self._alias.new_index(attributes) as made:
             filling = Filling(self._servers, index.name, made, attributes)
             filling.copy()
-            with self._alias.blocked(index):
-                number = filling.catch_up()
-                if not number and self.count():
-                    raise IndexDamagedError(f"{self._servers.where} has no document that can be read")
-                self._alias.turn(made, index)
+            self._alias.block(index, made)
+            number = filling.catch_up()
+            if not number and self.count():
+                raise IndexDamagedError(f"{self._servers.where} has no document that can be read")
+            self._alias.turn(made, index)
         return number
 
     def _with_anchors(self, changes: Mapping[str, Change]) -> dict[str, Change]:

@@ -114,6 +114,15 @@ class Servers:
         """Return the time in seconds, by a clock that is never set back."""
         return self._clock()
 
+    def pause(self, seconds: float) -> None:
+        """Wait before the next request."""
+        self._sleep(seconds)
+
+    @property
+    def patience(self) -> float:
+        """Seconds for which servers that are busy or gone are asked again (the option `retry`)."""
+        return self._seconds("retry")
+
     def ask_patiently(
         self, method: str, path: str, body: object, *, until: float, **parameters: Json
     ) -> Answer:
@@ -144,7 +153,7 @@ class Servers:
         except exceptions.ConnectionError as error:  # without a status; a timeout, too
             raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
         except exceptions.TransportError as error:
-            message = f"{self.where} answers {error.status_code}: {_reason(error.info)}"
+            message = f"{self.where} answers {error.status_code}: {reason_of(error.info)}"
             raise StatusError(message, int(error.status_code), _kind(error.info)) from None
         except exceptions.OpenSearchException as error:
             raise IndexStoreError(f"{self.where} cannot be used: {type(error).__name__}") from None
@@ -187,7 +196,7 @@ class Servers:
         `IndexStoreError` if documents are refused for longer than the option `retry`, and at once if the server asks
         for a longer pause, or if the index is blocked: a full disk is not freed in a minute.
         """
-        deadline, pause = self._clock() + self._seconds("retry"), _FIRST_PAUSE
+        deadline, pause = self._clock() + self.patience, _FIRST_PAUSE
         self._wait(self._not_before - self._clock(), deadline, "it asked for a longer pause (Retry-After)")
         while pieces:
             taken, size = 0, 0
@@ -229,15 +238,15 @@ class Servers:
                 continue  # a change of a higher version was earlier: this one is done
             if _kind(result) == _BLOCK and _REPLACED not in str(result):
                 raise IndexStoreError(
-                    f"{self.where} takes no changes: {_reason(result)}{self._fullest_disk()}"
+                    f"{self.where} takes no changes: {reason_of(result)}{self._fullest_disk()}"
                 )
             if _kind(result) == _MISSING:
-                raise IndexStoreError(f"{self.where} was removed meanwhile: {_reason(result)}")
+                raise IndexStoreError(f"{self.where} was removed meanwhile: {reason_of(result)}")
             if result["status"] in _BUSY or _REPLACED in str(result):
                 refused.append(piece)
-                reason = _reason(result)
+                reason = reason_of(result)
             elif "error" in result:
-                logger.warning("%s does not take a document: %s", self.where, _reason(result))
+                logger.warning("%s does not take a document: %s", self.where, reason_of(result))
         return refused, reason
 
     def _fullest_disk(self) -> str:
@@ -274,7 +283,7 @@ def _kind(info: object) -> str:
     return str(error.get("type", "")) if isinstance(error, Mapping) else ""
 
 
-def _reason(info: object) -> str:
+def reason_of(info: object) -> str:
     """Return why the server refused something, in one line."""
     error = info.get("error", info) if isinstance(info, Mapping) else info
     if isinstance(error, Mapping):

@@ -31,7 +31,8 @@ class Indexer(Protocol):
 
 FIRST_RETRY_SECONDS = 15.0
 """Seconds until a failed delivery is retried; doubled after each further failure."""
-LONGEST_RETRY_SECONDS = 600.0
+LONGEST_RETRY_SECONDS = 60.0
+"""What has changed at the destination, as a disk that was made free, is seen within a minute."""
 PROBLEM_FILE = "problem.txt"
 """The file of a folder with the last error of its index."""
 
