@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -18,6 +19,8 @@ from support.postgresql import restartable_postgresql
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import CauseCode, RemovalReason, ScheduleStatus, UrlOutcome
+from ultracrawl.run.writing.source_writer import idle_writer
+from ultracrawl.sources import load_project, require
 from ultracrawl.stores import QueueEntry
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.leases import LEASE_SECONDS
@@ -345,6 +348,57 @@ def test_each_member_of_an_enum_has_a_number() -> None:
     assert codes.CAUSE_NUMBERS.keys() | {CauseCode.NONE} == set(CauseCode)
     assert codes.REMOVAL_NUMBERS.keys() == set(RemovalReason)
     assert codes.PURPOSE_NUMBERS.keys() == set(Retained)
+
+
+def test_an_epoch_is_higher_than_all_before_in_the_project_whatever_the_clocks_say(
+    options: dict[str, str],
+) -> None:
+    engine = PostgresEngine(options)
+    with closing(engine.open_store(HERE, "s")) as one, closing(engine.open_store(HERE, "t")) as other:
+        first = one.next_epoch()
+        assert abs(first - time.time()) < 3600, "the seconds of the server"
+        ask(options, "UPDATE epoch SET last = last + 1000")  # its clock was set back since
+        later = [other.next_epoch(), one.next_epoch(), other.next_epoch()]
+    assert later == [first + 1001, first + 1002, first + 1003]
+    with closing(engine.open_store(HERE, "s")) as again:
+        assert again.next_epoch() == first + 1004
+
+
+def test_who_lost_its_source_gets_no_epoch(options: dict[str, str]) -> None:
+    with closing(PostgresEngine(options).open_store(HERE, "s")) as store:
+        last = store.next_epoch()
+        ask(options, "UPDATE part SET token = gen_random_uuid()")
+        with pytest.raises(StateError):
+            store.next_epoch()
+    assert ask(options, "SELECT last FROM epoch") == [(last,)]
+
+
+def test_writers_on_several_machines_have_epochs_in_the_order_in_which_they_began(
+    options: dict[str, str], tmp_path: Path
+) -> None:
+    source = {"start_urls": ["http://birds.example/"]}
+    epochs = []
+    for machine in ("a", "b", "a"):  # each has a document cache of its own
+        folder = tmp_path / machine
+        folder.mkdir(exist_ok=True)
+        state = {"engine": "postgresql", "url": options["url"], "schema_name": options["schema"]}
+        (folder / "ultracrawl.yaml").write_text(json.dumps({"state": state, "sources": {"birds": source}}))
+        project = require(load_project(folder / "ultracrawl.yaml"))
+        with (
+            closing(PostgresEngine(options).open_store(HERE, "birds")) as store,
+            idle_writer(project, project.sources["birds"], store, pauses=False) as (writer, _),
+        ):
+            writer.delete(1, "http://birds.example/1")
+            epochs += [path.name.partition("-")[0] for path in (folder / "var").rglob("*.open")]
+    assert len(set(epochs)) == 3
+    assert epochs == sorted(epochs)
+
+
+def test_tables_of_an_earlier_version_are_brought_up_to_date(options: dict[str, str]) -> None:
+    ask(options, "DROP TABLE epoch")
+    ask(options, "UPDATE version SET number = 1")
+    with closing(PostgresEngine(options).open_store(HERE, "s")) as store:
+        assert store.next_epoch() > 0
 
 
 def test_another_version_of_the_tables_is_refused(options: dict[str, str]) -> None:

@@ -27,10 +27,13 @@ def cache_folder(project: Project, source: str) -> Path:
     return project.cache.path / source
 
 
-def open_cache(project: Project, source: str) -> DocumentCache:
-    """Open the document cache of a source, whose lock the caller holds; each time a new epoch begins."""
+def open_cache(project: Project, source: str, epoch: int = 0) -> DocumentCache:
+    """Open the document cache of a source, whose lock the caller holds; each time a new epoch begins.
+
+    It is that of a store which several machines share (`Store.next_epoch`), or, if that is 0, one of this machine.
+    """
     folder = cache_folder(project, source)
-    return DocumentCache(folder, project.cache.size, next_epoch(project.cache.path))
+    return DocumentCache(folder, project.cache.size, epoch or next_epoch(project.cache.path))
 
 
 def pause_switch(project: Project, source: str) -> PauseSwitch:

@@ -118,6 +118,14 @@ class Store(Protocol):
 
     # ---- the unit of work
 
+    def next_epoch(self) -> int:
+        """Return a number that is higher than all that were given before in the project; it is durable.
+
+        Only the writer of the source gets one; by it an index tells its changes from those of an earlier writer that
+        arrive later. It is at least the seconds of the clock of the store. 0: the store is of one machine, whose
+        document caches give one.
+        """
+
     def flush(self) -> None:
         """Make everything written so far durable, in one transaction."""
 

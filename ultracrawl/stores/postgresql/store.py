@@ -31,6 +31,7 @@ _UPDATE_RUN = (
 _PUT_LISTINGS = """
     INSERT INTO listing (source, part, run, state) SELECT {ids}, * FROM unnest(%s::int[], %s::text[])
     ON CONFLICT (source, part, run) DO UPDATE SET state = excluded.state"""
+_NEXT_EPOCH = b"UPDATE epoch SET last = greatest(last + 1, floor(moment())::bigint) RETURNING last"
 MAX_LISTINGS = 100
 """Number of runs whose listing state is kept."""
 _KEPT_LINKS = (
@@ -160,6 +161,11 @@ class PostgresStore:
         self._database.write(lambda db: db.execute(self._sql("DELETE FROM listing WHERE {own}")))
 
     # ---- the unit of work
+
+    def next_epoch(self) -> int:
+        """Return a number that is higher than all that were given before in the schema. Raises `StateError`."""
+        rows = self._database.write(lambda db: db.execute(_NEXT_EPOCH).fetchall())
+        return int(rows[0][0])
 
     @property
     def unflushed(self) -> int:

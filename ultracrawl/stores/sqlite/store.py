@@ -139,6 +139,10 @@ class SqliteStore:
 
     # ---- the unit of work
 
+    def next_epoch(self) -> int:
+        """Return 0: who has the lock of the source is on this machine, as are the document caches of the project."""
+        return 0
+
     @property
     def unflushed(self) -> int:
         """The number of unflushed writes."""

@@ -12,7 +12,7 @@ from ultracrawl.errors import StateError
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 """The tables."""
-VERSION = 3
+VERSION = 4
 """The version of `SCHEMA`, which is stored beside its tables."""
 MIGRATIONS: Mapping[int, str] = {
     2: """
@@ -35,6 +35,7 @@ MIGRATIONS: Mapping[int, str] = {
             until double precision NOT NULL DEFAULT 0,
             PRIMARY KEY (kind, source, name)
         ) WITH (fillfactor = 50)""",
+    4: "CREATE TABLE epoch (last bigint NOT NULL); INSERT INTO epoch (last) VALUES (0)",
 }
 """The statements that make a version, by its number, from the one before it."""
 _LOCK = 0x756C_7472_6163_7261

@@ -268,6 +268,10 @@ CREATE TABLE crawl (
     pid integer NOT NULL,
     until double precision NOT NULL
 ) WITH (fillfactor = 50);
+-- The number of the last writer of an index: each writer of a source takes the next one, so that no index takes what an
+-- earlier one sent for newer.
+CREATE TABLE epoch (last bigint NOT NULL);
+INSERT INTO epoch (last) VALUES (0);
 CREATE TABLE site (
     site text COLLATE "C" PRIMARY KEY,
     next_at double precision NOT NULL DEFAULT 0,
