@@ -33,6 +33,7 @@ from ultracrawl.stores.port.schedule_store import (
 )
 from ultracrawl.stores.postgresql import codes
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
+from ultracrawl.stores.postgresql.access.pool import pool_of
 from ultracrawl.stores.postgresql.engine import PostgresEngine
 from ultracrawl.stores.postgresql.store import PostgresStore
 
@@ -395,10 +396,18 @@ def test_writers_on_several_machines_have_epochs_in_the_order_in_which_they_bega
 
 
 def test_tables_of_an_earlier_version_are_brought_up_to_date(options: dict[str, str]) -> None:
-    ask(options, "DROP TABLE epoch")
+    engine = PostgresEngine(options)
+    engine.open_store(HERE, "s").close()
+    pool_of.cache_clear()  # what a new process knows
+    ask(options, "DROP TABLE node, taken, note, epoch")
     ask(options, "UPDATE version SET number = 1")
-    with closing(PostgresEngine(options).open_store(HERE, "s")) as store:
+    engine = PostgresEngine(options)
+    assert engine.stored_sources(HERE) == ["s"], "a crawl looks for its source before it opens the store"
+    with closing(engine.open_store(HERE, "s")) as store:
         assert store.next_epoch() > 0
+    assert engine.open_notes(HERE, "s").read("status") is None
+    with closing(engine.open_nodes(HERE, read_only=True)) as nodes:
+        assert nodes.nodes() == []
 
 
 def test_another_version_of_the_tables_is_refused(options: dict[str, str]) -> None:

@@ -91,11 +91,11 @@ class PostgresEngine:
 
     def has_store(self, folder: Path, source: str) -> bool:
         """Return whether a source has rows."""
-        return bool(self._pool.read(b"SELECT 1 FROM source WHERE name = %s", source))
+        return bool(self._pool.read_sources(b"WHERE name = %s", source))
 
     def stored_sources(self, folder: Path) -> list[str]:
         """Return the sources that have rows."""
-        return [name for (name,) in self._pool.read(b"SELECT name FROM source ORDER BY name")]
+        return self._pool.read_sources(b"ORDER BY name")
 
     def remove_store(self, folder: Path, source: str) -> None:
         """Delete the rows of a source."""

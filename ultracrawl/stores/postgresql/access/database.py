@@ -51,10 +51,10 @@ class Database:
         with self._translated():
             require_schema(self._db, self._address.schema)
 
-    def has_schema(self) -> bool:
-        """Return whether the tables exist; needs no right to create."""
+    def has_schema(self, *, earlier: bool = False) -> bool:
+        """Return whether the tables exist, maybe in an `earlier` version; needs no right to create."""
         with self._translated():
-            return has_schema(self._db, self._address.schema)
+            return has_schema(self._db, self._address.schema, earlier=earlier)
 
     # ---- reading
 

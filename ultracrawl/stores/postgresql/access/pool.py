@@ -44,6 +44,13 @@ class ConnectionPool:
         with self.connection() as database:
             return database.read(query, *values) if self.has_tables(database) else []
 
+    def read_sources(self, condition: Query, *values: object) -> list[str]:
+        """Return names of sources in order; an earlier version has their table, too, so that a crawl finds it."""
+        with self.connection() as database:
+            if not self._has_tables and not database.has_schema(earlier=True):
+                return []
+            return [name for (name,) in database.read(b"SELECT name FROM source " + condition, *values)]
+
     def has_tables(self, database: Database) -> bool:
         """Return whether the tables exist; once they do, without a request."""
         self._has_tables = self._has_tables or database.has_schema()

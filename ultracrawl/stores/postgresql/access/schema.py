@@ -60,11 +60,14 @@ def require_schema(db: psycopg.Connection, schema: str) -> None:
         db.execute("UPDATE version SET number = %s", [VERSION])
 
 
-def has_schema(db: psycopg.Connection, schema: str) -> bool:
-    """Return whether the tables exist in this version. Raises `StateError` if they are of another one."""
+def has_schema(db: psycopg.Connection, schema: str, *, earlier: bool = False) -> bool:
+    """Return whether the tables exist in this version, or in an `earlier` one.
+
+    Raises `StateError` if they are of another one.
+    """
     version = _stored_version(db, schema)
     _refuse_newer(version)
-    if version and version < VERSION:
+    if version and version < VERSION and not earlier:
         raise StateError(
             f"the schema {schema!r} was written by an earlier version ({version}, here {VERSION}); "
             "the next crawl brings it up to date"
