@@ -55,9 +55,11 @@ ARGUMENTS = {
 NEEDED = {
     "--days": "mon",
     "--key": "password.key",
+    "--name": "a",
     "--role": "reader",
     "--start": "03:00 am",
     "--string": "x",
+    "--to": "var/copy",
     "--type": "lov",
     "--warc": "new.warc",
 }
@@ -87,6 +89,7 @@ ANY_TEXT = {
     ("search", "--language"),
     ("search", "--principal"),  # principals are defined elsewhere
     ("stats", "--plot"),  # the name of a file
+    ("store copy", "--to"),  # the name of a folder
     ("token create", "--principal"),
     ("user add", "--principal"),
 }

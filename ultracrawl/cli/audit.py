@@ -18,8 +18,8 @@ _CHANGING = frozenset({
     "approve", "approve-changes", "approve-deletions", "backup", "feeding pause", "feeding resume",
     "index optimise", "index rebuild", "load-metadata", "node drain", "node remove",
     "pause", "remove", "rename", "restore", "resume",
-    "schedule disable", "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop", "submit",
-    "token create", "token revoke", "user add", "user password", "user remove",
+    "schedule disable", "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop",
+    "store copy", "submit", "token create", "token revoke", "user add", "user password", "user remove",
 })  # fmt: skip
 """Verbs that are recorded when they end."""
 _LONG = frozenset({"crawl", "node run", "reindex", "serve"})

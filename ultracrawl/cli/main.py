@@ -73,6 +73,7 @@ VERBS = {
     "stats": Verb("look.stats", "Show the numbers of the latest runs of a source."),
     "status": Verb("look.status", "Show what each source holds, and how its last run went."),
     "stop": Verb("crawl.steering", "End running crawls cleanly.", "stop"),
+    "store": Verb("store", "Copy the state between SQLite and PostgreSQL."),
     "submit": Verb("manage.submit", "Have the next crawl fetch a URL."),
     "token": Verb("serve.token", "Make and revoke tokens for the API."),
     "urls": Verb("look.urls", "List every known URL with its latest outcome."),
@@ -85,7 +86,7 @@ GROUPS = {
     "Search": "search queries check-answers lists",
     "Look": "status stats urls explain queue screened probe",
     "Define": "init lint schema startproject secret load-metadata changelog",
-    "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore",
+    "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore store",
     "Serve": "serve node schedule user token notices",
     "Other crawlers' files": "convert",
 }

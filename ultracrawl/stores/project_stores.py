@@ -23,6 +23,7 @@ from ultracrawl.stores.port.node_store import NodeStore
 from ultracrawl.stores.port.notes import Notes, NotesOf
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.sqlite.answers.response_blocks import BlockStore
+from ultracrawl.stores.unfinished_copy import require_whole
 from ultracrawl.system.plugins import STORES
 
 
@@ -127,10 +128,12 @@ def remove_state(project: Project, source: str) -> None:
 
 
 def open_state(project: Project, source: str, *, read_only: bool = False, renew: bool = False) -> Store:
-    """Open the store of one source. Raises `UserError`, `StateError`.
+    """Open the store of one source. Raises `UserError`, and `StateError`, as for an unfinished copy that is written to.
 
     With `renew`, a damaged store is set aside and a new one created.
     """
+    if not read_only:
+        require_whole(service_notes(project), project.state.engine)
     return _engine(project).open_store(project.state.path, source, read_only=read_only, renew=renew)
 
 

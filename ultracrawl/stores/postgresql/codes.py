@@ -138,6 +138,7 @@ PURPOSE_NUMBERS = {Retained(value): number for number, value in enumerate(_PURPO
 """The number of each reason for which a document is retained."""
 
 _outcomes, _causes, _removals = list(OUTCOME_NUMBERS), list(CAUSE_NUMBERS), list(REMOVAL_NUMBERS)
+_purposes = list(PURPOSE_NUMBERS)
 
 
 def outcome_of(number: int) -> UrlOutcome:
@@ -162,6 +163,14 @@ def removal_of(number: int) -> RemovalReason:
         return _removals[number]
     except IndexError:
         raise unknown_number("reason", number) from None
+
+
+def purpose_of(number: int) -> Retained:
+    """Return the reason for which a document is retained. Raises `StateError` if a newer version wrote it."""
+    try:
+        return _purposes[number]
+    except IndexError:
+        raise unknown_number("purpose", number) from None
 
 
 def unknown_number(what: str, number: object) -> StateError:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 
 from ultracrawl.errors import MissingExtraError, StateError, UserError
@@ -23,6 +23,8 @@ from ultracrawl.stores.postgresql.shared.notes import PostgresNotes
 from ultracrawl.stores.postgresql.shared.schedule_store import PostgresScheduleStore
 from ultracrawl.stores.postgresql.shared.site_store import PostgresSiteStore
 from ultracrawl.stores.postgresql.store import PostgresStore
+from ultracrawl.stores.postgresql.transfer.exporting import PostgresExport, export_schema
+from ultracrawl.stores.postgresql.transfer.importing import PostgresImport, import_schema
 
 _FLUSH_NO = b"SELECT source, flush_no FROM source JOIN part USING (source) WHERE name = %s"
 _NOTING = b"SELECT source FROM note WHERE kind = 'source' AND name = %s ORDER BY source"
@@ -32,7 +34,7 @@ _TABLES_OF_SOURCE = """
 
 
 class PostgresEngine:
-    """Keeps the stores of a project in a schema; see `StoreEngine`, `NamedStoreEngine` and `NodeEngine`.
+    """Keeps the stores of a project in a schema; see `StoreEngine`, `NamedStoreEngine`, `TransferEngine`, `NodeEngine`.
 
     The folder of the state has what people load into it: lists, boosts, users.
     """
@@ -126,6 +128,25 @@ class PostgresEngine:
             raise StateError(f"the state has a source {new!r} already")
         with self._pool.connection() as database:
             database.read(b"UPDATE source SET name = %s WHERE name = %s", new, source)
+
+    # ---- copying
+
+    @contextmanager
+    def exporting(self, folder: Path) -> Iterator[PostgresExport]:
+        """Hold all sources, and read the schema."""
+        with (
+            closing(self._shared(read_only=False)) as leases,
+            export_schema(self._pool.address, leases) as rows,
+        ):
+            yield rows
+
+    @contextmanager
+    def importing(self, folder: Path, sources: Sequence[str]) -> Iterator[PostgresImport]:
+        """Add sources, and hold them."""
+        with closing(self._shared(read_only=False)) as database, import_schema(database, sources) as rows:
+            yield rows
+
+    # ---- notes
 
     def noting_sources(self, folder: Path, name: str) -> list[str]:
         """Return the sources that have a note of this name."""

@@ -45,20 +45,25 @@ _TYPES: Mapping[str, str] = {
     "language": "text",
 }
 _STORED = tuple(_TYPES)[3:]
-_COLUMNS = ", ".join(_TYPES)
 _ARRAYS = ", ".join(f"%s::{kind}[]" for kind in _TYPES.values())
 _SET = ", ".join(f"{name} = excluded.{name}" for name in _STORED[1:])  # the URL of a key never changes
 
-READ = f"""
-    SELECT u.key, {", ".join(f"u.{name}" for name in _STORED)},
-    s.key IS NOT NULL, p.key IS NOT NULL, h.key IS NOT NULL, m.reason, m.cause FROM url u
+READ_COLUMNS = f"""
+    u.key, {", ".join(f"u.{name}" for name in _STORED)},
+    s.key IS NOT NULL, p.key IS NOT NULL, h.key IS NOT NULL, m.reason, m.cause"""
+"""The columns that `record_of` takes."""
+READ_JOINS = f"""
     LEFT JOIN submitted s ON {{s}} AND s.key = u.key
     LEFT JOIN retained p ON {{p}} AND p.purpose = {PURPOSE_NUMBERS[Retained.APPROVAL]} AND p.key = u.key
     LEFT JOIN retained h ON {{h}} AND h.purpose = {PURPOSE_NUMBERS[Retained.CHANGE]} AND h.key = u.key
-    LEFT JOIN removal m ON {{m}} AND m.key = u.key WHERE {{u}}"""  # noqa: S608 - constant names
+    LEFT JOIN removal m ON {{m}} AND m.key = u.key WHERE {{u}}"""
+"""The tables in which they are, beside `url u`, about one source."""
+READ = f"SELECT {READ_COLUMNS} FROM url u {READ_JOINS}"  # noqa: S608 - constant names
 """The beginning of a query whose rows `record_of` takes, about one source."""
+COLUMNS = ", ".join(_TYPES)
+"""The columns of table `url` that `row_of` returns."""
 UPSERT = f"""
-    INSERT INTO url (source, part, {_COLUMNS}) SELECT {{ids}}, * FROM unnest({_ARRAYS})
+    INSERT INTO url (source, part, {COLUMNS}) SELECT {{ids}}, * FROM unnest({_ARRAYS})
     ON CONFLICT (source, part, key) DO UPDATE SET {_SET}"""  # noqa: S608 - constant names
 """Inserts or updates rows; takes the columns of `row_of`."""
 

@@ -251,7 +251,7 @@ class PostgresRecords(PostgresContents):
         if not self._has_display_urls:
             return []
         query = "SELECT key FROM shown WHERE {own} AND display_hash = %s"
-        stored = (key for (key,) in self._read(query, _hash(url)))
+        stored = (key for (key,) in self._read(query, text_hash(url)))
         records = self.get_records(sorted(self._display_urls.get(url, set()).union(stored)))
         return [records[key] for key in sorted(records) if records[key].display_url == url]
 
@@ -271,7 +271,7 @@ class PostgresRecords(PostgresContents):
         query = f"""
             {READ} AND u.outcome = {_REDIRECTED} AND u.subject = %s
             AND u.key IN (SELECT c.key FROM redirected c WHERE {{c}} AND c.target_hash = %s) ORDER BY u.number"""  # noqa: S608 - constants
-        return [record_of(row, self._source) for row in self._read(query, url, _hash(url))]
+        return [record_of(row, self._source) for row in self._read(query, url, text_hash(url))]
 
     # ---- scans
 
@@ -363,9 +363,9 @@ class PostgresRecords(PostgresContents):
         )
         shown = {key: e.display_url for key, (e, _) in self._discovered.items() if key not in written}
         shown |= {key: r.display_url for key, r in written.items()}
-        run_for(db, self._sql(_PUT_SHOWN), [(_hash(url), key) for key, url in shown.items() if url])
+        run_for(db, self._sql(_PUT_SHOWN), [(text_hash(url), key) for key, url in shown.items() if url])
         redirected = [
-            (_hash(r.cause.subject), key)
+            (text_hash(r.cause.subject), key)
             for key, r in written.items()
             if r.outcome is UrlOutcome.REDIRECTED and r.cause.subject
         ]
@@ -400,7 +400,8 @@ def _unvisited(source: str, entry: QueueEntry, now: float) -> UrlRecord:
     return UrlRecord(entry.url, source, depth=entry.depth, display_url=shown, first_seen=now, hops=entry.hops)
 
 
-def _hash(url: str) -> int:
+def text_hash(url: str) -> int:
+    """Return the hash by which URLs are found in narrow tables: 64 bits, signed."""
     return xxh3_64_intdigest(url.encode(errors="replace")) - (1 << 63)
 
 

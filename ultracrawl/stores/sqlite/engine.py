@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import IO
 
@@ -12,10 +13,11 @@ from ultracrawl.stores.sqlite.database import COMPANIONS, MEMORY, checkpoint_fil
 from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
 from ultracrawl.stores.sqlite.shared.site_store import SqliteSiteStore
 from ultracrawl.stores.sqlite.store import SqliteStore
+from ultracrawl.stores.sqlite.transfer import Files, SqliteExport, SqliteImport, export_files, import_files
 
 
 class SqliteEngine:
-    """Keeps each store in a SQLite file of its own; see `StoreEngine` and `NamedStoreEngine`."""
+    """Keeps each store in a SQLite file of its own; see `StoreEngine`, `NamedStoreEngine` and `TransferEngine`."""
 
     def open_store(
         self, folder: Path, source: str, *, read_only: bool = False, renew: bool = False
@@ -25,15 +27,13 @@ class SqliteEngine:
 
     def open_sites(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> SqliteSiteStore:
         """Open the shared store of sites."""
-        # In a folder of its own, so that it does not collide with the file of a source named `sites`.
-        return SqliteSiteStore(folder / "sites" / "sites.sqlite", read_only=read_only, renew=renew)
+        return SqliteSiteStore(self._files(folder).sites, read_only=read_only, renew=renew)
 
     def open_schedules(
         self, folder: Path, *, read_only: bool = False, renew: bool = False
     ) -> SqliteScheduleStore:
         """Open the store of schedules."""
-        file = folder / "schedules" / "schedules.sqlite"
-        return SqliteScheduleStore(file, read_only=read_only, renew=renew)
+        return SqliteScheduleStore(self._files(folder).schedules, read_only=read_only, renew=renew)
 
     def has_store(self, folder: Path, source: str) -> bool:
         """Return whether the file of a source exists."""
@@ -73,6 +73,19 @@ class SqliteEngine:
         checkpoint_file(file)
         with state_errors(file):
             file.rename(self.source_file(folder, new))
+
+    def exporting(self, folder: Path) -> AbstractContextManager[SqliteExport]:
+        """Open all files to be read."""
+        return export_files(self._files(folder, self.stored_sources(folder)))
+
+    def importing(self, folder: Path, sources: Sequence[str]) -> AbstractContextManager[SqliteImport]:
+        """Create the files of sources."""
+        return import_files(self._files(folder, sources))
+
+    def _files(self, folder: Path, sources: Sequence[str] = ()) -> Files:
+        """Return the files; the shared ones have folders of their own, as a source may be named like them."""
+        own = {source: self.source_file(folder, source) for source in sources}
+        return Files(own, folder / "sites" / "sites.sqlite", folder / "schedules" / "schedules.sqlite")
 
     def state_version(self, folder: Path, source: str) -> object | None:
         """Return a value that changes with every write to the store; None if there is no store."""

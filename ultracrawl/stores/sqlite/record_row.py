@@ -8,18 +8,19 @@ from typing import Any
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.stores.sqlite.database import ImpossibleValueError
 
-_COLUMNS = (
+COLUMNS = (
     "url, depth, display_url, status, outcome, cause_code, subject, detail, etag, last_modified, checksum, "
     "indexed, submitted, first_seen, last_fetched, failures, links, removal_code, removal_cause, "
     "fingerprint, preference, sketch, hops, language"
 )
-_NAMES = _COLUMNS.split(", ")
+"""The columns of table `url` that a record fills, as `row_of` returns them from the third value on."""
+_NAMES = COLUMNS.split(", ")
 _CHANGED = ", ".join(f"{name}=excluded.{name}" for name in _NAMES[1:])  # the URL of a key never changes
 
-READ = f"{_COLUMNS}, key IN (SELECT key FROM pending), key IN (SELECT key FROM held)"  # noqa: S608 - constant column names
+READ = f"{COLUMNS}, key IN (SELECT key FROM pending), key IN (SELECT key FROM held)"  # noqa: S608 - constant column names
 """The columns of table `url` that `record_of` expects."""
 UPSERT = f"""
-    INSERT INTO url (key, site, {_COLUMNS}) VALUES (?,?{",?" * len(_NAMES)})
+    INSERT INTO url (key, site, {COLUMNS}) VALUES (?,?{",?" * len(_NAMES)})
     ON CONFLICT (key) DO UPDATE SET {_CHANGED}"""  # noqa: S608 - constant column names
 """Inserts or updates a row; takes the values of `row_of`."""
 REPLACE = f"UPDATE url SET {', '.join(f'{name}=?' for name in _NAMES[1:])} WHERE id=?"  # noqa: S608 - constant names

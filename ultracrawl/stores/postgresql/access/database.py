@@ -28,6 +28,9 @@ _MOST_CONFLICTS = 5
 """How often a transaction is repeated that another one got in the way of."""
 _CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected, errors.LockNotAvailable)
 _STREAMED_ROWS = 2000
+_SNAPSHOT = b"""
+    BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0;
+    SET LOCAL cursor_tuple_fraction = 1"""
 _log = logging.getLogger(__name__)
 
 
@@ -81,6 +84,19 @@ class Database:
         except BaseException:
             cursor.close()
             raise
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Have all reads in the block see one state of the database, however long it lasts; it is not repeated."""
+        with self._translated():
+            self._db.execute(_SNAPSHOT)
+            self._in_transaction = True
+            try:
+                yield
+            finally:
+                self._in_transaction = False
+                with contextlib.suppress(psycopg.Error):
+                    self._db.execute(b"ROLLBACK")
 
     # ---- writing
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 from psycopg import errors
@@ -52,6 +52,12 @@ class _Names(dict[str, str]):
         return f"{alias}.source = {self['source']} AND {alias}.part = {self['part']}"
 
 
+def statements_about(number: int) -> Callable[[str], Query]:
+    """Return a function that completes statements about the source of a number; see `SourceDatabase.sql`."""
+    names = _Names(source=str(number), part="0", ids=f"{number}, 0", own=f"source = {number} AND part = 0")
+    return lru_cache(None)(lambda text: text.format_map(names).encode())
+
+
 class SourceDatabase(Database):
     """The rows of one source; see `Database`. Without `read_only` it is the only writer."""
 
@@ -78,10 +84,7 @@ class SourceDatabase(Database):
             self.close()
             raise
         self._number = number
-        names = _Names(
-            source=str(number), part="0", ids=f"{number}, 0", own=f"source = {number} AND part = 0"
-        )
-        self.sql: Callable[[str], Query] = lru_cache(None)(lambda text: text.format_map(names).encode())
+        self.sql = statements_about(number)
         """Returns a statement about this source: `{own}`, `{alias}` are conditions, `{ids}` the values to insert."""
 
     # ---- opening
@@ -106,15 +109,9 @@ class SourceDatabase(Database):
         return number
 
     def _take(self, db: psycopg.Connection, number: int) -> tuple[int, int]:
-        ((token, machine, process, left, flush_no, numbered),) = db.execute(_HOLDER, [number]).fetchall()
-        if token not in (None, self._token) and left > 0 and not is_over(machine, process):
-            raise UserError(
-                f"the source {self.name!r} is being crawled by another process (process {process.partition('/')[0]}), "
-                f"whose lease lasts {left:.0f} s more; wait until it ends, or stop it"
-            )
-        db.execute(_TAKE, (self._token, *this_process(), LEASE_SECONDS, number))
+        taken = take_part(db, number, self.name, self._token, LEASE_SECONDS)
         self._renewed = time.monotonic()
-        return flush_no, numbered
+        return taken
 
     # ---- writing
 
@@ -194,6 +191,21 @@ class SourceDatabase(Database):
             except psycopg.Error:
                 self.lost = self.lost or "the connection was lost"  # its lease ends by itself
         super().close()
+
+
+def take_part(db: psycopg.Connection, number: int, name: str, token: UUID, seconds: float) -> tuple[int, int]:
+    """Take a source, inside a transaction; returns the number of its last flush, and the highest one of a URL.
+
+    Raises `UserError` if another process may still write to it.
+    """
+    ((held, machine, process, left, flush_no, numbered),) = db.execute(_HOLDER, [number]).fetchall()
+    if held not in (None, token) and left > 0 and not is_over(machine, process):
+        raise UserError(
+            f"the source {name!r} is being crawled by another process (process {process.partition('/')[0]}), "
+            f"whose lease lasts {left:.0f} s more; wait until it ends, or stop it"
+        )
+    db.execute(_TAKE, (token, *this_process(), seconds, number))
+    return flush_no, numbered
 
 
 def rows_as_arrays(rows: Iterable[Sequence[object]], columns: int) -> list[list[Any]]:

@@ -1,0 +1,231 @@
+"""Copies all stores of a project out of SQLite files, and into new ones; see `TransferEngine`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, cast, get_type_hints
+
+from ultracrawl.stores.port import transfer
+from ultracrawl.stores.port.documents import Retained
+from ultracrawl.stores.port.transfer import R, RetainedRow, Row, UrlRow
+from ultracrawl.stores.sqlite.database import connect, lock_file, transaction, translated
+from ultracrawl.stores.sqlite.record_row import COLUMNS, READ, record_of, row_of
+from ultracrawl.stores.sqlite.shared.schedule_store import SCHEDULES
+from ultracrawl.stores.sqlite.shared.site_store import SITES
+from ultracrawl.stores.sqlite.shared.tables import open_tables
+
+_ROWS = 5000
+"""Number of rows of a transaction."""
+
+
+class _Table(NamedTuple):
+    """How the rows of a kind stand in a table: the columns are those of the kind, in its order, by other names."""
+
+    name: str
+    columns: str
+    order: str
+    by_url: bool = False
+    """Whether its rows have the row id of a URL in place of its key."""
+
+    @property
+    def select(self) -> str:
+        """The query of all rows."""
+        names, joined = ", ".join(f"t.{name}" for name in self.columns.split(", ")), ""
+        if self.by_url:
+            names, joined = names.replace("t.key", "u.key"), " JOIN url u ON u.id=t.id"
+        return f"SELECT {names} FROM {self.name} t{joined} ORDER BY {self.order}"  # noqa: S608 - names of ours
+
+    @property
+    def insert(self) -> str:
+        """The statement for one row."""
+        names = self.columns.split(", ")
+        values = ", ".join(
+            "(SELECT id FROM url WHERE key=?)" if self.by_url and n == "key" else "?" for n in names
+        )
+        columns = ", ".join("id" if self.by_url and n == "key" else n for n in names)
+        return f"INSERT INTO {self.name} ({columns}) VALUES ({values})"  # noqa: S608 - names of ours
+
+
+def _like(kind: type[Row], name: str, order: str, *, by_url: bool = False) -> _Table:
+    """Return the table whose columns have the names of the fields of a kind."""
+    return _Table(name, ", ".join(get_type_hints(kind)), order, by_url)
+
+
+_SIMPLE = {
+    transfer.RunRow: ("run", "number"),
+    transfer.ListingRow: ("listing", "run"),
+    transfer.FailureRow: ("failure", "key, rule"),
+    transfer.AllowanceRow: ("allowance", "site"),
+    transfer.DetourRow: ("detour", "key"),
+    transfer.ExpiryRow: ("expiry", "key"),
+    transfer.CopyRow: ("copy", "key"),
+    transfer.SiteRow: ("site", "site"),
+    transfer.SitemapRow: ("sitemap", "key"),
+    transfer.AnnouncedRow: ("announced", "key"),
+    transfer.FeedLinkRow: ("feed_link", "feed, key"),
+    transfer.SignatureRow: ("near", "block, fingerprint"),
+    transfer.AnchorRow: ("anchor", "mark"),
+    transfer.AnchorTextRow: ("anchor_text", "text"),
+    transfer.PageAnchorsRow: ("anchor_page", "key"),
+    transfer.RedirectRow: ("anchor_redirect", "key"),
+    transfer.SubmittedTextsRow: ("anchor_document", "key"),
+    transfer.DroppedAnchorsRow: ("anchor_left", "id"),
+    transfer.DepthDueRow: ("depth_due", "key"),
+    transfer.ClockRow: ("site", "site"),
+    transfer.RobotsRow: ("robots", "origin, shown"),
+    transfer.SessionRow: ("session", "name"),
+    transfer.ScheduleRow: ("schedule", "name"),
+    transfer.ScheduleRunRow: ("run", "number"),
+    transfer.PausedRow: ("paused", "source"),
+    transfer.OrderRow: ("command", "number"),
+}
+_TABLES: Mapping[type[Row], _Table] = {
+    **{kind: _like(kind, *table) for kind, table in _SIMPLE.items()},
+    transfer.RevisitRow: _like(transfer.RevisitRow, "revisit", "t.id", by_url=True),
+    transfer.QueueRow: _like(
+        transfer.QueueRow, "queue", "t.site, t.level, t.rank, t.depth, t.seq", by_url=True
+    ),
+}
+_OF_SCHEDULES = (transfer.ScheduleRow, transfer.ScheduleRunRow, transfer.PausedRow, transfer.OrderRow)
+_EMPTIED = (
+    (SITES, ("crawl", "site", "waiting", "robots", "session")),
+    (SCHEDULES, ("schedule", "run", "paused", "command")),
+)
+_SELECT_URLS = f"SELECT id, key, site, {READ} FROM url ORDER BY id"  # noqa: S608 - constant names
+_INSERT_URL = f"INSERT INTO url (id, key, site, {COLUMNS}) VALUES (?,?,?{',?' * len(COLUMNS.split(', '))})"  # noqa: S608 - as above
+
+
+class Files(NamedTuple):
+    """The files of a project."""
+
+    sources: Mapping[str, Path]
+    sites: Path
+    schedules: Path
+
+
+class _Databases:
+    """The open files: those that are shared, and one of a source at a time."""
+
+    def __init__(self, files: Files, opened: ExitStack, *, read_only: bool) -> None:
+        self.sources = sorted(files.sources)
+        self._files, self._read_only = files, read_only
+        for source, path in files.sources.items():
+            opened.enter_context(closing(lock_file(path, source)))
+        paths = (files.sites, files.schedules)
+        self._shared = [
+            opened.enter_context(closing(open_tables(kind, path, read_only=read_only, renew=False)[0]))
+            for (kind, _), path in zip(_EMPTIED, paths, strict=True)
+        ]
+        self._source, self._db = "", self._shared[0]
+        opened.callback(self._close)
+
+    def _of(self, kind: type[Row], source: str) -> sqlite3.Connection:
+        """Return the file with the rows of a kind."""
+        if not source:
+            return self._shared[kind in _OF_SCHEDULES]
+        if source != self._source:
+            self._close()
+            self._db = connect(str(self._files.sources[source]), self._read_only)
+            self._source = source
+        return self._db
+
+    def _close(self) -> None:
+        if self._source:
+            self._db.close()
+            self._source = ""
+
+
+class SqliteExport(_Databases):
+    """Reads the files of a project; see `StoreExport`."""
+
+    def rows(self, kind: type[R], source: str = "") -> Iterator[R]:
+        """Yield the rows of a kind."""
+        db = self._of(kind, source)
+        with translated(db):
+            for row in self._read(db, kind, source):
+                yield cast(R, row)
+
+    def _read(self, db: sqlite3.Connection, kind: type[Row], source: str) -> Iterator[Row]:
+        if kind is UrlRow:
+            for number, key, site, *rest in db.execute(_SELECT_URLS):
+                yield UrlRow(number, key, site, record_of(tuple(rest), source))
+        elif kind is RetainedRow:
+            for purpose in Retained:
+                for row in db.execute(f"SELECT key, document FROM {purpose.value} ORDER BY key"):  # noqa: S608 - a constant name
+                    yield RetainedRow(purpose.value, *row)
+        else:
+            flags = [number for number, one in enumerate(get_type_hints(kind).values()) if one is bool]
+            for row in db.execute(_TABLES[kind].select):
+                values = list(row)
+                for number in flags:
+                    values[number] = bool(values[number])
+                yield kind(*values)
+
+
+class SqliteImport(_Databases):
+    """Writes the files of a project; see `StoreImport`."""
+
+    def write(self, kind: type[R], rows: Iterable[R], source: str = "") -> None:
+        """Add rows."""
+        db, left = self._of(kind, source), iter(rows)
+        while piece := list(islice(left, _ROWS)):
+            with translated(db), transaction(db):
+                for statement, values in _statements(kind, piece):
+                    db.executemany(statement, values)
+
+    def count(self, kind: type[Row], source: str = "") -> int:
+        """Return the number of rows."""
+        db = self._of(kind, source)
+        tables = [one.value for one in Retained] if kind is RetainedRow else [_table_of(kind)]
+        with translated(db):
+            return sum(db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables)  # noqa: S608 - names of ours
+
+    def empty_shared(self) -> None:
+        """Delete what the files that sources share have."""
+        for db, (_, tables) in zip(self._shared, _EMPTIED, strict=True):
+            with translated(db), transaction(db):
+                for table in tables:
+                    db.execute(f"DELETE FROM {table}")  # noqa: S608 - names of ours
+
+    def finish(self) -> None:
+        """Write what is still in logs into the files."""
+        for source in self.sources:
+            db = self._of(UrlRow, source)
+            with translated(db):
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _table_of(kind: type[Row]) -> str:
+    return "url" if kind is UrlRow else _TABLES[kind].name
+
+
+def _statements(kind: type[Row], rows: Iterable[Any]) -> Iterator[tuple[str, list[Row]]]:
+    """Yield statements with the values of each row."""
+    if kind is UrlRow:
+        yield _INSERT_URL, [(row.number, *row_of(row.key, row.site, row.record)) for row in rows]
+    elif kind is RetainedRow:
+        for purpose in Retained:
+            values = [row[1:] for row in rows if row.purpose == purpose.value]
+            yield f"INSERT INTO {purpose.value} (key, document) VALUES (?,?)", values  # noqa: S608 - a constant name
+    else:
+        yield _TABLES[kind].insert, list(rows)
+
+
+@contextmanager
+def export_files(files: Files) -> Iterator[SqliteExport]:
+    """Open the files of a project to be read; nobody writes to those of its sources meanwhile."""
+    with ExitStack() as opened:
+        yield SqliteExport(files, opened, read_only=True)
+
+
+@contextmanager
+def import_files(files: Files) -> Iterator[SqliteImport]:
+    """Create the files of sources, which must not exist, and empty the shared ones."""
+    with ExitStack() as opened:
+        databases = SqliteImport(files, opened, read_only=False)
+        databases.empty_shared()
+        yield databases
