@@ -35,6 +35,13 @@ NODE_VARIABLE = "ULTRACRAWL_NODE"
 DRAIN_TIMEOUT = 60.0
 
 
+def _checked_name(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+    """Return the name of a node. Raises `CommandLineError` for what cannot be one."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", name):
+        raise Mistake.BAD_NODE_NAME.error(name=name)
+    return name
+
+
 @click.group("node", cls=VerbGroup)
 def command() -> None:
     """Crawl the sources of a project on several machines.
@@ -57,7 +64,7 @@ def command() -> None:
     required=True,
     envvar=NODE_VARIABLE,
     metavar="NAME",
-    callback=lambda _context, _option, name: checked_name(name),
+    callback=_checked_name,
     help="The name of this node.",
 )
 @jobs_option
@@ -90,13 +97,6 @@ def run(config: str | None, name: str, jobs: int | None, patience: float) -> Non
     note_project(definitions.project)
     show_hints(definitions.hints)
     raise SystemExit(0 if serve(definitions, ServeOptions(jobs=jobs, patience=patience, node=name)) else 1)
-
-
-def checked_name(name: str) -> str:
-    """Return the name of a node. Raises `CommandLineError` for what cannot be one."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", name):
-        raise Mistake.BAD_NODE_NAME.error(name=name)
-    return name
 
 
 @command.command("list", short_help="List the nodes: who lives, and what it crawls.")
@@ -149,7 +149,7 @@ def _print_node(node: KeptNode) -> None:
 
 
 @command.command("drain", short_help="Have a node finish what it runs, and end.")
-@click.argument("name")
+@click.argument("name", callback=_checked_name)
 @project_option
 def drain(name: str, project: Project) -> None:
     """Have the node NAME finish what it runs and take nothing new; then its process ends.
@@ -167,7 +167,7 @@ def drain(name: str, project: Project) -> None:
 
 
 @command.command("remove", short_help="Forget a node that has ended.")
-@click.argument("name")
+@click.argument("name", callback=_checked_name)
 @project_option
 def remove(name: str, project: Project) -> None:
     """Forget the node NAME, which has ended or whose lease has run out.
