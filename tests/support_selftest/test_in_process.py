@@ -22,7 +22,7 @@ from support.server import Request
 from support.site import Site
 
 HEADERS = {"X-Tenant": "seven", "Accept-Language": "de, en;q=0.5"}
-VOLATILE = {"seconds", "started", "finished", "first_seen", "last_fetched"}
+VOLATILE = {"answer_seconds", "seconds", "started", "finished", "first_seen", "last_fetched"}
 AFTER = re.compile(r"after \d+ (milliseconds|ms)|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 

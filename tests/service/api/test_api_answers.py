@@ -298,6 +298,7 @@ def test_answers_have_the_shapes_of_the_description(api: Api, url: str) -> None:
         ("GET", "/sources", {}),
         ("GET", "/sources/{name}", {}),
         ("GET", "/sources/{name}/runs", {}),
+        ("GET", "/sources/{name}/runs/difference", {"params": {"first": 1, "second": 1}}),
         ("GET", "/sources/{name}/urls", {}),
         ("GET", "/sources/{name}/queue", {}),
         ("GET", "/sources/{name}/plan", {}),

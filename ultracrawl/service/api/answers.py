@@ -224,6 +224,13 @@ class Hit(_Shape):
     """The number of the kind of its source: 900 web, 901 files, 902 tables, 903 mail, 0 others."""
 
 
+class Document(Hit):
+    """A document, as hits have them, with all its sections (200 at most)."""
+
+    characters: int
+    """The length of its text."""
+
+
 class FacetValue(_Shape):
     """A value with the number of its documents."""
 

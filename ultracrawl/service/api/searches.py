@@ -72,7 +72,7 @@ async def suggest(
     return json_answer(await state.searching.run(requester, order, address=address))
 
 
-@router.get("/documents", responses=shapes.answers(shapes.Hit))
+@router.get("/documents", responses=shapes.answers(shapes.Document))
 async def document(
     state: State, requester: Reader, address: Address, source: str, url: str, index: str = ""
 ) -> Response:
