@@ -64,6 +64,7 @@ class Mistake(Enum):
     # sources and their runs
     NO_DEFINITION = "there is no definition file to check; name one, or write ultracrawl.yaml here"
     NOTHING_TO_CONVERT = "there is no definition file to convert; name one"
+    NOTHING_TO_COPY = "there is no definition file; name what is copied with --from, or the file with -c"
     TWO_FILES = "name one file, as FILE or with -c"
     RUN_OF_SEVERAL = "each source counts its own runs; name one by --source"
     NEVER_CRAWLED = "the source {name!r} was never crawled; write first `ultracrawl crawl {name}`"

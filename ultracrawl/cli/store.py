@@ -9,6 +9,7 @@ import click
 
 from ultracrawl.cli.audit import note_details, note_project
 from ultracrawl.cli.groups import VerbGroup
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import config_option, json_option, print_json
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
@@ -61,7 +62,7 @@ def copy(origin: str | None, target: str, config: str | None, as_json: bool) -> 
     elif project is not None:
         read = place_of(project)
     else:
-        raise UserError("no definition file was found; name what is copied with --from, or the file with -c")
+        raise Mistake.NOTHING_TO_COPY.error()
     written = place_at(target, project)
     begun = time.monotonic()
     copied = copy_stores(read, written, _Progress(shown=not as_json))
