@@ -7,6 +7,7 @@ import re
 import socket
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,26 +20,60 @@ from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api.access import CSRF_HEADER
+from ultracrawl.service.api.public_keys import PublicKeys
 from ultracrawl.service.orders import ScheduleState
 
 VALUES = {"name": "site", "number": "1", "order": "launch"}
 QUERY = "url=http://a.example/&q=heron&source=site"
 NOBODY = None
-OPEN_TO_ALL = {
-    "/healthz",
-    "/readyz",
-    "/static/{name}",
-    "/login",
-    "/login/oidc",
-    "/login/oidc/callback",
-    "/logout",
-    "/preferences",
-    "/opensearch.xml",
+OF_ROLES: dict[Role | None, str] = {
+    NOBODY: """
+        GET /healthz            GET /readyz                 GET /static/{name}          GET /opensearch.xml
+        GET /login              POST /login                 GET /login/oidc             GET /login/oidc/callback
+        POST /logout            POST /preferences
+        """,
+    Role.READER: """
+        GET /                   GET /progress               GET /suggestions            GET /cached
+        GET /mail               GET /metrics                GET /admin                  GET /admin/sources.csv
+        GET /admin/sources.json GET /admin/sources/{name}   GET /admin/schedules        GET /admin/sources/{name}/runs
+        GET /api/v1/search      GET /api/v1/suggest         GET /api/v1/documents       POST /api/v1/clicks
+        GET /api/v1/sources     GET /api/v1/sources/{name}  GET /api/v1/schedules       GET /api/v1/openapi.json
+        GET /api/v1/sources/{name}/runs                     GET /api/v1/sources/{name}/runs/difference
+        """,
+    Role.EDITOR: """
+        GET /admin/approvals    GET /admin/queries          GET /admin/queries/query    GET /admin/sources/{name}/url
+        GET /admin/sources/{name}/urls                      GET /admin/sources/{name}/urls.csv
+        POST /admin/sources/{name}/approvals                POST /admin/sources/{name}/changes
+        POST /admin/sources/{name}/deletions                POST /admin/sources/{name}/submit
+        POST /admin/sources/{name}/start                    POST /admin/sources/{name}/stop
+        POST /admin/sources/{name}/pause                    POST /admin/sources/{name}/resume
+        GET /api/v1/queries     GET /api/v1/queries/golden  GET /api/v1/sources/{name}/explain
+        GET /api/v1/sources/{name}/approvals                POST /api/v1/sources/{name}/approvals
+        GET /api/v1/sources/{name}/changes                  POST /api/v1/sources/{name}/changes
+        GET /api/v1/sources/{name}/deletions                POST /api/v1/sources/{name}/deletions
+        GET /api/v1/sources/{name}/plan                     GET /api/v1/sources/{name}/queue
+        GET /api/v1/sources/{name}/urls                     POST /api/v1/sources/{name}/urls
+        POST /api/v1/sources/{name}/start                   POST /api/v1/sources/{name}/stop
+        POST /api/v1/sources/{name}/pause                   POST /api/v1/sources/{name}/resume
+        """,
+    Role.ADMINISTRATOR: """
+        GET /admin/access       POST /admin/access/tokens/{name:path}
+        GET /admin/audit        GET /admin/audit.csv        GET /admin/definitions      GET /admin/definitions/new
+        GET /admin/definitions/schedules                    POST /admin/definitions/schedules
+        POST /admin/definitions/schedules/undo              POST /admin/definitions/schedules/what-if
+        GET /admin/sources/{name}/definition                POST /admin/sources/{name}/definition
+        POST /admin/sources/{name}/definition/undo          POST /admin/sources/{name}/definition/what-if
+        POST /admin/schedules/{name}/{order}                POST /api/v1/schedules/{name}/{order}
+        GET /api/v1/definitions/schedules                   PUT /api/v1/definitions/schedules
+        POST /api/v1/definitions/schedules/undo             POST /api/v1/definitions/schedules/what-if
+        GET /api/v1/definitions/schedules/versions          POST /api/v1/reload
+        GET /api/v1/sources/{name}/definition               PUT /api/v1/sources/{name}/definition
+        POST /api/v1/sources/{name}/definition/undo         POST /api/v1/sources/{name}/definition/what-if
+        GET /api/v1/sources/{name}/definition/versions      GET /api/v1/sources/{name}/definition/versions/{number}
+        """,
 }
-"""What somebody without a session gets: forms to log in, styles, colours, the name of the page, whether it lives."""
-SENT_BY_READERS = {"/login", "/preferences", "/api/v1/clicks"}
-"""Where readers send something; it changes what is theirs."""
-OF_ADMINISTRATORS = re.compile(r"definition|/access|/audit|/tokens|/reload|/schedules/\{name\}/\{order\}")
+"""Every way into the service, and who may at least take it. What nobody needs a session for shows forms to log in,
+styles, colours, the name of the page, and whether the service lives."""
 WITH_FORMS_OF_THEIR_OWN = {"/login", "/preferences"}
 """Their tokens are not those of sessions; see the tests of log-ins and of colours."""
 SEARCHING = re.compile(r"^(/|/progress|/suggestions|/cached|/mail|/api/v1/(search|suggest|documents))$")
@@ -69,15 +104,14 @@ def routes_of(found: Iterable[Any]) -> Iterator[Route]:
             yield from (Route(method, one.path) for method in sorted(one.methods - {"HEAD"}))
 
 
-@pytest.fixture(scope="module")
-def administration(tmp_path_factory: pytest.TempPathFactory) -> Administration:
-    """A source with documents that wait, a schedule, a token, and users of each role who are signed in."""
-    workspace, site = InProcessWorkspace(tmp_path_factory.mktemp("rights")), bird_site()
+def administered(folder: Path, head: str = "") -> Administration:
+    """Return a source with documents that wait, a schedule, a token, and users of each role who are signed in."""
+    workspace, site = InProcessWorkspace(folder), bird_site()
     with site.serve() as url:
         workspace.define(f"{url}/", crawling_mode="examine")
         definition = workspace.directory / "ultracrawl.yaml"
         schedules = "schedules: {night: {sources: [site], cron: '0 3 * * *'}}\n"
-        definition.write_text(f"{definition.read_text()}{schedules}")
+        definition.write_text(f"{head}{definition.read_text()}{schedules}")
         workspace.crawl()
     made = Administration(workspace)
     made.supervisor.timed["night"] = ScheduleState("night", ("site",), ScheduleStatus.SCHEDULED)
@@ -85,6 +119,12 @@ def administration(tmp_path_factory: pytest.TempPathFactory) -> Administration:
     for role in Role:
         made.browser(role)
     return made
+
+
+@pytest.fixture(scope="module")
+def administration(tmp_path_factory: pytest.TempPathFactory) -> Administration:
+    """For tests that leave it as it is."""
+    return administered(tmp_path_factory.mktemp("rights"))
 
 
 def all_routes(administration: Administration) -> list[Route]:
@@ -114,7 +154,7 @@ def present(administration: Administration) -> str:
     files = (
         path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix not in {".log", ".jsonl"}
     )
-    kept = [path for path in files if path.name not in {"sessions.json", "log-ins.json"}]
+    kept = [path for path in files if path.name not in {"sessions.json", "log-ins.json", "token-uses.json"}]
     texts = [path.read_bytes() for path in kept if not path.name.endswith(("-shm", "-wal"))]
     return hashlib.sha256(b"".join((*texts, repr(administration.supervisor.orders).encode()))).hexdigest()
 
@@ -122,43 +162,30 @@ def present(administration: Administration) -> str:
 REFUSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
-def least_role(route: Route) -> Role | None:
-    """Return who may at least ask, as the documentation says."""
-    if route.path in OPEN_TO_ALL:
-        return NOBODY
-    if OF_ADMINISTRATORS.search(route.path):
-        return Role.ADMINISTRATOR
-    if route.method != "GET" and route.path not in SENT_BY_READERS:
-        return Role.EDITOR
-    return Role.READER
+LEAST = {
+    Route(method, path): role
+    for role, text in OF_ROLES.items()
+    for method, path in re.findall(r"([A-Z]+) (\S+)", text)
+}
+
+
+def test_each_way_in_has_its_role(administration: Administration) -> None:
+    """A new route fails here until somebody has decided who may take it."""
+    assert sorted(LEAST) == all_routes(administration)
 
 
 def test_each_role_that_lacks_a_right_is_refused_and_changes_nothing(administration: Administration) -> None:
     before = present(administration)
     for role, expected in ((NOBODY, 401), (Role.READER, 403), (Role.EDITOR, 403)):
-        least = {route: least_role(route) for route in all_routes(administration)}
         lacking = [
             route
-            for route, needed in least.items()
+            for route, needed in LEAST.items()
             if needed is not NOBODY and (role is NOBODY or not role.allows(needed))
         ]
         assert len(lacking) > 20
         refused = ask(administration, lacking, role)
         assert {route: status for route, status in refused.items() if status != expected} == {}, role
     assert present(administration) == before
-
-
-def test_readers_reach_the_pages_that_the_documentation_names(administration: Administration) -> None:
-    pages = [one for one in all_routes(administration) if one.method == "GET" and "/admin" in one.path]
-    answers = ask(administration, pages, Role.READER)
-    assert {route.path for route, status in answers.items() if status not in REFUSED} == {
-        "/admin",
-        "/admin/sources.json",
-        "/admin/sources.csv",
-        "/admin/sources/{name}",
-        "/admin/sources/{name}/runs",
-        "/admin/schedules",
-    }
 
 
 def test_nothing_is_sent_without_the_token_of_the_session_or_from_another_site(
@@ -238,10 +265,43 @@ def test_an_explanation_is_no_oracle_about_other_networks(
         raise OSError
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    browser, said = administration.browser(Role.EDITOR), set[str]()
+    browser, said = administration.browser(Role.EDITOR), set[tuple[str, ...]]()
     for host in ("intranet.example", "localhost.example", "no-such-name.example"):
+        url, texts = f"http://{host}/", list[str]()
         for path in ("/admin/sources/site/url", "/api/v1/sources/site/explain"):
-            answer = browser.get(path, params={"url": f"http://{host}/"})
+            answer = browser.get(path, params={"url": url})
             assert answer.status_code == 200
-        said.add(answer.text.replace(host, "HOST"))
+            texts.append(answer.text)
+        submitted = administration.send("/admin/sources/site/submit", Role.EDITOR, url=url)
+        texts += [str(submitted.status_code), submitted.text]
+        said.add(tuple(one.replace(host, "HOST") for one in texts))
     assert (len(said), looked_up) == (1, [])
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_each_role_gets_in_where_it_may(tmp_path: Path, role: Role) -> None:
+    """So that no refusal above is one of everybody."""
+    own = [route for route, needed in LEAST.items() if needed is role and not SEARCHING.match(route.path)]
+    answers = ask(administered(tmp_path), own, role)
+    assert {route: status for route, status in answers.items() if status in REFUSED} == {}
+
+
+def test_anybody_at_a_public_page_and_a_public_key_may_search_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PublicKeys, "_check_rates", lambda *_: None)
+    made = administered(tmp_path, "search_page: {public: true}\n")
+    file = tmp_path / "ultracrawl.yaml"
+    file.write_text(file.read_text().replace("    type: web", "    type: web\n    public: confirmed"))
+    key = TokenStore.of_project(made.project).create_token("box", None, sites=["https://a.example"])
+    others = [
+        route
+        for route, needed in LEAST.items()
+        if needed is not NOBODY and not SEARCHING.match(route.path) and route.path != "/api/v1/clicks"
+    ]
+    assert made.status("/?q=heron", NOBODY) == 200, "anybody may search"
+    before = present(made)
+    for header in ({}, {"Authorization": f"Bearer {key}"}):
+        answers = ask(made, others, NOBODY, **header)
+        assert {route: status for route, status in answers.items() if status not in REFUSED} == {}
+    assert present(made) == before
