@@ -58,6 +58,7 @@ _TIMES = {
     "last_fetched",
     "took_ms",
     "pid",
+    "machine",
     "score",
     "change_interval_seconds",
     "pages_per_second",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,10 +74,22 @@ def test_a_crawl_shows_what_it_does__portal_robot_133(notes: Notes) -> None:
         first = seen(notes)
         assert (first.pid, first.phase, first.in_flight) == (os.getpid(), Phase.RUNNING, 0)
         post.publish_phase(Phase.PAUSING, 7)
-        assert seen(notes) == CrawlStatus(first.crawl, first.pid, Phase.PAUSING, 7)
+        assert seen(notes) == replace(first, phase=Phase.PAUSING, in_flight=7)
         post.publish_phase(Phase.PAUSED)
         assert seen(notes).phase is Phase.PAUSED
     assert crawl_status(notes) is None
+
+
+def test_a_process_is_named_with_its_machine_where_that_is_another_one(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(ControlChannel(notes)):
+        here = seen(notes)
+        monkeypatch.setattr(platform, "node", lambda: "elsewhere")
+        there = seen(notes)
+    assert str(os.getpid()) in here.process
+    assert here.machine not in CrawlStatus("c", 7).process
+    assert there.process == f"{CrawlStatus('c', here.pid).process} on {here.machine}"
 
 
 @pytest.mark.parametrize("command", list(Command))

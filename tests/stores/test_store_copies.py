@@ -238,8 +238,9 @@ def test_what_is_crawled_or_scheduled_is_not_copied(places: list[StorePlace]) ->
         _copied(origin, target)
     service = origin.engine.open_notes(origin.folder, "", NotesOf.SERVICE)
     assert service is not None
-    with closing(RunnerRegistration(service)), pytest.raises(UserError):
-        _copied(origin, target)
+    for node in ("", "a"):
+        with closing(RunnerRegistration(service, node)), pytest.raises(UserError):
+            _copied(origin, target)
     with origin.transfer.exporting(origin.folder), pytest.raises(UserError):
         origin.engine.open_store(origin.folder, "s")
     assert target.named.stored_sources(target.folder) == []

@@ -80,5 +80,5 @@ def _live(project: Project, row: dict[str, Any], *, waits: bool) -> dict[str, An
     """Set the state of a source that is being crawled to the phase of its crawl; one that waits for a slot waits."""
     status = readable_status(project, row["source"])
     if status is None:
-        return {**row, "state": "waiting" if waits else row["state"], "pid": None}
-    return {**row, "state": status.phase.value, "pid": status.pid}
+        return {**row, "state": "waiting" if waits else row["state"], "pid": None, "machine": None}
+    return {**row, "state": status.phase.value, "pid": status.pid, "machine": status.machine or None}

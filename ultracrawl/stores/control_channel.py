@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from ultracrawl.errors import StateError
 from ultracrawl.stores.port.notes import Notes
+from ultracrawl.system.process_name import machine_name, process_name
 
 
 class Phase(StrEnum):
@@ -48,6 +49,13 @@ class CrawlStatus:
     phase: Phase = Phase.RUNNING
     in_flight: int = 0
     """Requests in flight, while it is pausing or stopping."""
+    machine: str = ""
+    """The machine of the process; empty if that is not known."""
+
+    @property
+    def process(self) -> str:
+        """How the process is named to people."""
+        return process_name(self.pid, self.machine)
 
 
 _STATUS, _ORDER = "crawl", "order"
@@ -61,7 +69,7 @@ class ControlChannel:
     """
 
     def __init__(self, notes: Notes) -> None:
-        self._status = CrawlStatus(secrets.token_hex(8), os.getpid())
+        self._status = CrawlStatus(secrets.token_hex(8), os.getpid(), machine=machine_name())
         self._presence = notes.appear(_STATUS, _text_of(self._status))
         self._notes = notes
         notes.delete(_ORDER)
@@ -107,7 +115,11 @@ def crawl_status(notes: Notes | None) -> CrawlStatus | None:
     try:
         status = json.loads(text)
         return CrawlStatus(
-            str(status["crawl"]), int(status["pid"]), Phase(status["phase"]), int(status["in_flight"])
+            str(status["crawl"]),
+            int(status["pid"]),
+            Phase(status["phase"]),
+            int(status["in_flight"]),
+            str(status.get("machine", "")),
         )
     except (ValueError, KeyError, TypeError):
         return CrawlStatus("", 0)

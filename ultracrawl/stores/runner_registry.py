@@ -12,6 +12,7 @@ from typing import Any
 
 from ultracrawl.errors import StateError
 from ultracrawl.stores.port.notes import Notes
+from ultracrawl.system.process_name import machine_name, process_name
 
 _RUNNER = ".runner"
 
@@ -29,6 +30,13 @@ class RunnerStatus:
     """Sources whose crawls wait for a free job slot."""
     node: str = ""
     """The node that it is; nodes know by their leases who runs what."""
+    machine: str = ""
+    """The machine of the process; empty if that is not known."""
+
+    @property
+    def process(self) -> str:
+        """How the process is named to people."""
+        return process_name(self.pid, self.machine)
 
 
 class RunnerRegistration:
@@ -38,7 +46,12 @@ class RunnerRegistration:
         """Register this process in the notes of the service. Raises `StateError`."""
         self._notes, self._node = notes, node
         self._number = secrets.token_hex(4)
-        self._published: dict[str, Any] = {"pid": os.getpid(), "number": self._number, "node": node}
+        self._published: dict[str, Any] = {
+            "pid": os.getpid(),
+            "machine": machine_name(),
+            "number": self._number,
+            "node": node,
+        }
         name = f"{os.getpid()}-{self._number}{_RUNNER}"
         self._presence = notes.appear(name, json.dumps(self._published).encode())
 
@@ -81,7 +94,7 @@ def _parsed(text: bytes) -> RunnerStatus | None:
         schedules, sources, waiting = (
             frozenset[str](entry.get(key, ())) for key in ("schedules", "sources", "waiting")
         )
-        number, node = str(entry.get("number", "")), str(entry.get("node", ""))
-        return RunnerStatus(int(entry["pid"]), number, schedules, sources, waiting, node)
+        number, node, machine = (str(entry.get(key, "")) for key in ("number", "node", "machine"))
+        return RunnerStatus(int(entry["pid"]), number, schedules, sources, waiting, node, machine)
     except (ValueError, KeyError, TypeError):
         return None  # the process has just started, and has claimed nothing yet

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api.app import ApiOptions
+from ultracrawl.service.metrics import collector
 from ultracrawl.service.metrics.collector import Metrics
 from ultracrawl.service.orders import CrawlEnd, Event, EventKind
+from ultracrawl.stores.control_channel import CrawlStatus
 
 if TYPE_CHECKING:
     from service.api.conftest import Api
@@ -39,6 +43,16 @@ def test_what_sources_and_the_index_hold_is_reported(api: Api) -> None:
     assert found["ultracrawl_source_last_success_timestamp_seconds", "site"] > 1e9
     assert found["ultracrawl_process_resident_memory_bytes", ""] > 1e6
     assert found["ultracrawl_disk_free_bytes", "state"] > 0
+
+
+@pytest.mark.parametrize("machine", ["", "elsewhere"])
+def test_memory_is_that_of_crawls_on_this_machine(
+    api: Api, machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = CrawlStatus("c", os.getpid(), machine=machine)
+    monkeypatch.setattr(collector, "readable_status", lambda *_: crawl)
+    found = numbers(Metrics(lambda: api.project, api.supervisor).exposition()[0].decode())
+    assert (("ultracrawl_process_resident_memory_bytes", "site") in found) == (not machine)
 
 
 def test_what_happens_is_counted(api: Api) -> None:

@@ -163,7 +163,7 @@ def _print(view: SiteView) -> None:
         click.echo(f"  mirror    {view.row.stand_in}, because the site itself was given up in this run")
     if view.holder is not None:
         then = f"; {', '.join(view.holder.waiting)} waits for it" if view.holder.waiting else ""
-        click.echo(f"  leased by the crawl of {view.holder.source} (process {view.holder.pid}){then}")
+        click.echo(f"  leased by the crawl of {view.holder.source} ({view.holder.process}){then}")
     if view.clock.errors or view.clock.last_error:
         print_line(f"  errors    {view.clock.errors}, the last: {view.clock.last_error}")
 

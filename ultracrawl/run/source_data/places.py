@@ -35,14 +35,14 @@ def require_idle(project: Project, source: str) -> None:
     for runner in active_runners(service_notes(project)):
         if source in runner.sources:
             raise UserError(
-                f"the process {runner.pid} (`serve` or `crawl --continuous`) crawls {source!r} when it is due; "
+                f"the {runner.process} (`serve` or `crawl --continuous`) crawls {source!r} when it is due; "
                 "stop it, or take the source out of its definition, first"
             )
     for notes in (robot_notes(project, source), source_notes(project, source)):
         status = crawl_status(notes)
         if status is not None:
             raise UserError(
-                f"the source {source!r} is being crawled by the process {status.pid}; wait for it or stop it "
+                f"the source {source!r} is being crawled by the {status.process}; wait for it or stop it "
                 f"(`ultracrawl stop {source}`)"
             )
 

@@ -59,6 +59,7 @@ class Source(_Shape):
     failure: Failure | None
     mistakes: list[str]
     pid: int | None
+    machine: str | None
     feeding: list[dict[str, Any]]
     next_run: str | None
     due_by: str | None

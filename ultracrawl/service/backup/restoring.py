@@ -121,7 +121,7 @@ def _check_idle(project: Project) -> None:
         )
     if keepers := active_runners(service_notes(project)):
         raise UserError(
-            f"process {keepers[0].pid} runs the schedules of this project; stop it before you restore"
+            f"{keepers[0].process} runs the schedules of this project; stop it before you restore"
         )
 
 

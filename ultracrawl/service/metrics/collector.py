@@ -20,6 +20,7 @@ from ultracrawl.service.metrics.machine import free_bytes, resident_bytes
 from ultracrawl.service.orders import CrawlEnd, Event, SourcePhase, Supervision
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+from ultracrawl.system.process_name import is_here
 
 
 class Metrics(Collector):
@@ -214,7 +215,7 @@ def _of_machine(project: Project) -> Iterator[Metric]:
     memory.add_metric([""], resident_bytes(os.getpid()))
     for name in project.known_sources:
         status = readable_status(project, name)
-        if status is not None and status.pid:
+        if status is not None and status.pid and is_here(status.machine):
             memory.add_metric([name], resident_bytes(status.pid))
     for place, path in (("state", project.state.path), ("index", project.index.path)):
         disk.add_metric([place], free_bytes(path))

@@ -31,7 +31,7 @@ class RunnerClaim:
         if other is None:
             return ""
         same = sorted({*other.schedules.intersection(schedules), *other.sources.intersection(sources)})
-        return f"{', '.join(same)}: process {other.pid} runs this already; stop it first"
+        return f"{', '.join(same)}: {other.process} runs this already; stop it first"
 
     def publish_waiting(self, sources: Collection[str]) -> None:
         """Publish the sources whose crawls wait for a slot."""

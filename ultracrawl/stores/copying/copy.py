@@ -88,7 +88,7 @@ def copy_stores(origin: StorePlace, target: StorePlace, progress: Progress) -> C
 def _require_no_runner(place: StorePlace) -> None:
     for runner in active_runners(place.notes()):
         raise UserError(
-            f"the process {runner.pid} (`serve` or `crawl --continuous`) crawls sources of {place} when they are due; "
+            f"the {runner.process} (`serve` or `crawl --continuous`) crawls sources of {place} when they are due; "
             "stop it first"
         )
 

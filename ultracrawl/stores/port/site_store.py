@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ultracrawl.system.process_name import process_name
+
 
 @dataclass(frozen=True, slots=True)
 class SiteClock:
@@ -42,6 +44,11 @@ class LeaseHolder:
     """When the lease ends unless it is renewed, by the clock of the store."""
     waiting: tuple[str, ...] = ()
     """The sources whose crawls wait for the site, the next one first."""
+
+    @property
+    def process(self) -> str:
+        """How its process is named to people."""
+        return process_name(self.pid, self.machine)
 
 
 @dataclass(frozen=True, slots=True)

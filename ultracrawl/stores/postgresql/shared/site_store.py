@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -15,6 +14,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, StoredRobots, StoredSession
 from ultracrawl.stores.postgresql.access.database import Database
 from ultracrawl.stores.postgresql.access.fencing import is_over, rows_as_arrays, this_process
+from ultracrawl.system.process_name import machine_name
 
 KEPT = 30 * 86_400.0
 """Seconds until an unused site, robots.txt response or session is deleted."""
@@ -119,7 +119,7 @@ class PostgresSiteStore:
                 _end_crawl(db, crawl)
             for statement in _FORGET_OLD:
                 db.execute(statement, [KEPT])
-            row = (source, token, *this_process(), platform.node(), os.getpid(), lease)
+            row = (source, token, *this_process(), machine_name(), os.getpid(), lease)
             ((number,),) = db.execute(_REGISTER, row).fetchall()
             return int(number)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, StoredRobots, StoredSession
 from ultracrawl.stores.sqlite.database import MEMORY, lock_file, transaction, translated
 from ultracrawl.stores.sqlite.shared.tables import SharedDatabase, open_tables
+from ultracrawl.system.process_name import machine_name
 
 _TABLES = (
     # AUTOINCREMENT: no id is reused, so that a crawl whose leases ended can never write under a later one (fencing).
@@ -141,7 +141,7 @@ class SqliteSiteStore:
             self._db.execute("DELETE FROM site WHERE crawl=0 AND max(next_at, requested)<?", (now - KEPT,))
             self._db.execute("DELETE FROM robots WHERE max(received, failed)<?", (now - KEPT,))
             self._db.execute("DELETE FROM session WHERE since<?", (now - KEPT,))
-            who = (source, platform.node(), os.getpid(), now + lease)
+            who = (source, machine_name(), os.getpid(), now + lease)
             return int(
                 self._db.execute(
                     "INSERT INTO crawl (source, machine, pid, until) VALUES (?,?,?,?)", who
