@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from stores.conftest import a_schema
 from support import clock
-from support.postgresql import restartable_postgresql
+from support.until import until
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import CauseCode, RemovalReason, ScheduleStatus, UrlOutcome
@@ -176,6 +176,35 @@ def test_a_writer_that_stood_still_longer_than_its_lease_is_taken_over_and_write
     assert ask(options, "SELECT key FROM url ORDER BY key") == [(1,), (3,), (4,)]
 
 
+def test_a_writer_whose_flush_takes_longer_than_its_lease_keeps_its_source(options: dict[str, str]) -> None:
+    engine = PostgresEngine(options)
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'ultracrawl'"
+    refused = list[bool]()
+
+    def take_over() -> None:
+        try:
+            engine.open_store(HERE, "s").close()
+        except UserError:
+            refused.append(True)
+
+    with closing(engine.open_store(HERE, "s")) as slow, psycopg.connect(options["url"]) as in_the_way:
+        in_the_way.execute(f"LOCK TABLE {options['schema']}.url".encode())
+        known(slow, 1)
+        flushing = threading.Thread(target=slow.flush)
+        flushing.start()
+        until(lambda: ask(options, waiting) == [(1,)])
+        clock.leap(LEASE_SECONDS + 1)
+        taking = threading.Thread(target=take_over)
+        taking.start()
+        until(lambda: ask(options, waiting) == [(2,)])
+        in_the_way.rollback()
+        flushing.join()
+        taking.join()
+        assert refused
+        known(slow, 2)
+    assert ask(options, "SELECT key FROM url ORDER BY key") == [(1,), (2,)]
+
+
 def test_a_writer_with_nothing_to_write_keeps_its_source(options: dict[str, str]) -> None:
     engine = PostgresEngine(options)
     with closing(engine.open_store(HERE, "s")) as paused:
@@ -267,48 +296,6 @@ def test_what_the_sources_share_is_written_once_although_an_answer_was_lost(
         kept = schedules.get_schedule(own_key("t"))
         assert kept is not None
         assert kept.due == 9.0
-
-
-def test_every_flush_happens_once_while_the_server_is_restarted_under_its_writers(tmp_path: Path) -> None:
-    writers, restarts = 3, 4
-    with restartable_postgresql() as server:
-        options = {"url": server.url, "schema": "s"}
-        PostgresEngine(options).open_sites(HERE).close()
-        flushed, problems, done = [0] * writers, list[BaseException](), threading.Event()
-
-        def write(number: int) -> None:
-            try:
-                with closing(PostgresEngine(options).open_store(HERE, f"s{number}")) as store:
-                    while not done.is_set():
-                        flushed[number] += 1
-                        known(store, flushed[number])
-                        store.links.note_depth_due(1, flushed[number].to_bytes(8, "little"))
-                        store.flush()
-            except BaseException as error:
-                problems.append(error)
-
-        threads = [threading.Thread(target=write, args=(number,)) for number in range(writers)]
-        for thread in threads:
-            thread.start()
-        for _ in range(restarts):
-            _await_flushes(flushed, problems, by=20)
-            server.restart_at_once()
-        _await_flushes(flushed, problems, by=20)
-        done.set()
-        for thread in threads:
-            thread.join()
-        assert not problems
-        for number in range(writers):
-            with closing(PostgresEngine(options).open_store(HERE, f"s{number}", read_only=True)) as store:
-                assert store.records.count_urls().known == flushed[number]
-                wanted = b"".join(n.to_bytes(8, "little") for n in range(1, flushed[number] + 1))
-                assert store.links.depths_due() == {1: wanted}
-
-
-def _await_flushes(flushed: list[int], problems: list[BaseException], by: int) -> None:
-    before, pause = list(flushed), threading.Event()
-    while not problems and any(now < then + by for now, then in zip(flushed, before, strict=True)):
-        pause.wait(0.01)
 
 
 def test_a_password_is_in_no_text(database: str) -> None:

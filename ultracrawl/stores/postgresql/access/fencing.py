@@ -35,6 +35,10 @@ _FENCE = b"""
         UPDATE part SET flush_no = flush_no + 1, numbered = %s, until = moment() + %s
         WHERE source = %s AND part = 0 AND token = %s AND flush_no = %s RETURNING 1)
     SELECT 1 / count(*) FROM own"""
+# A transaction that took long does not lose the source to who waits for its row.
+_RENEW = b"""
+    UPDATE part SET until = moment() + %s
+    WHERE source = %s AND part = 0 AND until < moment() + %s"""
 _STAND = b"SELECT token, flush_no FROM part WHERE source = %s AND part = 0"
 _JOIN_WHOLE_TABLES = b"SET LOCAL enable_nestloop = off"
 _ANALYZE = b"""
@@ -125,15 +129,21 @@ class SourceDatabase(Database):
         def fenced(db: psycopg.Connection) -> None:
             db.execute(_FENCE, (self.numbered, LEASE_SECONDS, self._number, self._token, self._flush_no))
             done.append(work(db))
+            db.execute(_RENEW, (LEASE_SECONDS, self._number, LEASE_SECONDS - RENEW_SECONDS))
 
         def once() -> None:
-            if done and self.read(_STAND, self._number) == [(self._token, self._flush_no + 1)]:
-                return  # the transaction was committed whose answer was lost
+            sent = len(done)
             self._renewed = time.monotonic()
             try:
                 self.transact_at_once(fenced)
-            except errors.DivisionByZero:
-                raise self._fenced_off() from None
+            except psycopg.Error as error:
+                if not self._db.closed:
+                    del done[sent:]  # nothing of it is written
+                if not isinstance(error, errors.DivisionByZero):
+                    raise
+                # The transaction may have been committed whose answer was lost, even while this one waited for it.
+                if not (sent and self.read(_STAND, self._number) == [(self._token, self._flush_no + 1)]):
+                    raise self._fenced_off() from None
 
         if self.lost:
             raise StateError(self.lost)
