@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from zxcvbn.frequency_lists import FREQUENCY_LISTS
 
 from ultracrawl.cli.main import cli
 from ultracrawl.errors import MissingExtraError, UserError
 from ultracrawl.service.access import passwords
-from ultracrawl.service.access.passwords import check_password
+from ultracrawl.service.access.passwords import MIN_CHARACTERS, Weakness, check_password, weakness_of
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.users import UserStore
 
@@ -86,17 +87,61 @@ def test_mistakes_change_nothing(users: UserStore, words: tuple[str, ...]) -> No
     assert users.path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "password", ["", "short", "anna", "annaannaanna", "aaaaaaaaaaaa", "x" * 1025, "ä" * 513]
-)
-def test_passwords_that_are_easily_guessed_or_too_long_are_refused(password: str) -> None:
+WORDS = "alder birch cedar elder hazel juniper larch maple oak poplar rowan spruce willow yew aspen beech elm fir holly"
+
+
+@pytest.mark.parametrize("password", ["", "tree-frog 7", WORDS + " and so on, and so on", "ä" * 513])
+def test_passwords_that_are_too_short_or_too_long_are_refused(users: UserStore, password: str) -> None:
+    assert weakness_of("anna", password) is Weakness.LENGTH
     with pytest.raises(UserError):
-        check_password("anna", password)
+        users.add_user("anna", Role.READER, password)
+    users.add_user("anna", Role.READER, PASSWORD)
+    with pytest.raises(UserError):
+        users.change_password("anna", password)
+
+
+@pytest.mark.parametrize("length", [12, 128])
+def test_the_lengths_that_a_password_may_have(length: int) -> None:
+    text = (WORDS + WORDS)[:length]
+    assert weakness_of("anna", text) is None
+    assert weakness_of("anna", text[:11] if length == 12 else text + "x") is Weakness.LENGTH
+
+
+def test_frequent_passwords_are_refused() -> None:
+    frequent = [one for one in FREQUENCY_LISTS["passwords"] if len(one) >= MIN_CHARACTERS]
+    assert len(frequent) > 200
+    taken = [one for one in frequent for written in (one, one.upper()) if not weakness_of("zoe", written)]
+    assert taken == []
 
 
 @pytest.mark.parametrize(
-    "password", ["correct horse battery", "pässwörter 1", " leading space", "x1$k" * 250]
-)
+    "password",
+    [
+        "aaaaaaaaaaaa", "abcabcabcabc", "abcdefghijkl", "123456789012", "qwertyuiop12", "qwertzuiopasdf",
+        "1qaz2wsx3edc", "passwordpassword", "P@ssw0rd1234", "Summer2026!!", "12.05.1987 12", "anna.brightwater",
+        "brightwater-2026", "AnnaAnnaAnna", "Ultracrawl2026", "ultracrawl-ultracrawl", "brightwater ultracrawl",
+    ],
+)  # fmt: skip
+def test_passwords_that_are_easily_guessed_are_refused(password: str) -> None:
+    assert weakness_of("anna.brightwater", password) is Weakness.GUESSED
+    with pytest.raises(UserError):
+        check_password("anna.brightwater", password)
+
+
+def test_words_of_one_user_are_no_weakness_of_another_ones_password() -> None:
+    assert weakness_of("anna.brightwater", "brightwater-2026") is Weakness.GUESSED
+    assert weakness_of("ben", "brightwater-2026") is None
+
+
+def test_a_password_of_an_earlier_version_goes_on(users: UserStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr("ultracrawl.service.access.users.check_password", lambda *_: None)
+        anna = users.add_user("anna", Role.READER, "eight ch")
+    assert passwords.fits(anna.password, "eight ch")
+    users.renew_hash(anna, "eight ch")
+
+
+@pytest.mark.parametrize("password", ["correct horse battery", "pässwörter 1", " leading space", WORDS])
 def test_other_passwords_are_taken_as_they_are(password: str) -> None:
     check_password("anna", password)
     assert passwords.fits(passwords.hash_password(password), password)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+import threading
 import unicodedata
+from enum import StrEnum
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -13,19 +16,49 @@ from ultracrawl.errors import MissingExtraError, UserError
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
-MIN_CHARACTERS = 8
+MIN_CHARACTERS, MAX_CHARACTERS = 12, 128
+"""Of a password that is set; those of earlier versions are compared as they are."""
 MAX_BYTES = 1024
 """A longer password is neither hashed nor compared: hashing takes time for each byte."""
+LEAST_GUESSES = 10**9
+"""Guesses that a password has to withstand; one can be tried each ten seconds."""
+_ESTIMATED = 32
+"""Characters that are looked at; of some texts, twice as many take seconds."""
+_estimating = threading.Lock()
+"""zxcvbn keeps the words of its caller in a global."""
+
+
+class Weakness(StrEnum):
+    """Why a password is not taken."""
+
+    LENGTH = "length"
+    GUESSED = "guessed"
+    """It is frequent, or made of frequent words, names, dates, rows of the keyboard, repetitions, or words of here."""
+
+
+def weakness_of(name: str, password: str) -> Weakness | None:
+    """Return why a new password of a user is not taken; None if it is. Raises `MissingExtraError`."""
+    plain = _normal(password)
+    if not MIN_CHARACTERS <= len(plain) <= MAX_CHARACTERS:
+        return Weakness.LENGTH
+    if find_spec("zxcvbn") is None:
+        raise MissingExtraError("users with passwords", "serve")
+    from zxcvbn import zxcvbn  # noqa: PLC0415 - an extra
+
+    known = ["ultracrawl", name, *re.split(r"[\W_]+", name)]
+    with _estimating:
+        guesses = zxcvbn(plain[:_ESTIMATED], known)["guesses"]
+    return Weakness.GUESSED if guesses < LEAST_GUESSES else None
 
 
 def check_password(name: str, password: str) -> None:
-    """Raise `UserError` for a password that is too short or too long, or easily guessed from the name of its user."""
-    plain = _normal(password)
-    if len(plain) < MIN_CHARACTERS or len(plain.encode("utf-8", "replace")) > MAX_BYTES:
+    """Raise `UserError` for a new password that is too short, too long, or easily guessed, `MissingExtraError`."""
+    weakness = weakness_of(name, password)
+    if weakness is Weakness.LENGTH:
         raise UserError(
-            f"the password has to have {MIN_CHARACTERS} characters at least, and {MAX_BYTES} bytes at most"
+            f"the password has to have {MIN_CHARACTERS} characters at least, and {MAX_CHARACTERS} at most"
         )
-    if len(set(plain)) < MIN_CHARACTERS // 2 or plain.casefold().replace(name.casefold(), "") == "":
+    if weakness is Weakness.GUESSED:
         raise UserError(
             "the password is easily guessed: take several words, or let a password manager make one"
         )
