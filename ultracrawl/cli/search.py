@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import click
@@ -19,7 +19,7 @@ from ultracrawl.cli.options import (
     server_option,
     show_hints,
 )
-from ultracrawl.cli.terminal import escape_controls, wrapped
+from ultracrawl.cli.terminal import escape_controls, waiting_for, wrapped
 from ultracrawl.index import Hit, Reading, SearchLimit, SearchResult
 from ultracrawl.index.budget import SEARCH_SECONDS, SEARCH_TERMS
 from ultracrawl.index.engine import MAX_SECTIONS
@@ -29,6 +29,7 @@ from ultracrawl.index.hits.result_json import DisplayNames, answer_json, complet
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.index.query.parser import QueryFlaw, query_flaws
 from ultracrawl.index.search_cache import find_searchable_project
+from ultracrawl.index.searchable_project import PERSON_SECONDS
 from ultracrawl.index.searching import Searcher
 
 _READING_NOTES = {
@@ -227,15 +228,18 @@ def command(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project, hints = find_searchable_project(config)
     show_hints(hints)
-    with Searcher(project, index, principals=principals) as searcher:
+    slow = partial(waiting_for, project.server_of(index))
+    with Searcher(project.hurried(PERSON_SECONDS), index, principals=principals) as searcher:
         names = DisplayNames.of_searcher(searcher, language)
         if order.pop("complete"):
-            found = searcher.complete(query, limit=order["limit"], sources=source, groups=group)
+            with slow():
+                found = searcher.complete(query, limit=order["limit"], sources=source, groups=group)
             return print_completions(query, found, as_json=as_json)
         started = time.perf_counter()
-        result = searcher.search(
-            query, sources=source, groups=group, filters=[*where, *all_of(every)], language=language, **order,
-        )  # fmt: skip
+        with slow():
+            result = searcher.search(
+                query, sources=source, groups=group, filters=[*where, *all_of(every)], language=language, **order,
+            )  # fmt: skip
         took = (time.perf_counter() - started) * 1000
         if as_json:
             return print_json(answer_json(query, result, took, names, project.kinds))

@@ -7,6 +7,9 @@ import re
 import shutil
 import sys
 import textwrap
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from unicodedata import category
 
 import click
@@ -27,6 +30,8 @@ def escape_controls(text: str) -> str:
 _MESSAGE_NUMBER = re.compile(r"3\d{4} ")
 """The number of a message of the crawler, before its text."""
 _LAST_HTTP_CODE = 599
+_SILENT_SECONDS = 3.0
+"""Seconds that a person waits without a word."""
 _OWN_CODES = frozenset(code for code in StatusCode if not 0 < code <= _LAST_HTTP_CODE)
 """The status codes of the crawler, which are none of HTTP."""
 
@@ -50,6 +55,21 @@ def described_reason(reason: str, *, verbose: bool = False) -> str:
 def print_line(line: str, *, mark: str = "", color: str = "", err: bool = False) -> None:
     """Print one line to standard output or error, with control characters escaped, behind a coloured `mark`."""
     click.echo((click.style(mark, fg=color or None) if mark else "") + escape_controls(line), err=err)
+
+
+@contextmanager
+def waiting_for(what: str) -> Iterator[None]:
+    """Say once on a terminal (on standard error) what is waited for, if the block takes some seconds."""
+    if not (what and sys.stderr.isatty()):
+        yield
+        return
+    timer = threading.Timer(_SILENT_SECONDS, print_line, [f"waiting for {what} …"], {"err": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def wrapped(text: str, indent: str, *, first: str | None = None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import Json, RankingWeights
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_STARTS = 20
 """Start URLs of a source whose language says what is usual there."""
+PERSON_SECONDS = 10.0
+"""Seconds that the servers of an index have for an answer while a person waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,12 @@ class IndexPlace:
     """Its secret options as the definition has them: references to variables and files, or encrypted."""
     option: str = ""
     """The group of the definition that has them, for messages."""
+
+    @property
+    def server(self) -> str:
+        """Host and port of the server, the first one of several; empty if the index is in a folder."""
+        given = self.options.get("url") if self.engine == "opensearch" else None
+        return urlsplit(str(given[0])).netloc.rpartition("@")[2] if isinstance(given, list) and given else ""
 
     def read_secrets(self, key_file: Path | None) -> dict[str, str]:
         """Return the secret options in plain text. Raises `UserError`."""
@@ -104,6 +113,14 @@ class SearchableProject:
             for name, place in self.indexes.items()
         }
         return replace(self, indexes=indexes)
+
+    def server_of(self, name: str = "") -> str:
+        """Return host and port of the server of an index, see `IndexPlace.server`; without a name of the main one.
+
+        Raises `UserError`.
+        """
+        place = self.indexes.get(name or self.main_index())
+        return place.server if place is not None else ""
 
     def config_of(self, name: str) -> IndexConfig:
         """Return the configuration that opens an index. Raises `UserError`."""

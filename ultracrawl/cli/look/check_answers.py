@@ -10,6 +10,7 @@ from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import config_option, json_option, print_json, show_hints
 from ultracrawl.cli.terminal import escape_controls, print_line
 from ultracrawl.index.search_cache import find_searchable_project
+from ultracrawl.index.searchable_project import PERSON_SECONDS
 from ultracrawl.index.searching import Searcher
 from ultracrawl.service.answers.checking import AnswerCheck, FallenPage, check_answers, positions_of
 from ultracrawl.sources.golden_queries import (
@@ -62,6 +63,7 @@ def command(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project, hints = find_searchable_project(config)
     show_hints(hints)
+    project = project.hurried(PERSON_SECONDS)
     if added:
         query, is_new = _add(file, *added, within)
         with Searcher(project, index) as searcher:

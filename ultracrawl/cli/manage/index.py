@@ -13,9 +13,11 @@ import click
 
 from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
+from ultracrawl.cli.terminal import waiting_for
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
-from ultracrawl.index.project_index import open_index, searchable_project
+from ultracrawl.index.project_index import indexes_on_servers, open_index, searchable_project
+from ultracrawl.index.searchable_project import PERSON_SECONDS
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.values import attributes_to_json, extras_to_json
 from ultracrawl.service import repair
@@ -97,6 +99,7 @@ def check(name: str, project: Project, as_json: bool) -> None:
     Example:
       ultracrawl index check
     """  # noqa: D301 - as above
+    _require_server(project, name)
     with closing(open_index(project, name)) as index:
         problems = index.check()
     if as_json:
@@ -145,6 +148,7 @@ def rebuild(name: str, project: Project, as_json: bool) -> None:
     Example:
       ultracrawl index rebuild
     """  # noqa: D301 - as above
+    _require_server(project, name)
     before, started = _facts_if_readable(project, name), time.monotonic()
     done = repair.rebuild(project, name)
     after = _facts(project, name)
@@ -163,6 +167,7 @@ def dump(name: str, project: Project) -> None:
     Example:
       ultracrawl index dump > documents.jsonl
     """  # noqa: D301 - as above
+    _require_server(project, name)
     number = 0
     with closing(open_index(project, name)) as index:
         before = _count_if_readable(index)
@@ -228,8 +233,23 @@ def _count_if_readable(index: IndexEngine) -> int:
 
 
 def _facts(project: Project, name: str) -> IndexFacts:
-    with closing(open_index(project, name)) as index:
+    with _quick_index(project, name) as index:
         return index.facts()
+
+
+def _require_server(project: Project, name: str) -> None:
+    """Raise `IndexStoreError` soon if the index is on servers that do not answer: what follows waits longer."""
+    if name in indexes_on_servers(project):
+        with _quick_index(project, name) as index:
+            index.count()
+
+
+@contextmanager
+def _quick_index(project: Project, name: str) -> Iterator[IndexEngine]:
+    """Open an index whose servers have to answer as fast as a person may wait; a terminal says if that takes long."""
+    server = searchable_project(project).server_of(name)
+    with waiting_for(server), closing(open_index(project, name, patience=PERSON_SECONDS)) as index:
+        yield index
 
 
 def _facts_if_readable(project: Project, name: str) -> IndexFacts | None:

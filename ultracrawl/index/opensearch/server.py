@@ -150,7 +150,10 @@ class Servers:
 
         try:
             found = self._first_answer(method, path, body, parameters)
-        except exceptions.ConnectionError as error:  # without a status; a timeout, too
+        except exceptions.ConnectionTimeout:
+            seconds = self._seconds("timeout")
+            raise IndexStoreError(f"{self.where} gives no answer within {seconds:g} s") from None
+        except exceptions.ConnectionError as error:  # without a status
             raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
         except exceptions.TransportError as error:
             message = f"{self.where} answers {error.status_code}: {reason_of(error.info)}"
