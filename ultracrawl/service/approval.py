@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import UrlRecord
 from ultracrawl.model.record_changes import restored
 from ultracrawl.rules.boundary.expressions import compile_pattern
@@ -20,6 +21,32 @@ from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.control_channel import crawl_status
 from ultracrawl.stores.project_stores import open_state, source_notes
 from ultracrawl.stores.site_orders import SiteAction, SiteOrder, leave_site_order
+
+
+class DecidedMeanwhileError(WorkError):
+    """What waits is not what somebody looked at before deciding."""
+
+    def __init__(self) -> None:
+        super().__init__("other documents wait now, or other texts of them; look at them, and decide again")
+
+
+def revision_of(records: Iterable[UrlRecord]) -> str:
+    """Return a text that is another one if other documents wait, or other texts of them."""
+    # The checksum of a record whose new version is held back is still that of the old one.
+    lines = (f"{one.url} {one.checksum.hex()} {one.last_fetched if one.held_back else ''}" for one in records)
+    return sha256("\n".join(sorted(lines)).encode()).hexdigest()[:32]
+
+
+def check_revision(records: Iterable[UrlRecord], revision: str) -> None:
+    """Raise `DecidedMeanwhileError` unless the documents have the revision that was shown; an empty one fits all."""
+    if revision and revision_of(records) != revision:
+        raise DecidedMeanwhileError
+
+
+def waiting_records(state: Store, urls: Iterable[str] = ()) -> list[UrlRecord]:
+    """Return the records of these URLs that wait for approval, or all."""
+    wanted = frozenset(urls)
+    return [one for one in state.records.pending_records() if not wanted or one.url in wanted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +81,14 @@ class Selection:
 
         return is_selected
 
-    def orders(self, action: SiteAction) -> list[SiteOrder]:
-        """Return the orders for a crawl that do `action` to what is selected. Raises `PatternError`."""
+    def orders(self, action: SiteAction, keys: tuple[int, ...] = ()) -> list[SiteOrder]:
+        """Return the orders for a crawl that do `action` to what is selected. Raises `PatternError`.
+
+        `keys`: of an empty selection only these are meant; empty: all.
+        """
         self.test()
         return [
-            *([SiteOrder(action, "")] if self.everything else ()),
+            *([SiteOrder(action, "", keys=keys)] if self.everything else ()),
             *(SiteOrder(action, url) for url in self.urls),
             *(SiteOrder(action, text, prefix=True) for text in self.prefixes),
             *(SiteOrder(action, text, expression=True) for text in self.expressions),
@@ -94,6 +124,10 @@ class Approval:
     def pending(self, selection: Selection) -> list[UrlRecord]:
         """Return the selected records that wait for approval. Raises `UserError` for a named URL that does not wait."""
         return self._chosen(self._state.records.pending_records(), selection, "does not wait for approval")
+
+    def check_shown(self, urls: Iterable[str], revision: str) -> None:
+        """Raise `DecidedMeanwhileError` unless what waits of these URLs, or at all, has the revision; empty fits."""
+        check_revision(waiting_records(self._state, urls) if revision else (), revision)
 
     def approve(self, selection: Selection) -> None:
         """Submit the selected documents that wait; they are in the index when `approval_of` exits."""

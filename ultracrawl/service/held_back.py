@@ -13,7 +13,7 @@ from ultracrawl.run.placement.held_changes import HeldChanges
 from ultracrawl.run.removal.deletions import Deletions
 from ultracrawl.run.writing.source_writer import idle_writer
 from ultracrawl.run.writing.writer import IndexWriter
-from ultracrawl.service.approval import keep_for_run
+from ultracrawl.service.approval import check_revision, keep_for_run
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
 from ultracrawl.stores.project_stores import open_state, state_exists
@@ -58,19 +58,26 @@ class HeldBack:
         ):
             yield self._open(source, state, writer)
 
-    def decide(self, project: Project, source: DataSource, *, approve: bool) -> tuple[str, list[UrlRecord]]:
+    def decide(
+        self, project: Project, source: DataSource, *, approve: bool, shown: str = ""
+    ) -> tuple[str, list[UrlRecord]]:
         """Approve or discard all that is held back of a source; returns what was done (see `as_json`), and the records.
 
-        What cannot be carried out here is kept for a run (`keep_for_run`). Raises what `open` raises.
+        What cannot be carried out here is kept for a run (`keep_for_run`). Raises what `open` raises, and
+        `DecidedMeanwhileError` if what is held back has not the revision that was `shown`; an empty one fits all.
         """
         records, done = self.records(project, source), self.approved if approve else self.discarded
+        check_revision(records, shown)
         if not records:
             return done, records
         keys = tuple(url_key(record.url) for record in records)
-        if keep_for_run(project, source.name, [SiteOrder(self._actions[0 if approve else 1], "", keys=keys)]):
+        order = SiteOrder(self._actions[0 if approve else 1], "", keys=keys)
+        if keep_for_run(project, source.name, [order]):
             return ORDERED, records
         with self.open(project, source) as held:
-            records = held.candidates()
+            wanted = frozenset(keys)
+            records = [one for one in held.candidates() if url_key(one.url) in wanted]
+            check_revision(records, shown)
             (held.carry_out if approve else held.discard)(records)
         return done, records
 

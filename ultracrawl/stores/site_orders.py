@@ -53,7 +53,7 @@ class SiteOrder:
     expression: bool = False
     """Whether `place` is a regular expression (RE2) that matches whole URLs."""
     keys: tuple[int, ...] = ()
-    """What a decision about documents that are held back is about: those that were, when it was made."""
+    """What a decision about documents that are held back, or wait, is about: those that were, when it was made."""
     until: float = 0.0
     """When an order about a site ends, in seconds since the epoch."""
     taken: bool = False

@@ -73,7 +73,9 @@ class SiteOrders(Feature):
             case SiteAction.RESTORE:
                 self._restore([record for record in self._chosen(order) if record.removed])
             case SiteAction.APPROVE:
-                self._approve([url_key(record.url) for record in self._chosen(order) if record.pending])
+                keys = [url_key(record.url) for record in self._chosen(order) if record.pending]
+                wanted = frozenset(order.keys)
+                self._approve([key for key in keys if key in wanted] if wanted else keys)
             case (
                 SiteAction.DELETE_HELD | SiteAction.KEEP_HELD | SiteAction.ACCEPT_HELD | SiteAction.DROP_HELD
             ):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from enum import StrEnum
 from itertools import islice
@@ -13,6 +14,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from ultracrawl.errors import UserError
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.inspection.submission import submit_urls
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Editor, State
@@ -20,7 +22,16 @@ from ultracrawl.service.api.audit import Details
 from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
 from ultracrawl.service.api.sources import MAX_URLS, Name
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.approval import ApprovalReport, Selection, approval_of, keep_for_run
+from ultracrawl.service.approval import (
+    Approval,
+    ApprovalReport,
+    DecidedMeanwhileError,
+    Selection,
+    approval_of,
+    check_revision,
+    keep_for_run,
+    waiting_records,
+)
 from ultracrawl.service.held_back import CHANGES, DELETIONS, HeldBack
 from ultracrawl.sources import DataSource
 from ultracrawl.stores.project_stores import open_state, state_exists
@@ -101,23 +112,59 @@ def waiting(state: State, _requester: Editor, name: Name, limit: Limit = 1000) -
 @router.post("/sources/{name}/approvals", responses=shapes.answers(shapes.Approved))
 def approve(state: State, _requester: Editor, name: Name, order: ApprovalOrder, details: Details) -> Response:
     """Decide on documents that wait, or on known URLs; while the source is crawled, its crawl carries it out."""
+    return json_answer(decide(state, name, order, details))
+
+
+def decide(
+    state: ApiState, name: str, order: ApprovalOrder, details: dict[str, Any], shown: str = ""
+) -> dict[str, Any]:
+    """Decide as `approve` does; returns the answer.
+
+    Raises `Conflict` if what waits has not the revision that was `shown`; empty: whatever waits.
+    """
     details["decision"] = order.decision.value
     source = _crawled_source(state, name)
     selection = Selection(order.urls, order.prefixes, order.regexps)
     if selection.everything and order.decision is not Decision.APPROVE:
         raise UserError(f"{order.decision.value} needs urls, prefixes or regexps")
-    if keep_for_run(state.project, name, selection.orders(_ACTIONS[order.decision])):
-        return json_answer({**asdict(ApprovalReport(name)), "kept": True})
-    with approval_of(state.project, source) as approval:
-        match order.decision:
-            case Decision.APPROVE:
-                approval.approve(selection)
-            case Decision.REMOVE:
-                approval.remove(selection)
-            case Decision.RESTORE:
-                approval.restore(selection)
+    with _in_time():
+        keys = _keys_shown(state, name, order.urls, shown)
+        if keep_for_run(state.project, name, selection.orders(_ACTIONS[order.decision], keys)):
+            return {**asdict(ApprovalReport(name)), "kept": True}
+        with approval_of(state.project, source) as approval:
+            approval.check_shown(order.urls, shown)
+            _carry_out(approval, order.decision, selection)
     details |= asdict(approval.report)
-    return json_answer({**asdict(approval.report), "kept": False})
+    return {**asdict(approval.report), "kept": False}
+
+
+def _keys_shown(state: ApiState, name: str, urls: tuple[str, ...], shown: str) -> tuple[int, ...]:
+    """Return the keys of what was shown; none if nobody looked. Raises `DecidedMeanwhileError`."""
+    if not shown:
+        return ()
+    with closing(open_state(state.project, name, read_only=True)) as store:
+        records = waiting_records(store, urls)
+    check_revision(records, shown)
+    return tuple(url_key(one.url) for one in records)
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """Turn a decision that comes too late into `Conflict`."""
+    try:
+        yield
+    except DecidedMeanwhileError as error:
+        raise Conflict(str(error)) from error
+
+
+def _carry_out(approval: Approval, decision: Decision, selection: Selection) -> None:
+    match decision:
+        case Decision.APPROVE:
+            approval.approve(selection)
+        case Decision.REMOVE:
+            approval.remove(selection)
+        case Decision.RESTORE:
+            approval.restore(selection)
 
 
 @router.post("/sources/{name}/urls", responses=shapes.answers(shapes.Submitted))
@@ -139,7 +186,7 @@ def deletions(state: State, _requester: Editor, name: Name, limit: Limit = 1000)
 @router.post("/sources/{name}/deletions", responses=shapes.answers(shapes.HeldBack))
 def delete(state: State, _requester: Editor, name: Name, order: DeletionOrder, details: Details) -> Response:
     """Carry out the deletions that were held back, or forget them; the running crawl does if there is one."""
-    return _decide(DELETIONS, state, name, order.decision, details)
+    return json_answer(decide_held(DELETIONS, state, name, order.decision, details))
 
 
 @router.get("/sources/{name}/changes", responses=shapes.answers(shapes.HeldBack))
@@ -151,7 +198,7 @@ def changes(state: State, _requester: Editor, name: Name, limit: Limit = 1000) -
 @router.post("/sources/{name}/changes", responses=shapes.answers(shapes.HeldBack))
 def accept(state: State, _requester: Editor, name: Name, order: ChangeOrder, details: Details) -> Response:
     """Let the new versions that are held back into the index, or drop them; the running crawl does if there is one."""
-    return _decide(CHANGES, state, name, order.decision, details)
+    return json_answer(decide_held(CHANGES, state, name, order.decision, details))
 
 
 def _list_held_back(guard: HeldBack, state: ApiState, name: str, limit: int) -> Response:
@@ -159,18 +206,24 @@ def _list_held_back(guard: HeldBack, state: ApiState, name: str, limit: int) -> 
     return json_answer(guard.as_json(name, guard.waiting, records[:limit]))
 
 
-def _decide(
+def decide_held(
     guard: HeldBack,
     state: ApiState,
     name: str,
     decision: DeletionDecision | ChangeDecision,
     details: dict[str, Any],
-) -> Response:
+    shown: str = "",
+) -> dict[str, Any]:
+    """Decide about what a guard holds back; returns the answer.
+
+    Raises `Conflict` if that has not the revision that was `shown`; empty: whatever is held back.
+    """
     approve = decision not in (DeletionDecision.DISCARD, ChangeDecision.DISCARD)
     source = _crawled_source(state, name)
-    done, records = guard.decide(state.project, source, approve=approve)
+    with _in_time():
+        done, records = guard.decide(state.project, source, approve=approve, shown=shown)
     details |= {"decision": decision.value, "documents": len(records)}
-    return json_answer(guard.as_json(name, done, records))
+    return guard.as_json(name, done, records)
 
 
 def _crawled_source(state: ApiState, name: str, *, valid: bool = False) -> DataSource:

@@ -21,6 +21,10 @@ __all__ = ["cheap_hashes"]
 PASSWORD = "correct horse battery"
 
 
+Form = tuple[str, dict[str, str]]
+"""Where a form is sent, and its fields."""
+
+
 class Administration(Pages):
     """The pages of a project, whose definitions may have mistakes, seen by users of each role."""
 
@@ -58,6 +62,20 @@ class Administration(Pages):
         browser = self.browser(role)
         token = {"csrf_token": browser.session_token} if role is not None else {}
         return browser.ask("POST", path, data={**token, **fields})
+
+    def form(self, part: str, decision: str, url: str = "") -> Form:
+        """Return the form of a button of the page of approvals."""
+        for one in self.get("/admin/approvals").cssselect(f"form[action$='/{part}']"):
+            fields = {field.get("name"): field.get("value") for field in one.cssselect("[name]")}
+            if (fields["decision"], fields.get("url", "")) == (decision, url):
+                del fields["csrf_token"]
+                return one.get("action"), fields
+        raise AssertionError(f"no button of {part} sends {decision!r} for {url!r}")
+
+    def press(self, form: Form, role: Role = Role.ADMINISTRATOR) -> int:
+        """Send a form; returns the status."""
+        path, fields = form
+        return int(self.send(path, role, **fields).status_code)
 
 
 @pytest.fixture

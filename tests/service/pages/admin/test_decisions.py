@@ -37,12 +37,13 @@ def test_a_document_is_approved_after_a_look_at_its_text(waiting: Administration
     listed = waiting.get(link.get("href"))
     assert len(listed.cssselect(".documents li")) == 3
     assert "the grey heron stands in the water" in " ".join(texts(listed, ".preview"))
-    path = "/admin/sources/site/approvals"
-    answer = waiting.send(path, Role.EDITOR, decision="approve", url=f"{url}/heron")
+    all_three = waiting.form("approvals", "approve")
+    path, fields = waiting.form("approvals", "approve", f"{url}/heron")
+    answer = waiting.send(path, Role.EDITOR, **fields)
     assert (answer.status_code, answer.headers["location"]) == (303, PAGE)
     assert len(waiting.get(PAGE).cssselect(".documents li")) == 2
-    assert waiting.send(path, decision="approve", number="3").status_code == 409, "two wait, and not three"
-    assert waiting.send(path, decision="approve", number="2").status_code == 303
+    assert waiting.press(all_three) == 409, "two wait, and not three"
+    assert waiting.press(waiting.form("approvals", "approve")) == 303
     assert not waiting.get(PAGE).cssselect(".documents li")
 
 
@@ -66,9 +67,10 @@ def test_held_changes_are_shown_with_their_new_text(alike: Administration) -> No
     page = alike.get(PAGE)
     assert len(page.cssselect(".documents li")) == 30
     assert all("please log in" in text for text in texts(page, ".preview"))
-    path = "/admin/sources/site/changes"
-    assert alike.send(path, decision="accept", number="29").status_code == 409
-    assert alike.send(path, decision="discard", number="30").status_code == 303
+    path, fields = alike.form("changes", "accept")
+    assert alike.press((path, {**fields, "revision": "x"})) == 409
+    assert alike.press((path, {**fields, "revision": ""})) == 409
+    assert alike.press(alike.form("changes", "discard")) == 303
     assert not alike.get(PAGE).cssselect(".documents li")
     assert not alike.get("/admin").cssselect(".need.changes")
 
@@ -76,21 +78,20 @@ def test_held_changes_are_shown_with_their_new_text(alike: Administration) -> No
 def test_held_deletions_are_kept_or_carried_out(held: Administration) -> None:
     assert held.get("/admin").cssselect(".need.deletions")
     page = held.get(f"{PAGE}?source=site")
-    number = len(page.cssselect(".documents li"))
-    assert number
+    assert page.cssselect(".documents li")
     (form,) = [one for one in page.cssselect("details form") if one.get("action").endswith("/deletions")]
     assert form.cssselect("[name=decision]")[0].get("value") == "delete", "a second press is needed"
-    path = "/admin/sources/site/deletions"
-    assert held.send(path, decision="delete", number=str(number + 1)).status_code == 409
-    assert held.send(path, decision="nonsense", number=str(number)).status_code == 400
-    assert held.send(path, decision="delete", number=str(number)).status_code == 303
+    path, fields = held.form("deletions", "delete")
+    assert held.press((path, {**fields, "revision": "x"})) == 409
+    assert held.press((path, {**fields, "decision": "nonsense"})) == 400
+    assert held.press((path, fields)) == 303
     assert not held.get(PAGE).cssselect(".documents li")
 
 
 @pytest.mark.parametrize("part", ["approvals", "deletions", "changes"])
 def test_a_decision_needs_a_session_a_role_and_a_token(waiting: Administration, part: str) -> None:
     path = f"/admin/sources/site/{part}"
-    fields = {"decision": "approve", "number": "3"}
+    fields = waiting.form("approvals", "approve")[1]
     assert waiting.send(path, None, **fields).status_code == 303
     assert waiting.send(path, Role.READER, **fields).status_code == 403
     assert waiting.browser(Role.EDITOR).ask("POST", path, data=fields).status_code == 403

@@ -14,7 +14,7 @@ from ultracrawl.service.api import approvals
 from ultracrawl.service.api.access import Editor, Form, State
 from ultracrawl.service.api.audit import Details
 from ultracrawl.service.api.problems import Conflict, RequestBody
-from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.held_back import CHANGES, DELETIONS
 from ultracrawl.service.pages.admin.approvals.waiting import waiting_sources
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
@@ -35,36 +35,32 @@ def approvals_page(
 
 @router.post("/sources/{name}/approvals", name="approve")
 def approve(
-    request: Request, state: State, requester: Editor, name: str, form: Form, details: Details
+    request: Request, state: State, _requester: Editor, name: str, form: Form, details: Details
 ) -> Response:
     """Decide about one document that waits for approval, or approve all."""
     urls = (form["url"],) if form.get("url") else ()
-    if not urls:
-        _check_number(state, name, "pending", form)
     order = _order(approvals.ApprovalOrder, decision=form.get("decision", ""), urls=urls)
-    approvals.approve(state, requester, name, order, details)
+    approvals.decide(state, name, order, details, _shown(form))
     return _back(request)
 
 
 @router.post("/sources/{name}/deletions", name="delete")
 def delete(
-    request: Request, state: State, requester: Editor, name: str, form: Form, details: Details
+    request: Request, state: State, _requester: Editor, name: str, form: Form, details: Details
 ) -> Response:
     """Carry out the deletions that are held back, or forget them."""
-    _check_number(state, name, "leaving", form)
     order = _order(approvals.DeletionOrder, decision=form.get("decision", ""))
-    approvals.delete(state, requester, name, order, details)
+    approvals.decide_held(DELETIONS, state, name, order.decision, details, _shown(form))
     return _back(request)
 
 
 @router.post("/sources/{name}/changes", name="accept")
 def accept(
-    request: Request, state: State, requester: Editor, name: str, form: Form, details: Details
+    request: Request, state: State, _requester: Editor, name: str, form: Form, details: Details
 ) -> Response:
     """Let the new versions that are held back into the index, or drop them."""
-    _check_number(state, name, "held_back", form)
     order = _order(approvals.ChangeOrder, decision=form.get("decision", ""))
-    approvals.accept(state, requester, name, order, details)
+    approvals.decide_held(CHANGES, state, name, order.decision, details, _shown(form))
     return _back(request)
 
 
@@ -76,14 +72,11 @@ def _order(kind: type[Order], **fields: object) -> Order:
         raise UserError(f"{error.error_count()} fields of the form have no such value") from None
 
 
-def _check_number(state: ApiState, name: str, kind: str, form: dict[str, str]) -> None:
-    """Raise `Conflict` if other documents wait than the page has shown, so that nobody decides about unseen ones."""
-    state.known_source(name)
-    present = state.holdings.holdings_of(state.project, name).numbers[kind]
-    if form.get("number") != str(present):
-        raise Conflict(
-            f"{present:,} documents wait now, another number than this page has shown; load it again"
-        )
+def _shown(form: dict[str, str]) -> str:
+    """Return the revision of what the page has shown, so that nobody decides about unseen documents or texts."""
+    if not form.get("revision"):
+        raise Conflict("the form does not say what its page has shown; load it again")
+    return form["revision"]
 
 
 def _back(request: Request) -> Response:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.errors import StateError
@@ -11,6 +10,7 @@ from ultracrawl.index.values import unpack_document
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.placement.new_versions import unpack_version
+from ultracrawl.service.approval import revision_of, waiting_records
 from ultracrawl.service.held_back import CHANGES, DELETIONS
 from ultracrawl.stores import Retained, Store
 from ultracrawl.stores.project_stores import state_to_read
@@ -35,6 +35,11 @@ class WaitingDocument(NamedTuple):
     text: str = ""
     """The beginning of its new text; empty if it has none, or the requester may not see it."""
 
+    @property
+    def revision(self) -> str:
+        """Of this document alone."""
+        return revision_of([self.record])
+
 
 class WaitingSource(NamedTuple):
     """What waits of one source."""
@@ -45,6 +50,8 @@ class WaitingSource(NamedTuple):
     approvals: list[WaitingDocument]
     counts: dict[str, int]
     """The numbers of `deletions`, `changes` and `approvals`, listed or not."""
+    revisions: dict[str, str]
+    """The revisions of all of them, listed or not."""
     problem: str = ""
     """Why its state cannot be read."""
 
@@ -57,34 +64,29 @@ def waiting_sources(state: ApiState, requester: Requester, only: str = "") -> li
         numbers = state.holdings.holdings_of(state.project, name).numbers
         if not (numbers["leaving"] or numbers["held_back"] or numbers["pending"]):
             continue
-        counts = {
-            "deletions": numbers["leaving"],
-            "changes": numbers["held_back"],
-            "approvals": numbers["pending"],
-        }
         try:
             with state_to_read(state.project, name) as store:
                 if store is not None:
-                    found.append(_of_source(name, store, requester, counts))
+                    found.append(_of_source(name, store, requester))
         except StateError as error:
-            found.append(WaitingSource(name, [], [], [], counts, str(error)))
+            found.append(WaitingSource(name, [], [], [], {}, {}, str(error)))
     return found
 
 
-def _of_source(name: str, store: Store, requester: Requester, counts: dict[str, int]) -> WaitingSource:
-    records = store.records
+def _of_source(name: str, store: Store, requester: Requester) -> WaitingSource:
+    leaving, held, pending = (
+        list(store.records.records_to_remove()),
+        list(store.records.held_records()),
+        waiting_records(store),
+    )
+    all_of = {"deletions": leaving, "changes": held, "approvals": pending}
     return WaitingSource(
         name,
-        [WaitingDocument(one, DELETIONS.cause_of(one)) for one in islice(records.records_to_remove(), SHOWN)],
-        [
-            _previewed(one, CHANGES.cause_of(one), _held(store, one), requester)
-            for one in islice(records.held_records(), SHOWN)
-        ],
-        [
-            _previewed(one, one.reason, _pending(store, one), requester)
-            for one in islice(records.pending_records(), SHOWN)
-        ],
-        counts,
+        [WaitingDocument(one, DELETIONS.cause_of(one)) for one in leaving[:SHOWN]],
+        [_previewed(one, CHANGES.cause_of(one), _held(store, one), requester) for one in held[:SHOWN]],
+        [_previewed(one, one.reason, _pending(store, one), requester) for one in pending[:SHOWN]],
+        {part: len(records) for part, records in all_of.items()},
+        {part: revision_of(records) for part, records in all_of.items()},
     )
 
 
