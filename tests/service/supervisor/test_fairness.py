@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.project import LOOPBACK, Workspace, kill_group
+from support.hourly import hourly_source
+from support.project import Workspace, kill_group
 from support.sentences import sentence
 from support.site import Site
 from support.until import until
@@ -35,18 +36,10 @@ class Fleet:
 
     def add(self, name: str, pages: int = 2, **options: Any) -> Site:
         """Add a source with a site of its own."""
-        site = self.sites[name] = Site()
-        site.page("/", title="Home", links=[f"/{number}" for number in range(pages)], text=f"of {name}")
-        for number in range(pages):
-            site.page(f"/{number}", title=f"{name} {number}", text=f"needle {name}{number}")
-        self.definition["sources"][name] = {
-            "start_urls": [f"{self._stack.enter_context(site.serve())}/"],
-            "boundary": LOOPBACK,
-            "politeness": {"delay": 0, "concurrency": 1},
-            "refresh": {"interval": "1 h"},
-            **options,
-        }
-        return site
+        self.sites[name], self.definition["sources"][name] = hourly_source(
+            self._stack, name, pages, **options
+        )
+        return self.sites[name]
 
     def add_silent(self) -> None:
         """Add a source that never gets its robots.txt, and one that gets no page."""

@@ -15,7 +15,8 @@ from typing import Any
 
 import psutil
 import pytest
-from support.project import LOOPBACK, Workspace
+from support.hourly import hourly_source
+from support.project import Workspace
 from support.sentences import sentence
 from support.site import Site
 from support.until import until
@@ -35,18 +36,10 @@ class Served:
 
     def __init__(self, workspace: Workspace, stack: ExitStack) -> None:
         self.workspace = workspace
-        self.sites = {name: Site() for name in ("busy", "quiet")}
+        self.sites: dict[str, Site] = {}
         self.definition: dict[str, Any] = {"sources": {}}
-        for name, site in self.sites.items():
-            site.page("/", title="Home", links=[f"/{number}" for number in range(PAGES)], text=f"of {name}")
-            for number in range(PAGES):
-                site.page(f"/{number}", title=f"{name} {number}", text=f"needle {name}{number}")
-            self.definition["sources"][name] = {
-                "start_urls": [f"{stack.enter_context(site.serve())}/"],
-                "boundary": LOOPBACK,
-                "politeness": {"delay": 0, "concurrency": 1},
-                "refresh": {"interval": "1 h"},
-            }
+        for name in ("busy", "quiet"):
+            self.sites[name], self.definition["sources"][name] = hourly_source(stack, name, PAGES)
         workspace.write(self.definition)
         self._processes: list[subprocess.Popen[str]] = []
         stack.callback(self._end)
