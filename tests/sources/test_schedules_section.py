@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from support.named import named
 
+from ultracrawl.service.schedules.plans import plans_of
 from ultracrawl.sources import DataSource, Project, load_project
 from ultracrawl.sources.checking.schedule_checks import check_schedules
+from ultracrawl.sources.project import DefinitionHead
 from ultracrawl.sources.sections.schedules import ScheduleSection
 
 SOURCES = """
@@ -97,6 +99,50 @@ def test_a_schedule_may_run_on_another_machine__ultra_search_128(definition: Pat
     assert loaded.project is not None
     assert loaded.project.profiles["north"].scrapyd == "http://127.0.0.1:6800"
     assert (loaded.project.profile_of("a"), loaded.project.profile_of("b")) == ("north", "")
+
+
+STATE = 'state: {engine: postgresql, url: "postgresql://me@127.0.0.1/crawl"}'
+
+
+def test_a_schedule_or_a_source_may_be_bound_to_a_node__ultra_search_128(definition: Path) -> None:
+    text = f"""{STATE}
+sources:
+  a: {{start_urls: [http://h/]}}
+  b: {{start_urls: [http://h/], node: crawler-b}}
+  c: {{start_urls: [http://h/]}}
+schedules:
+  one: {{sources: a, every: day, node: crawler-a}}
+"""
+    definition.write_text(text)
+    loaded = load_project(definition)
+    assert loaded.findings == ()
+    assert loaded.project is not None
+    assert [loaded.project.node_of(name) for name in "abc"] == ["crawler-a", "crawler-b", ""]
+    assert [plan.node for plan in plans_of(loaded.project, by_default=True)] == ["crawler-a", "crawler-b", ""]
+    assert [one[:2] for one in mistakes(definition, text.partition("\n")[2])] == [
+        (3, "sources.b.node"),
+        (6, "schedules.one.node"),
+    ]
+
+
+def test_mistakes_in_names_of_nodes(definition: Path) -> None:
+    text = f"""{STATE}
+profiles: {{north: {{scrapyd: "http://127.0.0.1:6800", project: p}}}}
+sources:
+  a: {{start_urls: [http://h/], node: b}}
+  b: {{start_urls: [http://h/]}}
+schedules:
+  one: {{sources: a, every: day}}
+  two: {{sources: b, every: day, node: b, profile: north}}
+"""
+    assert [one[:2] for one in mistakes(definition, text)] == [
+        (4, "sources.a.node"),
+        (8, "schedules.two.node"),
+    ]
+    assert [one[:2] for one in mistakes(definition, text.replace("node: b,", "node: a/b,"))] == [
+        (4, "sources.a.node"),
+        (8, "schedules.two.node"),
+    ]
 
 
 def test_mistakes_in_profiles(definition: Path) -> None:
@@ -191,7 +237,7 @@ def test_a_schedule_that_examines_refuses_a_source_that_is_no_web_source__ultra_
     web = DataSource(name="a", start_urls=("http://h/",))
     sources = {"a": web, "b": web.model_copy(update={"name": "b", "type": "file"})}
     schedule = ScheduleSection(sources=("a", "b"), every=60, mode="examine")
-    (finding,) = check_schedules({"one": schedule}, sources, {}, None)
+    (finding,) = check_schedules(sources, DefinitionHead(schedules={"one": schedule}), None)
     assert finding.fatal
     assert finding.path == ("schedules", "one", "sources", 1)
     assert named(finding.problem) == ["b"]

@@ -65,6 +65,8 @@ class CrawlOrder:
     """Since when it has been due (seconds since 1970), which is its place in a queue; 0: since it was ordered."""
     after: tuple[str, ...] = ()
     """Sources whose crawls have to end first, if they are queued or running."""
+    node: str = ""
+    """The node that alone may crawl it; empty: any process."""
 
     def as_ordered(self, source: DataSource) -> DataSource:
         """Return the definition of its source with the ordered mode."""
@@ -225,6 +227,7 @@ class ScheduleState:
     force: bool = False
     mode: str = ""
     profile: str = ""
+    node: str = ""
     left: tuple[str, ...] = ()
     """Sources whose crawls of the current run have not ended, or are to be resumed."""
 

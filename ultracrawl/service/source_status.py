@@ -10,7 +10,7 @@ from ultracrawl.model.dates import as_text
 from ultracrawl.service.control import readable_status
 from ultracrawl.service.destinations import DestinationStatus, destination_status
 from ultracrawl.service.metrics.holdings import Holdings, failure_after, read_holdings
-from ultracrawl.service.schedules.schedule_status import due_of, runner_of, waits_for_slot
+from ultracrawl.service.schedules.schedule_status import due_of, takes_orders, waits_for_slot
 from ultracrawl.sources import DataSource, Project
 
 
@@ -26,9 +26,10 @@ def source_status(
         "due_by": due.by,
         "never_due": due.never or None,
         "schedule": project.schedule_of(source.name) or None,
-        "kept": runner_of(project, source.name, of_source=True) is not None,
+        "kept": takes_orders(project, source.name, of_source=True),
         "waits": waits,
         "profile": project.profile_of(source.name) or None,
+        "node": project.node_of(source.name) or None,
     }
 
 

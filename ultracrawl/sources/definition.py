@@ -20,6 +20,7 @@ from ultracrawl.sources.values import (
     DottedPath,
     FileNames,
     GroupNames,
+    NodeName,
     PluginName,
     Publicity,
     SiteList,
@@ -65,7 +66,7 @@ class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):
 class SourceEntry(SourceOptions):
     """One source as written in a definition file, below its name."""
 
-    FETCH_OPTIONS: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links", "public"})
+    FETCH_OPTIONS: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links", "public", "node"})
 
     type: Annotated[str, PluginName(SOURCE_KINDS)] = Field(default=WEB, examples=["web"])
     """The kind of source. `web` follows links; `file`, `table`, `mail` and `agent` list their documents."""
@@ -93,6 +94,8 @@ class SourceEntry(SourceOptions):
         default=None, alias="class", examples=["mypackage.spiders.MySpider"]
     )
     """Your own spider, a subclass of `ultracrawl.spiders.SourceSpider`, as a dotted path."""
+    node: NodeName = Field(default="", examples=["crawler-a"])
+    """The node that alone crawls the source at its own interval. Empty: any."""
 
     @model_validator(mode="before")
     @classmethod

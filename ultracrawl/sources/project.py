@@ -237,6 +237,11 @@ class Project(DefinitionHead):
         schedule = self.schedules.get(self.schedule_of(source))
         return schedule.profile if schedule is not None else ""
 
+    def node_of(self, source: str) -> str:
+        """Return the name of the node that alone crawls a source by time; empty for any machine."""
+        schedule = self.schedules.get(self.schedule_of(source))
+        return schedule.node if schedule is not None else self.known_sources[source].node
+
     def default_interval_of(self, source: DataSource) -> float | None:
         """Return the seconds between two crawls of a source by `serve` if it has no times of its own.
 

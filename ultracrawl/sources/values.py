@@ -33,6 +33,9 @@ from ultracrawl.system.plugins import REWRITERS, PluginError, PluginGroup
 
 AttributeName = Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=100)]
 """The name of a search attribute."""
+NODE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
+NodeName = Annotated[str, Field(pattern=rf"{NODE_NAME}|^$")]
+"""The name of a machine that runs `ultracrawl node run`; empty for none."""
 
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*(?:([kmg])(?:i?b)?|b)?", re.IGNORECASE)
 _SHIFTS = {"k": 10, "m": 20, "g": 30}

@@ -205,6 +205,7 @@ profiles: {north: {scrapyd: 'http://north.example:6800', project: p, password: s
         ("sources: [a]", "sources: []", []),
         ("profile: north", "profile: ''", ["schedules.nightly.profile"]),
         (", profile: north", "", ["schedules.nightly.profile"]),
+        ("north}", "north, node: b}", ["schedules.nightly.node"]),
         ("north}", "north}\n  daily: {every: day, sources: [a]}", []),
         ("north}", "north}\n  daily: {every: day, profile: north}", ["schedules.daily.profile"]),
         ("north}", "north}\ndefaults: {class: evil.Spider}", [""]),

@@ -124,6 +124,8 @@ def _print_status(row: dict[str, Any]) -> None:
 
 def _print_due(row: dict[str, Any]) -> None:
     """Print when a source is due, or why it is not."""
+    if row.get("node"):
+        print_line(f"  crawled by the node {row['node']} only")
     if row["next_run"]:
         schedule = f" by the schedule {row['schedule']}" if row["schedule"] else ""
         unkept = ", if `serve` or `crawl --continuous` runs then; neither runs now"

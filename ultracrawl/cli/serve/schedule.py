@@ -32,6 +32,7 @@ from ultracrawl.service.schedules.schedule_status import (
     runner_of,
     schedule_states,
     state_as_json,
+    takes_orders,
 )
 from ultracrawl.service.schedules.steering import order_schedule
 from ultracrawl.sources import Project
@@ -112,7 +113,7 @@ def launch(name: str, jobs: int | None, config: str | None, as_json: bool) -> No
       ultracrawl schedule launch nightly
     """  # noqa: D301 - as above
     steered = _project_to_steer(config, name)
-    if runner_of(steered, name) is not None:
+    if takes_orders(steered, name):
         _order(steered, name, ScheduleCommand.LAUNCH, as_json)
     project = open_project(config)
     _state(project, name)
@@ -231,7 +232,7 @@ def _print_state(project: Project, state: ScheduleState) -> None:
         print_line(f"  error {state.error}")
     for log in state.log.splitlines():
         print_line(f"  log   {log}")
-    if state.next_run and runner_of(project, state.name) is None:
+    if state.next_run and not takes_orders(project, state.name):
         print_line("  nothing runs it now; start `ultracrawl serve` or `ultracrawl crawl --continuous`")
 
 

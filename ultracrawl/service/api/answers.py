@@ -68,6 +68,7 @@ class Source(_Shape):
     kept: bool
     waits: bool
     profile: str | None
+    node: str | None
     service: Live | None
 
 
@@ -409,6 +410,7 @@ class Schedule(_Shape):
     force: bool
     mode: str | None
     profile: str | None
+    node: str | None
 
 
 class Schedules(_Shape):

@@ -39,6 +39,8 @@ def other_machines(before: Project, after: Project) -> Iterator[str]:
     for name in after.sources:
         if after.profile_of(name) != before.profile_of(name):
             yield f"`{name}` would be crawled on another machine (`profile` of its schedule)"
+        if name in before.sources and after.node_of(name) != before.node_of(name):
+            yield f"`{name}` would be crawled by another node (`node`)"
 
 
 def _hosts(rules: CompiledSource) -> set[str]:

@@ -93,6 +93,8 @@ class Node:
         self._conflict = ""
         """What was last said about another process that runs a plan."""
         self._is_cut_off = False
+        self._absent: dict[str, float] = {}
+        """Nodes to which plans are bound and that take none -> since when, by the monotonic clock."""
         self._stop = asyncio.Event()
 
     # ---- what the supervisor asks
@@ -220,11 +222,15 @@ class Node:
         for plan in others:
             self._store_due(plan, work.kept.get(plan.key), now)
         due = {plan.key: self._due(plan, work.kept.get(plan.key), now) for plan in others}
-        wanted = sorted((plan for plan in others if due[plan.key] <= now), key=lambda plan: due[plan.key])
-        left = math.ceil(len(wanted) / max(sum(node.alive and not node.draining for node in work.nodes), 1))
+        taking = {node.name for node in work.nodes if node.alive and not node.draining}
+        forsaken = self._forsaken({plan.node for plan in plans} - taking - {""})
+        mine = (plan for plan in others if due[plan.key] <= now and plan.node in {"", self.name, *forsaken})
+        wanted = sorted(mine, key=lambda plan: due[plan.key])
+        bound = sum(bool(plan.node) for plan in wanted)
+        left = bound + math.ceil((len(wanted) - bound) / max(len(taking), 1))
         for plan in wanted:
             is_overdue = due[plan.key] < now - OVERDUE_SECONDS and not look.taken
-            if not left or not (free > 0 or is_overdue):
+            if not left or not (free > 0 or is_overdue or self._is_ordered(plan)):
                 break
             if not self._store.take_plan(plan.key, plan.sources):
                 continue
@@ -233,6 +239,12 @@ class Node:
                 continue
             look.taken[plan.key] = plan
             left, free = left - 1, free - len(plan.sources)
+
+    def _forsaken(self, absent: Collection[str]) -> Collection[str]:
+        """Return those nodes that have taken nothing for the length of a lease: what is bound to them fails here."""
+        now = time.monotonic()
+        self._absent = {name: self._absent.get(name, now) for name in absent}
+        return [name for name, since in self._absent.items() if now - since >= LEASE_SECONDS]
 
     def _due(self, plan: Plan, stored: KeptSchedule | None, now: float) -> float:
         """Return when a plan is launched next; at once if a person has given an order."""

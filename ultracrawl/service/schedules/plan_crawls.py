@@ -185,7 +185,8 @@ class PlanCrawls:
 
     async def _crawl(self, crawl: _Crawl, due: float) -> None:
         plan, source = crawl.plan, crawl.source
-        order = CrawlOrder(source, plan.force, plan.mode, "" if plan.own else plan.name, plan.profile, due)
+        schedule = "" if plan.own else plan.name
+        order = CrawlOrder(source, plan.force, plan.mode, schedule, plan.profile, due, node=plan.node)
         try:
             end = await self._launched(crawl, order)
         except Exception as error:  # whatever a launcher raises, the run has to end

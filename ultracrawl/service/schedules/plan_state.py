@@ -52,6 +52,7 @@ def schedule_state(
         plan.force,
         plan.mode,
         plan.profile,
+        plan.node,
         row.left,
     )
 

@@ -133,6 +133,8 @@ class Plan:
     mode: str = ""
     force: bool = False
     profile: str = ""
+    node: str = ""
+    """The node that alone runs it; empty: any process."""
     window: RunWindow = field(default_factory=RunWindow)
     stops: ScheduleTimes | None = None
     """When its crawls are stopped; None for never."""
@@ -199,7 +201,7 @@ def plans_of(
         has_times = source.refresh.interval is not None or source.refresh.when_idle
         has_default = by_default and project.default_interval_of(source) is not None
         if name not in scheduled and (has_times or has_default):
-            plans.append(Plan(name, (name,), own_interval(project, source), own=True))
+            plans.append(Plan(name, (name,), own_interval(project, source), own=True, node=source.node))
     return plans
 
 
@@ -245,6 +247,7 @@ def _scheduled(name: str, section: ScheduleSection, sources: tuple[str, ...]) ->
         mode=section.mode or "",
         force=section.force,
         profile=section.profile,
+        node=section.node,
         window=section.run_window,
         stops=section.stop_times,
         repeat=section.repeat,

@@ -17,8 +17,10 @@ Share = Callable[[Sequence[Plan]], list[Plan]]
 class RunnerClaim:
     """The claim of this process; without a registration (the state is in memory) it is not visible to others."""
 
-    def __init__(self, registration: RunnerRegistration | None = None) -> None:
+    def __init__(self, registration: RunnerRegistration | None = None, node: str = "") -> None:
         self._registration = registration
+        self.node = node
+        """The name of the node that this process is; empty for none."""
         self.share: Share | None = None
         """On a node: which plans it runs now; None: all."""
 
@@ -44,7 +46,7 @@ def open_runner_claim(project: Project, node: str = "") -> Iterator[RunnerClaim]
     """Open the claim of this process, or of the node that it is, on schedules and sources of a project."""
     notes = service_notes(project)
     if notes is None:
-        yield RunnerClaim()
+        yield RunnerClaim(node=node)
         return
     with closing(RunnerRegistration(notes, node)) as registration:
-        yield RunnerClaim(registration)
+        yield RunnerClaim(registration, node)

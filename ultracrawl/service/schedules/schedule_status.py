@@ -31,6 +31,17 @@ def runner_of(project: Project, name: str, *, of_source: bool = False) -> Runner
     )
 
 
+def takes_orders(project: Project, name: str, *, of_source: bool = False) -> bool:
+    """Return whether a process takes orders for a schedule or a source: it runs it, or a node will take it for that."""
+    if runner_of(project, name, of_source=of_source) is not None:
+        return True
+    is_planned = any(
+        name in plan.sources if of_source else name == plan.name and not plan.own
+        for plan in all_plans(project)
+    )
+    return is_planned and any(runner.node for runner in active_runners(service_notes(project)))
+
+
 def waits_for_slot(project: Project, source: str) -> bool:
     """Return whether the crawl of a source waits for a free slot of a service."""
     return any(source in runner.waiting for runner in active_runners(service_notes(project)))
@@ -142,6 +153,7 @@ def state_as_json(state: ScheduleState) -> dict[str, Any]:
         "force": state.force,
         "mode": state.mode or None,
         "profile": state.profile or None,
+        "node": state.node or None,
     }
 
 

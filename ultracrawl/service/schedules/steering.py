@@ -13,7 +13,7 @@ from ultracrawl.service.control import POLL_INTERVAL, SteerResult, running_crawl
 from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, WallClock
 from ultracrawl.service.schedules.plans import plans_of
 from ultracrawl.service.schedules.runner import ScheduleRunner
-from ultracrawl.service.schedules.schedule_status import runner_of, schedule_states
+from ultracrawl.service.schedules.schedule_status import runner_of, schedule_states, takes_orders
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleOrder, ScheduleStore
@@ -74,7 +74,7 @@ def order_schedule(project: Project, name: str, command: ScheduleCommand, *, tim
     """
     order = ScheduleOrder(name, command)
     _check_possible(project, order)
-    if runner_of(project, name) is not None:
+    if takes_orders(project, name):
         return _leave_order(project, order, timeout)
     plans = [plan for plan in plans_of(project) if plan.key == name]
     with closing(open_schedules(project, renew=True)) as store:
@@ -95,7 +95,7 @@ def steer_source(project: Project, source: str, command: Command, *, timeout: fl
     runner_command = _OF_SOURCES.get(command)
     if runner_command is None or running_crawl_status(project, source) is not None:
         return steer(project, source, command, timeout=timeout)
-    if runner_of(project, source, of_source=True) is None:
+    if not takes_orders(project, source, of_source=True):
         return steer(project, source, command, timeout=timeout)
     taken = _leave_order(project, ScheduleOrder(source, runner_command, of_source=True), timeout)
     note = (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ultracrawl.service.control import readable_status, steer
+from ultracrawl.service.nodes.bound_launcher import BoundLauncher
 from ultracrawl.service.orders import Clock, CompletingLauncher, EventStream, WallClock
 from ultracrawl.service.schedules.plan_crawls import KnownSources
 from ultracrawl.service.schedules.plans import Plan
@@ -54,7 +55,7 @@ class PlannedCrawls(KnownSources):
             lambda order: child_order(project(), order, options.log_level)
         )
         self.pool = CrawlPool(
-            ProfileLauncher(local, project, options.clock),
+            ProfileLauncher(BoundLauncher(local, project, claim.node), project, options.clock),
             options.clock,
             self.events,
             limits=SlotLimits.of(project().processes, options.jobs),

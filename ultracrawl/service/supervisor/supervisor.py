@@ -215,8 +215,10 @@ class Supervisor:
         if self._crawls.is_crawled(name):
             raise WorkError(f"the source {name!r} is being crawled already")
         self._ordered.add(name, force=force)
-        profile = self.project.profile_of(name)
-        self._by_hand[name] = await self._pool.launch(CrawlOrder(name, force=force, profile=profile))
+        profile, node = self.project.profile_of(name), self.project.node_of(name)
+        self._by_hand[name] = await self._pool.launch(
+            CrawlOrder(name, force=force, profile=profile, node=node)
+        )
 
     async def stop_source(self, name: str) -> None:
         """End the crawl of a source cleanly; the next one resumes it."""

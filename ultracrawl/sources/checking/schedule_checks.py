@@ -18,14 +18,17 @@ from ultracrawl.sources.reading.tree import Data, PathFinding
 from ultracrawl.sources.sections.project import ProfileSection
 from ultracrawl.sources.sections.schedules import ScheduleSection, TimesSection
 
+_ALONE = frozenset({"sqlite", "memory"})
+"""Engines of the state that one machine has for itself."""
+
 
 def check_schedules(
-    schedules: Mapping[str, ScheduleSection],
     sources: Mapping[str, DataSource],
-    profiles: Mapping[str, ProfileSection],
+    head: DefinitionHead,
     written: Data,
 ) -> Iterator[PathFinding]:
     """Yield the mistakes in schedules. If the head is invalid, `schedules` is empty and only `written` is checked."""
+    schedules, profiles = head.schedules, head.profiles
     if not schedules:
         yield from _check_written_names(written, sources)
     owners: dict[str, str] = {}
@@ -41,6 +44,11 @@ def check_schedules(
                 else "define it below `profiles:` first"
             )
             yield PathFinding((*here, "profile"), problem, suggestion(schedule.profile, profiles, otherwise))
+        if schedule.profile and schedule.node:
+            problem = "a schedule runs on the machine of a profile or on a node, not on both"
+            yield PathFinding((*here, "node"), problem, "remove one of the two")
+        for finding in check_node(schedule.node, head):
+            yield finding._replace(path=(*here, *finding.path))
         for number, source in enumerate(schedule.sources):
             owner = owners.setdefault(source, name)
             if owner != name:
@@ -48,6 +56,13 @@ def check_schedules(
                     f"the source {format_value(source)} belongs to the schedule {format_value(owner)} already"
                 )
                 yield PathFinding((*here, "sources", number), problem, "name it in one of them")
+
+
+def check_node(node: str, head: DefinitionHead) -> Iterator[PathFinding]:
+    """Yield a mistake for the name of a node where there can be none."""
+    if node and head.state.engine in _ALONE:
+        problem = f"the engine `{head.state.engine}` of the state is on one machine, so there are no nodes"
+        yield PathFinding(("node",), problem, "keep the state in PostgreSQL, or remove it")
 
 
 def _check_written_names(schedules: Data, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
@@ -104,14 +119,20 @@ def check_times(section: TimesSection) -> Iterator[PathFinding]:
 def check_refresh_conflicts(
     source: DataSource, schedules: Mapping[str, ScheduleSection]
 ) -> Iterator[PathFinding]:
-    """Yield the `refresh` options of a source that have no effect because it belongs to a schedule."""
+    """Yield the options of a source that have no effect because it belongs to a schedule."""
     name = next((name for name, schedule in schedules.items() if source.name in schedule.sources), None)
-    for option in ("interval", "when_idle") if name is not None else ():
-        if getattr(source.refresh, option):
-            problem = f"the source is crawled by the schedule {format_value(name)}, so `refresh.{option}` has no effect"
-            yield PathFinding(
-                ("refresh", option), problem, "remove it, or take the source out of the schedule"
-            )
+    if name is None:
+        return
+    refresh = source.refresh
+    options = {
+        ("refresh", "interval"): refresh.interval,
+        ("refresh", "when_idle"): refresh.when_idle,
+        ("node",): source.node,
+    }
+    for path in (path for path, value in options.items() if value):
+        option = ".".join(path)
+        problem = f"the source is crawled by the schedule {format_value(name)}, so `{option}` has no effect"
+        yield PathFinding(path, problem, "remove it, or take the source out of the schedule")
 
 
 def check_due(source: DataSource, head: DefinitionHead) -> Iterator[PathFinding]:

@@ -27,6 +27,7 @@ from ultracrawl.sources.checking.checks import (
 )
 from ultracrawl.sources.checking.schedule_checks import (
     check_due,
+    check_node,
     check_profiles,
     check_refresh_conflicts,
     check_schedules,
@@ -336,6 +337,7 @@ class _DefinitionReader:
                 *check_refresh_conflicts(source, head.schedules),
                 *check_kept_sessions(source, has_key=head.key_file is not None),
                 *check_due(source, head),
+                *check_node(source.node, head),
             )
             with self.findings.for_source(name):
                 self.findings.add_below(entry.tree, entry.path, found)
@@ -349,7 +351,7 @@ class _DefinitionReader:
     def _check_schedules(self, head: DefinitionHead, known: Mapping[str, DataSource]) -> None:
         if self._first is None:
             return
-        found = check_schedules(head.schedules, known, head.profiles, self._first.get("schedules"))
+        found = check_schedules(known, head, self._first.get("schedules"))
         self.findings.add_below(self._first, (), found)
         if (times := head.index.optimise) is not None:
             self.findings.add_below(self._first, ("index", "optimise"), check_times(times))

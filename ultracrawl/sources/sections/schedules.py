@@ -28,7 +28,7 @@ from ultracrawl.rules.schedules.window import RunWindow, parse_span
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import format_value, mistake, suggestion
 from ultracrawl.sources.sections.section import Editable, Section
-from ultracrawl.sources.values import one_or_list
+from ultracrawl.sources.values import NodeName, one_or_list
 
 _EVERY = re.compile(r"(?:(\d{1,4})\s*)?([a-z]*)", re.IGNORECASE)
 _UNITS = {
@@ -201,6 +201,8 @@ class ScheduleSection(TimesSection):
     """Launch the schedule at its times. `ultracrawl schedule launch` works even if this is off."""
     profile: str = Field(default="", examples=["north"])
     """The profile of the machine on which the crawls of the schedule run. Empty: this machine."""
+    node: NodeName = Field(default="", examples=["crawler-a"])
+    """The node that alone runs the schedule. Empty: any."""
 
     @property
     def stop_times(self) -> ScheduleTimes | None:
