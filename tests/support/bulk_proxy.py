@@ -23,6 +23,8 @@ class BulkProxy:
     def __init__(self, server: str) -> None:
         self._server = urlsplit(server).netloc
         self.faults: list[Fault] = []
+        self.before: Callable[[], object] = lambda: None
+        """Called before each request that is no bulk request."""
         self.bulks = 0
         """Bulk requests so far."""
         self.late: list[tuple[str, Body]] = []
@@ -60,6 +62,7 @@ class BulkProxy:
         """Return the answer to a request; None to end the connection, as the server did or is not there."""
         with suppress(OSError, http.client.HTTPException):
             if "_bulk" not in path:
+                self.before()
                 return self.send(method, path, body, "application/json")
             self.bulks += 1
             self._path = path
@@ -117,6 +120,10 @@ def bulk_proxy(server: str) -> Iterator[tuple[str, BulkProxy]]:
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
             status, data = answer
+            with suppress(OSError):  # who asked may have gone
+                self.reply(status, data)
+
+        def reply(self, status: int, data: bytes) -> None:
             self.send_response(200 if status < 0 else status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))

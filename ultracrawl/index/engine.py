@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -378,14 +379,23 @@ class HasCommits(Protocol):
         """
 
 
+def unlimited() -> float:
+    """Return that a request may last as long as it takes."""
+    return math.inf
+
+
 @runtime_checkable
 class ComparesVersions(Protocol):
     """An `IndexEngine` to which several machines write: what arrives too late does not undo what is newer."""
 
-    def apply_version(self, changes: Iterable[Change], version: int) -> int:
+    def apply_version(
+        self, changes: Iterable[Change], version: int, seconds_left: Callable[[], float] = unlimited
+    ) -> int:
         """Apply changes as `IndexEngine.apply` does, except to documents that changed in a higher version.
 
         A deletion has a version, too, which the engine may forget after an hour. With 0 versions are not compared.
+        `seconds_left` returns for how many seconds a request that changes documents may last if it begins now; with 0
+        none may begin, and `IndexStoreError` is raised if that does not change.
         """
 
 

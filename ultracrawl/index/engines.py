@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from ultracrawl.errors import AdvisedError, UserError
-from ultracrawl.index.engine import IndexEngine, Json, OpenEngine
+from ultracrawl.index.engine import ComparesVersions, IndexEngine, Json, OpenEngine
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.system.plugins import ENGINES
 
@@ -96,6 +96,14 @@ def check_engine(engine: str, *, has_options: bool = False) -> None:
         _require_options(engine, _opener(engine))
     elif ENGINES.find(engine).reference != _WHOOSH:
         _opener(engine)
+
+
+def compares_versions(engine: str) -> bool:
+    """Return whether several machines may write to an index of this engine (`ComparesVersions`)."""
+    if ENGINES.find(engine).reference == _WHOOSH:
+        return False
+    opener = _opener(engine)
+    return isinstance(opener, type) and issubclass(opener, ComparesVersions)
 
 
 def _require_options(engine: str, opener: OpenEngine) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from support.resource import Reply
@@ -28,6 +30,10 @@ class Busy:
     address: str = ""
     now: float = 1000.0
     bulks: int = 0
+    limits: list[int] = field(default_factory=list)
+    """The milliseconds that the server was given for bulk requests."""
+    hold: threading.Event | None = None
+    """Answers wait for it."""
 
     def servers(self, **options: Json) -> Servers:
         return Servers({"url": self.address, **options}, clock=lambda: self.now, sleep=self.sleep)
@@ -38,6 +44,10 @@ class Busy:
 
     def answer(self, request: Request) -> Reply:
         self.bulks += 1
+        given = parse_qs(urlsplit(request.path).query).get("timeout", [])
+        self.limits += [int(one.removesuffix("ms")) for one in given]
+        if self.hold is not None:
+            self.hold.wait(60)
         return self.replies.pop(0) if self.replies else taken([201] * request.body.count(b'"index"'))
 
 
@@ -60,7 +70,7 @@ def refused(status: int, retry_after: str = "") -> Reply:
 def busy() -> Iterator[Busy]:
     made, server = Busy(), Site()
     server.file("/", b'{"version": {"number": "3.8.0", "distribution": "opensearch"}}', "application/json")
-    server.dynamic("/_bulk?require_alias=false", made.answer)
+    server.dynamic("/_bulk?require_alias=false*", made.answer)
     with server.serve() as made.address:
         yield made
 
@@ -115,3 +125,34 @@ def test_an_answer_that_does_not_come_is_given_up(busy: Busy) -> None:
         servers = Servers({"url": address, "timeout": 0.2})
         with closing(servers), pytest.raises(IndexStoreError):
             servers.ask("GET", "/_cat")
+
+
+def test_no_bulk_begins_while_a_lease_may_be_over(busy: Busy) -> None:
+    left = [0.0, 0.0, 9.0, 0.0, 8.0]
+
+    def seconds_left() -> float:
+        assert busy.bulks == (0 if len(left) > 2 else 1), "it is asked before each request"
+        return left.pop(0)
+
+    busy.replies = [refused(429)]
+    with closing(busy.servers()) as servers:
+        servers.write([PIECE], seconds_left=seconds_left)
+    assert (left, busy.bulks) == ([], 2)
+
+
+def test_a_lease_that_is_not_renewed_is_an_error_and_no_request(busy: Busy) -> None:
+    with closing(busy.servers(retry=30)) as servers, pytest.raises(IndexStoreError):
+        servers.write([PIECE], seconds_left=lambda: 0.0)
+    assert busy.bulks == 0
+    assert sum(busy.pauses) == pytest.approx(30, abs=1)
+
+
+def test_a_bulk_ends_before_the_lease_here_and_in_the_server(busy: Busy) -> None:
+    with closing(busy.servers(timeout=50)) as servers:
+        for left in (7.0, 100.0):
+            servers.write([PIECE], seconds_left=lambda left=left: left)
+    assert busy.limits == [7000, 50_000]
+    busy.hold = threading.Event()
+    with closing(busy.servers()) as servers, pytest.raises(IndexStoreError):
+        servers.write([PIECE], seconds_left=lambda: 0.2)
+    busy.hold.set()

@@ -215,6 +215,38 @@ def test_a_writer_with_nothing_to_write_keeps_its_source(options: dict[str, str]
             engine.open_store(HERE, "s")
 
 
+def test_a_writer_knows_since_when_its_lease_lasts_and_that_it_is_lost(options: dict[str, str]) -> None:
+    engine, opened = PostgresEngine(options), time.monotonic()
+    with closing(engine.open_store(HERE, "s")) as store:
+        first = store.keep_lease()
+        assert opened <= first <= time.monotonic()
+        assert store.keep_lease() == first, "it is not due"
+        clock.leap(LEASE_SECONDS / 2)
+        leapt = time.monotonic()
+        assert leapt <= store.keep_lease() <= time.monotonic()
+        with pytest.raises(UserError):
+            engine.open_store(HERE, "s")
+        ask(options, "UPDATE part SET token = gen_random_uuid()")
+        clock.leap(LEASE_SECONDS / 2)
+        for _ in range(2):
+            with pytest.raises(StateError):
+                store.keep_lease()
+
+
+def test_an_attempt_that_failed_renews_nothing(
+    options: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(PostgresEngine(options).open_store(HERE, "s")) as store:
+        first = store.keep_lease()
+        clock.leap(LEASE_SECONDS / 2)
+        with monkeypatch.context() as patched:
+            patched.setattr(store._database, "transact_at_once", lambda _: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                store.keep_lease()
+        assert store._database.renewed == first
+        assert store.keep_lease() > first
+
+
 def test_who_only_reads_creates_nothing_and_finds_nothing(database: str) -> None:
     engine = PostgresEngine({"url": database, "schema": "never_made"})
     assert not engine.has_store(HERE, "s")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from ultracrawl.index.engine import (
     NewAnchors,
     SearchQuery,
     SearchResult,
+    unlimited,
 )
 from ultracrawl.index.opensearch.aliases import Alias, CurrentIndex
 from ultracrawl.index.opensearch.fields import bulk_lines, key_of, new_document, stored_document
@@ -65,7 +66,9 @@ class OpenSearchIndex:
         """See `IndexEngine.apply`."""
         return self.apply_version(changes, 0)
 
-    def apply_version(self, changes: Iterable[Change], version: int) -> int:
+    def apply_version(
+        self, changes: Iterable[Change], version: int, seconds_left: Callable[[], float] = unlimited
+    ) -> int:
         """See `ComparesVersions.apply_version`."""
         last = {key_of(*key): change for key, change in last_changes(changes).items()}
         if not last:
@@ -78,7 +81,8 @@ class OpenSearchIndex:
             for key, one in made.items()
         )
         self._sources = None
-        self._servers.write(bulk_lines(self._servers.name, rows), by_alias=True)
+        lines = bulk_lines(self._servers.name, rows)
+        self._servers.write(lines, by_alias=True, seconds_left=seconds_left)
         self._alias.refresh(self._servers.name)
         return sum(isinstance(change, IndexDocument) for change in last.values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from ultracrawl.errors import IndexStoreError, MissingExtraError, UserError
-from ultracrawl.index.engine import Json
+from ultracrawl.index.engine import Json, unlimited
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
@@ -27,6 +28,10 @@ _FIRST_PAUSE = 0.5
 _FIRST_SEARCH_PAUSE = 0.1
 _LONGEST_PAUSE = 15.0
 """Seconds between two attempts, unless the server asks for more (`Retry-After`)."""
+_LEAST_SECONDS = 0.001
+"""The least time limit of a request: 0 would be none."""
+_LEASE_PAUSE = 0.2
+"""Seconds between two looks whether a crawl has renewed its lease."""
 _OLDEST = (2, 19)
 """The first version that is supported."""
 _BUSY = frozenset({429, 502, 503, 504})
@@ -104,7 +109,10 @@ class Servers:
             self._not_before = self._clock() + seconds
 
     def ask(self, method: str, path: str, body: object = None, **parameters: Json) -> Answer:
-        """Return the answer to a request. Raises `IndexStoreError`, `StatusError` if the server answers an error."""
+        """Return the answer to a request. Raises `IndexStoreError`, `StatusError` if the server answers an error.
+
+        The parameter `until` is the time of `now` at which it is given up, instead of after the option `timeout`.
+        """
         if not self._is_supported:
             self._require_version(self._answer("GET", "/").get("version"))
             self._is_supported = True
@@ -148,11 +156,12 @@ class Servers:
     ) -> Answer:
         from opensearchpy import exceptions  # noqa: PLC0415 - see above
 
+        until, asked = (parameters or {}).get("until"), self._clock()
         try:
-            found = self._first_answer(method, path, body, parameters)
+            found = self._first_answer(method, path, body, dict(parameters or {}))
         except exceptions.ConnectionTimeout:
-            seconds = self._seconds("timeout")
-            raise IndexStoreError(f"{self.where} gives no answer within {seconds:g} s") from None
+            seconds = until - asked if isinstance(until, float) else self._seconds("timeout")
+            raise IndexStoreError(f"{self.where} gives no answer within {seconds:.3g} s") from None
         except exceptions.ConnectionError as error:  # without a status
             raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
         except exceptions.TransportError as error:
@@ -162,16 +171,24 @@ class Servers:
             raise IndexStoreError(f"{self.where} cannot be used: {type(error).__name__}") from None
         return cast(Answer, found if isinstance(found, Mapping) else {})
 
-    def _first_answer(
-        self, method: str, path: str, body: object, parameters: Mapping[str, Json] | None
-    ) -> object:
+    def _first_answer(self, method: str, path: str, body: object, parameters: dict[str, Json]) -> object:
         """Return the answer of the first server that can be reached; the client leaves out the others for a while."""
         from opensearchpy import exceptions  # noqa: PLC0415 - see above
+        from urllib3 import Timeout  # noqa: PLC0415 - see above
 
         others = len(self._urls) - 1
+        until, timeout = parameters.pop("until", None), cast(Any, None)
         while True:
             try:
-                return self._client.transport.perform_request(method, path, params=parameters, body=body)
+                if isinstance(until, float):
+                    limit = max(until - self._clock(), _LEAST_SECONDS)
+                    # A number would be the limit of each of its steps: connecting, sending, reading.
+                    timeout = Timeout(total=limit)
+                    # The server does not wait longer either, as for a shard that is gone.
+                    parameters["timeout"] = f"{limit * 1000:.0f}ms"
+                return self._client.transport.perform_request(
+                    method, path, params=parameters, body=body, timeout=timeout
+                )
             except exceptions.ConnectionError as error:
                 if isinstance(error, exceptions.ConnectionTimeout) or not others:
                     raise
@@ -191,13 +208,20 @@ class Servers:
         if "_client" in vars(self):
             self._client.close()
 
-    def write(self, pieces: list[bytes], *, by_alias: bool = False) -> None:
+    def write(
+        self,
+        pieces: list[bytes],
+        *,
+        by_alias: bool = False,
+        seconds_left: Callable[[], float] = unlimited,
+    ) -> None:
         """Send the pieces of bulk requests in order; `by_alias`: their index has to be an alias.
 
         Each answer has a status for each of its documents. What a busy server refused is sent again, after
         `Retry-After` or a pause that doubles; another refusal of a document is a warning, and holds up no other. Raises
         `IndexStoreError` if documents are refused for longer than the option `retry`, and at once if the server asks
-        for a longer pause, or if the index is blocked: a full disk is not freed in a minute.
+        for a longer pause, or if the index is blocked: a full disk is not freed in a minute. `seconds_left` returns how
+        long a request may last that begins now; with 0 none begins, and the error is raised if that lasts.
         """
         deadline, pause = self._clock() + self.patience, _FIRST_PAUSE
         self._wait(self._not_before - self._clock(), deadline, "it asked for a longer pause (Retry-After)")
@@ -206,7 +230,8 @@ class Servers:
             while taken < len(pieces) and (not taken or size + len(pieces[taken]) <= BULK_BYTES):
                 size += len(pieces[taken])
                 taken += 1
-            refused, reason = self._write_once(pieces[:taken], by_alias=by_alias)
+            until = self._await_lease(seconds_left, deadline)
+            refused, reason = self._write_once(pieces[:taken], until, by_alias=by_alias)
             pieces = refused + pieces[taken:]
             if refused:
                 self._wait(max(pause, self._not_before - self._clock()), deadline, reason)
@@ -222,12 +247,23 @@ class Servers:
             raise IndexStoreError(f"{self.where} does not take documents: {reason}{advice}")
         self._sleep(seconds)
 
-    def _write_once(self, pieces: list[bytes], *, by_alias: bool) -> tuple[list[bytes], str]:
+    def _await_lease(self, seconds_left: Callable[[], float], deadline: float) -> float | None:
+        """Return the time at which a request that begins now has to end; None if it is not limited."""
+        while (left := seconds_left()) <= 0:
+            if self._clock() >= deadline:
+                raise IndexStoreError(
+                    f"{self.where} gets no changes: their crawl has not renewed its lease of the source in time"
+                )
+            self._sleep(_LEASE_PAUSE)
+        return None if math.isinf(left) else self._clock() + min(left, self._seconds("timeout"))
+
+    def _write_once(
+        self, pieces: list[bytes], until: float | None, *, by_alias: bool
+    ) -> tuple[list[bytes], str]:
         """Return the pieces that were refused for now, and why."""
         try:
-            answer = self.ask(
-                "POST", "/_bulk", b"".join(pieces).decode(), require_alias=str(by_alias).lower()
-            )
+            body, alias = b"".join(pieces).decode(), str(by_alias).lower()
+            answer = self.ask("POST", "/_bulk", body, require_alias=alias, until=until)
         except StatusError as error:
             if error.kind == _BLOCK:
                 raise IndexStoreError(f"{error}{self._fullest_disk()}") from None

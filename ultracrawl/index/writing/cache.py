@@ -15,6 +15,7 @@ from typing import BinaryIO
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import Change
 from ultracrawl.index.values import change_from_line, change_to_line
+from ultracrawl.index.writing.lease_note import LeaseNote
 from ultracrawl.system.files import (
     DAMAGED_VERSIONS_KEPT,
     end_of_last_line,
@@ -48,8 +49,12 @@ class DocumentCache:
     record was not stored either, so the page is fetched again).
     """
 
-    def __init__(self, directory: Path, limit: int = DEFAULT_LIMIT, epoch: int = 0) -> None:
+    def __init__(
+        self, directory: Path, limit: int = DEFAULT_LIMIT, epoch: int = 0, lease: LeaseNote | None = None
+    ) -> None:
         self.limit = limit
+        self.lease = lease
+        """Where to note how long the source is held; None if no index needs it."""
         self._prefix = f"{epoch:010d}-" if epoch else ""
         self._directory = directory
         self._file: BinaryIO | None = None
@@ -169,6 +174,12 @@ def next_epoch(folder: Path, clock: Callable[[], float] = time.time) -> int:
             return epoch
     except OSError as error:
         raise IndexStoreError(f"document cache {folder} cannot be written: {error.strerror}") from error
+
+
+def folder_of(segment: Path) -> Path:
+    """Return the folder of the document cache of a segment, which may wait for one of several indexes."""
+    folder = segment.parent
+    return folder.parent if folder.name.startswith(QUEUE_PREFIX) else folder
 
 
 def version_of(path: Path, batch: int) -> int:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.destinations.destination_config import DestinationConfig, open_destination
-from ultracrawl.index.engines import check_engine
+from ultracrawl.index.engines import check_engine, compares_versions
 from ultracrawl.index.project_index import index_config
 from ultracrawl.index.writing.cache import DocumentCache, next_epoch
 from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder, queue_folders
+from ultracrawl.index.writing.lease_note import LeaseNote
 from ultracrawl.index.writing.pause_switch import PauseSwitch
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.sources import DataSource, Project
@@ -27,13 +28,16 @@ def cache_folder(project: Project, source: str) -> Path:
     return project.cache.path / source
 
 
-def open_cache(project: Project, source: str, epoch: int = 0) -> DocumentCache:
+def open_cache(project: Project, source: DataSource, epoch: int = 0) -> DocumentCache:
     """Open the document cache of a source, whose lock the caller holds; each time a new epoch begins.
 
     It is that of a store which several machines share (`Store.next_epoch`), or, if that is 0, one of this machine.
     """
-    folder = cache_folder(project, source)
-    return DocumentCache(folder, project.cache.size, epoch or next_epoch(project.cache.path))
+    folder = cache_folder(project, source.name)
+    indexes = [place.index for place in source.feeding.in_order] or [PROJECT_INDEX]
+    engines = {index_config(project, name).engine for name in indexes if name not in project.destinations}
+    lease = LeaseNote(folder) if any(compares_versions(engine) for engine in engines) else None
+    return DocumentCache(folder, project.cache.size, epoch or next_epoch(project.cache.path), lease)
 
 
 def pause_switch(project: Project, source: str) -> PauseSwitch:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ultracrawl.index.changes import batches, with_anchors
 from ultracrawl.index.destinations import Batch, Destination
 from ultracrawl.index.engine import Change, IndexDocument, NewAnchors
 from ultracrawl.index.values import change_from_line
-from ultracrawl.index.writing.cache import read_segment, version_of
+from ultracrawl.index.writing.cache import folder_of, read_segment, version_of
+from ultracrawl.index.writing.lease_note import seconds_left
 
 _END_OF_ANCHORS = b"]]\n"
 """End of lines with anchor texts, and of few others."""
@@ -45,9 +47,10 @@ def deliver_segment(destination: Destination, path: Path) -> int:
     After an interruption it can be delivered again from the start: the batches and their keys are the same. Raises
     `UltracrawlError`.
     """
-    added, segment = 0, _segment_id(path)
+    added, segment, left = 0, _segment_id(path), partial(seconds_left, folder_of(path))
     for number, changes in enumerate(batches(_changes_with_anchors(path)), 1):
-        added += destination.deliver(Batch(f"{segment}-{number}", changes, version_of(path, number)))
+        batch = Batch(f"{segment}-{number}", changes, version_of(path, number), left)
+        added += destination.deliver(batch)
         changes.clear()  # so that two batches are never in memory at once
     return added
 

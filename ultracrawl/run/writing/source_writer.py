@@ -36,7 +36,7 @@ def open_writer(
     """
     return kind(
         source.name,
-        open_cache(project, source.name, state.next_epoch()),
+        open_cache(project, source, state.next_epoch()),
         destinations or open_destinations(project, source),
         state,
         counters,

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexStoreError, StateError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.writing.commits import Commits, SegmentKeys, name_of
 from ultracrawl.stores import LinkTexts, Store
+from ultracrawl.stores.port.leases import LEASE_SECONDS
 from ultracrawl.system.compiled_core import usable_core
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class IndexWriter:
 
     def recover(self) -> frozenset[int]:
         """Hand over the segments that an earlier run left in the cache; returns the keys of their changes."""
+        self._keep_lease()
         self._apply_pauses()
         for problem in self._destinations.salvage():
             self.commits.note_problem(problem)
@@ -148,6 +150,8 @@ class IndexWriter:
             for destination in self._destinations.all:
                 destination.prepare()
             self._since = self._clock()
+        if self._cache.lease is not None:
+            self._keep_lease()
         self._cache.append(key, change)
 
     def is_in_open_segment(self, key: int) -> bool:
@@ -233,8 +237,15 @@ class IndexWriter:
             self.commits.note_problem(f"{full}: these changes are discarded, and the next run fills it again")
 
     def collect(self) -> None:
-        """Handle the reports of the indexes."""
+        """Handle the reports of the indexes. Raises `StateError` if another process has taken the source over."""
+        self._keep_lease()
         self.commits.collect()
+
+    def _keep_lease(self) -> None:
+        """Renew the lease of the source if that is due, and note it for indexes that several machines write to."""
+        renewed = self._state.keep_lease()
+        if self._cache.lease is not None:
+            self._cache.lease.write(renewed, LEASE_SECONDS)
 
     def retry(self) -> None:
         """Retry failed indexes now."""
@@ -242,12 +253,23 @@ class IndexWriter:
             destination.retry()
 
     def close(self, timeout: float) -> None:
-        """Stop the index processes after their current work, in `timeout` seconds at most."""
-        deadline = time.monotonic() + timeout
-        while self._destinations.is_busy and time.monotonic() < deadline:
+        """Stop the index processes after their current work, in `timeout` seconds at most.
+
+        Raises `StateError` if another process has taken the source over: it delivers what waits.
+        """
+        deadline = time.monotonic()
+        try:
             self.collect()
-            time.sleep(_POLL_SECONDS)
-        for destination in self._destinations.all:
-            for report in destination.close(max(0.5, deadline - time.monotonic())):
-                self.commits.handle_report(destination, report)
-        self._cache.close()
+            deadline += timeout
+            while self._destinations.is_busy and time.monotonic() < deadline:
+                time.sleep(_POLL_SECONDS)
+                self.collect()
+        except StateError:
+            deadline = 0.0
+            raise
+        finally:
+            for destination in self._destinations.all:
+                for report in destination.close(max(0.5, deadline - time.monotonic())):
+                    if deadline:
+                        self.commits.handle_report(destination, report)
+            self._cache.close()

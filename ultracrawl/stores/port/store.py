@@ -126,6 +126,13 @@ class Store(Protocol):
         document caches give one.
         """
 
+    def keep_lease(self) -> float:
+        """Renew the lease of the source if that is due; returns the monotonic time since which it lasts.
+
+        It lasts `leases.LEASE_SECONDS` from then. 0: the store has none, its lock is held. Raises `StateError` if
+        another process has taken the source over.
+        """
+
     def flush(self) -> None:
         """Make everything written so far durable, in one transaction."""
 

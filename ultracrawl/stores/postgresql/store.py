@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import psycopg
 
+from ultracrawl.errors import StateError
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueueStart
 from ultracrawl.stores.port.store import RunMark
@@ -166,6 +167,14 @@ class PostgresStore:
         """Return a number that is higher than all that were given before in the schema. Raises `StateError`."""
         rows = self._database.write(lambda db: db.execute(_NEXT_EPOCH).fetchall())
         return int(rows[0][0])
+
+    def keep_lease(self) -> float:
+        """Renew the lease if that is due, and return since when it lasts. Raises `StateError` if it was lost."""
+        if self._database.lost:
+            raise StateError(self._database.lost)
+        if not self._database.read_only:
+            self._database.renew()
+        return self._database.renewed
 
     @property
     def unflushed(self) -> int:

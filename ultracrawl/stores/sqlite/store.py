@@ -143,6 +143,10 @@ class SqliteStore:
         """Return 0: who has the lock of the source is on this machine, as are the document caches of the project."""
         return 0
 
+    def keep_lease(self) -> float:
+        """Return 0: who has the lock of the source has it until the process ends."""
+        return 0.0
+
     @property
     def unflushed(self) -> int:
         """The number of unflushed writes."""

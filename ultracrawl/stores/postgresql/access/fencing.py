@@ -76,8 +76,8 @@ class SourceDatabase(Database):
         self._token = uuid4()
         self._flush_no = 0
         self._number = 0
-        self._renewed = 0.0
-        """Monotonic time before the last request that renewed the lease."""
+        self.renewed = 0.0
+        """Monotonic time before the last request that renewed the lease, and was carried out."""
         self._analyze_at = _FEW_URLS
         """The number of URLs at which the statistics are renewed."""
         try:
@@ -113,9 +113,8 @@ class SourceDatabase(Database):
         return number
 
     def _take(self, db: psycopg.Connection, number: int) -> tuple[int, int]:
-        taken = take_part(db, number, self.name, self._token, LEASE_SECONDS)
-        self._renewed = time.monotonic()
-        return taken
+        self.renewed = time.monotonic()
+        return take_part(db, number, self.name, self._token, LEASE_SECONDS)
 
     # ---- writing
 
@@ -125,6 +124,7 @@ class SourceDatabase(Database):
         It may run again after a lost connection. Raises `StateError` if another process has taken the source over.
         """
         done: list[T] = []
+        begun: list[float] = []
 
         def fenced(db: psycopg.Connection) -> None:
             db.execute(_FENCE, (self.numbered, LEASE_SECONDS, self._number, self._token, self._flush_no))
@@ -133,7 +133,7 @@ class SourceDatabase(Database):
 
         def once() -> None:
             sent = len(done)
-            self._renewed = time.monotonic()
+            begun.append(time.monotonic())
             try:
                 self.transact_at_once(fenced)
             except psycopg.Error as error:
@@ -144,10 +144,12 @@ class SourceDatabase(Database):
                 # The transaction may have been committed whose answer was lost, even while this one waited for it.
                 if not (sent and self.read(_STAND, self._number) == [(self._token, self._flush_no + 1)]):
                     raise self._fenced_off() from None
+                begun[:] = begun[:1]  # one of those before, at the earliest the first
 
         if self.lost:
             raise StateError(self.lost)
         self.repeated(once)
+        self.renewed = begun[-1]
         self._flush_no += 1
         if self.numbered >= self._analyze_at:
             self.analyze()
@@ -177,7 +179,7 @@ class SourceDatabase(Database):
 
     def renew(self) -> None:
         """Keep the source while nothing is flushed: a paused crawl is one, too. Raises `StateError` like `write`."""
-        if not self.lost and time.monotonic() - self._renewed >= RENEW_SECONDS:
+        if not self.lost and time.monotonic() - self.renewed >= RENEW_SECONDS:
             self.write(lambda _: None)
 
     def _fenced_off(self) -> StateError:

@@ -1,0 +1,70 @@
+"""The note by which an index process knows for how long the crawl that it serves still holds its source.
+
+Only indexes that several machines write to need it (`ComparesVersions`): a bulk request that its server carries out
+after the lease could come behind those of the next holder.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from ultracrawl.errors import IndexStoreError
+
+_FILE = "lease"
+_MARGIN = 0.1
+"""Share of a lease that no request may reach into."""
+
+
+class LeaseNote:
+    """The note in the folder of a document cache, written by the crawl that has the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / _FILE
+        self._renewed = -1.0
+
+    def write(self, renewed: float, seconds: float) -> None:
+        """Note that a lease of some seconds was renewed at a monotonic time; with 0 there are no leases.
+
+        Raises `IndexStoreError`.
+        """
+        if renewed == self._renewed:
+            return
+        try:
+            if renewed:
+                draft = self._file.with_suffix(".new")
+                draft.write_text(f"{renewed!r} {seconds!r} {_boot()}", encoding="ascii")
+                draft.replace(self._file)
+            else:
+                self._file.unlink(missing_ok=True)
+        except OSError as error:
+            raise IndexStoreError(f"{self._file} cannot be written: {error.strerror}") from error
+        self._renewed = renewed
+
+
+def seconds_left(folder: Path, clock: Callable[[], float] = time.monotonic) -> float:
+    """Return for how many seconds a request about the source may last that begins now; 0: none may begin.
+
+    None may when half the lease has passed since it was renewed, and each ends before the lease. Without a note there
+    are no leases. A note of an earlier start of the machine counts as over: its times mean nothing.
+    """
+    try:
+        renewed, seconds, *boot = (folder / _FILE).read_text(encoding="ascii").split(" ")
+        age, lease = clock() - float(renewed), float(seconds)
+    except FileNotFoundError:
+        return math.inf
+    except (OSError, ValueError):
+        return 0.0
+    if boot != [_boot()] or not 0 <= age <= lease / 2:
+        return 0.0
+    return lease * (1 - _MARGIN) - age
+
+
+def _boot() -> str:
+    """Return an identifier of this start of the machine, whose monotonic clock all its processes have in common."""
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return ""
