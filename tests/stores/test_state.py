@@ -150,11 +150,13 @@ def test_marks_say_what_the_index_committed(state: Store) -> None:
 
 def test_documents_lost_on_their_way_to_the_index_are_fetched_anew(state: Store) -> None:
     state.begin_run(NOW, "")
-    for one in (entry(1), entry(2)):
+    for one in (entry(1), entry(2), entry(3)):
         state.records.discover_url(one, NOW)
         state.records.finish_url(one, done(one, submitted=True, etag='"x"', checksum=b"c"))
     state.flush()
-    assert state.documents.refetch_lost(frozenset({2})) == 1
+    state.queue.requeue_url(entry(3))
+    state.flush()
+    assert state.documents.refetch_lost(frozenset({2})) == [1]
     first, second = state.records.get_record(1), state.records.get_record(2)
     assert first is not None
     assert second is not None

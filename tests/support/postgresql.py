@@ -6,7 +6,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,66 +30,85 @@ def postgresql_server() -> Iterator[str]:
 class PostgresqlServer:
     """A server that a test may end at once, as a loss of power would, and start again."""
 
-    url: str
-    start: Callable[[], subprocess.Popen[bytes]]
-    process: subprocess.Popen[bytes]
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """The URL of its database."""
+        return f"postgresql://{_OWNER}@127.0.0.1:{self.port}/postgres"
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Run it while the block runs."""
+        self._start()
+        try:
+            yield
+        finally:
+            assert self.process is not None
+            self.process.send_signal(signal.SIGINT)  # ends the connections of clients
+            self.process.wait(timeout=_PATIENCE)
 
     def restart_at_once(self) -> None:
         """End it without a word to its clients, and start it again; it recovers from its log."""
+        assert self.process is not None
         self.process.send_signal(signal.SIGQUIT)
         self.process.wait(timeout=_PATIENCE)
-        self.process = self.start()
+        self._start()
+
+    def _start(self) -> None:
+        at = ["-h", "127.0.0.1", "-p", str(self.port)]
+        words = ["postgres", "-D", str(self.folder / "data"), *at, "-k", "", "-F"]
+        with (self.folder / "log").open("a") as log:
+            self.process = subprocess.Popen(_as_owner(words), stdout=log, stderr=log, cwd=self.folder)
+        try:
+            _await_ready([_program("pg_isready"), "-q", *at], self.process, self.folder / "log")
+        except BaseException:
+            self.process.kill()
+            raise
 
 
 @contextmanager
 def restartable_postgresql() -> Iterator[PostgresqlServer]:
     """Run a server with one empty database; skip or fail without the programs."""
-    path = f"{_PROGRAMS}:{os.environ.get('PATH', '')}"
-    programs = [shutil.which(one, path=path) for one in ("initdb", "postgres", "pg_isready")]
-    require(all(programs), "PostgreSQL", "postgresql")
-    initdb, postgres, is_ready = (str(one) for one in programs)
+    made = ["initdb", "-A", "trust", "-U", _OWNER, "--no-sync", "-E", "UTF8", "--locale=C", "-D"]
+    with _made(made) as server, server.running():
+        yield server
+
+
+@contextmanager
+def standby_of(url: str) -> Iterator[PostgresqlServer]:
+    """Run a copy of a server that follows it by its URL; `SELECT pg_promote()` makes it a server of its own."""
+    made = ["pg_basebackup", "--dbname", url, "--checkpoint=fast", "--no-sync", "--write-recovery-conf", "-D"]
+    with _made(made) as server, server.running():
+        yield server
+
+
+@contextmanager
+def _made(words: list[str]) -> Iterator[PostgresqlServer]:
+    """Make the folder of a server by a program, whose last parameter it is."""
+    found = [_program(one) for one in ("initdb", "postgres", "pg_isready", "pg_basebackup")]
+    require(all(found), "PostgreSQL", "postgresql")
     with tempfile.TemporaryDirectory(prefix="postgresql-") as name:
-        folder, port = Path(name), free_port()
+        folder = Path(name)
         folder.chmod(0o755)
         data = folder / "data"
         data.mkdir(mode=0o700)
-        as_owner: list[str] = []
-        if os.geteuid() == 0:  # the server refuses to run as root
+        if os.geteuid() == 0:
             shutil.chown(data, _OWNER, _OWNER)
-            as_owner = ["setpriv", f"--reuid={_OWNER}", f"--regid={_OWNER}", "--clear-groups"]
-        made = [
-            *as_owner,
-            initdb,
-            "-D",
-            str(data),
-            "-A",
-            "trust",
-            "-U",
-            _OWNER,
-            "--no-sync",
-            "-E",
-            "UTF8",
-            "--locale=C",
-        ]
-        subprocess.run(made, check=True, capture_output=True, cwd=folder)
-        served = [*as_owner, postgres, "-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", "", "-F"]
+        subprocess.run(_as_owner([*words, str(data)]), check=True, capture_output=True, cwd=folder)
+        yield PostgresqlServer(folder, free_port())
 
-        def start() -> subprocess.Popen[bytes]:
-            with (folder / "log").open("a") as log:
-                process = subprocess.Popen(served, stdout=log, stderr=log, cwd=folder)
-            try:
-                _await_ready([is_ready, "-q", "-h", "127.0.0.1", "-p", str(port)], process, folder / "log")
-            except BaseException:
-                process.kill()
-                raise
-            return process
 
-        server = PostgresqlServer(f"postgresql://{_OWNER}@127.0.0.1:{port}/postgres", start, start())
-        try:
-            yield server
-        finally:
-            server.process.send_signal(signal.SIGINT)  # ends the connections of clients
-            server.process.wait(timeout=_PATIENCE)
+def _program(name: str) -> str:
+    return shutil.which(name, path=f"{_PROGRAMS}:{os.environ.get('PATH', '')}") or ""
+
+
+def _as_owner(words: list[str]) -> list[str]:
+    """Return the words of a program of the server, which refuses to run as root."""
+    owner = ["setpriv", f"--reuid={_OWNER}", f"--regid={_OWNER}", "--clear-groups"]
+    return [*(owner if os.geteuid() == 0 else []), _program(words[0]), *words[1:]]
 
 
 def _await_ready(asked: list[str], process: subprocess.Popen[bytes], log: Path) -> None:

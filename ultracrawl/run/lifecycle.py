@@ -133,9 +133,6 @@ class CrawlLifecycle:
         for remark in (*taken.remarks, *self._crawler.settings.getlist(REMARKS_SETTING)):
             context.counters.add_remark(remark)
         writer = open_documents(parts, stack)
-        lost = context.store.documents.refetch_lost(writer.recover())
-        if lost:
-            logger.warning("%d documents had not reached the index and are fetched again", lost)
         parts[Filling].begin(writer, resumed=context.counters.resumed)
         apply_definition(parts)
         open_features(parts)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.damage import DAMAGES
-from support.project import LOOPBACK, Workspace
+from support.project import LOOPBACK, Workspace, kill_group
 from support.sentences import sentence
 from support.site import Site
+from support.until import until
 
 
 @pytest.fixture
@@ -83,3 +85,28 @@ def test_a_segment_is_mended_whatever_happened_to_it(
         )
     assert workspace.crawl().run["problems"] == []
     assert sorted(workspace.search("needle")) == ["/0", "/1", "/2"]
+
+
+@pytest.mark.processes
+def test_a_resumed_run_fetches_what_was_in_a_cache_that_it_does_not_have(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    pages = [f"/{number}" for number in range(3)]
+    for path in pages:
+        site.page(path, title=path, text=f"needle {path}")
+    site.page("/last", text="the end")
+    site.page("/", title="Start", links=[*pages, "/last"], text="where everything begins")
+    hold = site.hold("/last")
+    workspace.define(f"{url}/", feeding={"paused": True})
+    process = workspace.start("crawl")
+    until(lambda: site.count("/last"), process)
+    until(lambda: [workspace.outcomes().get(path) for path in pages] == ["NEW"] * 3, process)
+    kill_group(process)
+    hold.set()
+    shutil.rmtree(workspace.directory / "var/cache")
+    workspace.define(f"{url}/")
+    run = workspace.crawl().run
+    assert run["resumed"]
+    assert sorted(workspace.search("needle")) == pages
+    assert [site.count(path) for path in pages] == [2] * 3
+    assert workspace.crawl().run["indexed"] == 0, "nothing was left to be done"

@@ -14,7 +14,7 @@ from ultracrawl.run.context import CrawlContext
 from ultracrawl.run.control.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.crawl_run import CrawlRun
-from ultracrawl.run.cycle.begin import begin_run, follow_definition
+from ultracrawl.run.cycle.begin import begin_run, fetch_lost, follow_definition
 from ultracrawl.run.discovery.start_chain import StartChain
 from ultracrawl.run.filters.source_filters import filtering_of, with_filters
 from ultracrawl.run.hooks import Feature, Hooks
@@ -98,7 +98,10 @@ def open_run(parts: Parts) -> None:
 
 
 def open_documents(parts: Parts, stack: AsyncExitStack) -> IndexWriter:
-    """Open index writer, recorder and placement; returns the writer, which is closed with the stack."""
+    """Open index writer, recorder and placement, and submit what a killed run left; returns the writer.
+
+    It is closed with the stack.
+    """
     context = parts.context
     writer = open_writer(
         context.project,
@@ -119,6 +122,7 @@ def open_documents(parts: Parts, stack: AsyncExitStack) -> IndexWriter:
     context.ports.documents = Documents(
         context, writer, pending, parts[DisplayUrls], parts[Duplicates], parts[AlikeChanges]
     )
+    fetch_lost(context, context.store.documents.refetch_lost(writer.recover()))
     return writer
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_FAILED_RUNS = 3
 """Failed runs of an unread page after which it is assumed to lead to nothing."""
 _FAILED = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
-_STAYS = (*_FAILED, UrlOutcome.QUEUED, UrlOutcome.PENDING)
+_LEAVES = frozenset(RemovalReason)
 
 
 def may_lead_further(state: Store) -> bool:
@@ -32,7 +32,8 @@ def mark_unknown_documents(state: Store, writer: IndexWriter, urls: Iterable[str
     """Create or update the records of unknown documents, so that `Deletions` removes them, or they stay.
 
     If the table knows the URL, its outcome counts: the document of a page that is gone leaves, that of a page that
-    only failed stays. If the URL is now shown for another document, the unknown one is deleted at once.
+    only failed stays, and so does one that was indexed although it counts as lost. If the URL is now shown for another
+    document, the unknown one is deleted at once.
     """
     for url in urls:
         key = url_key(url)
@@ -46,10 +47,10 @@ def mark_unknown_documents(state: Store, writer: IndexWriter, urls: Iterable[str
             )
             state.flush()
             removal: Removal | None = Removal(RemovalReason.UNKNOWN, Cause(CauseCode.STATE_LOST))
-        elif known.outcome in _STAYS:
-            removal = None
-        else:
+        elif known.outcome.value in _LEAVES:
             removal = Removal(RemovalReason(known.outcome.value), known.cause)
+        else:
+            removal = None
         record = known or state.records.get_record(key)
         assert record is not None
         state.records.amend_record(key, replace(record, display_url="", indexed=True, removal=removal))

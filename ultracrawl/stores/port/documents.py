@@ -105,10 +105,11 @@ class DocumentPart(Protocol):
     def remake_documents(self) -> None:
         """Clear validators and checksums of indexed documents, durably, so that the next visits rebuild them."""
 
-    def refetch_lost(self, waiting: frozenset[int]) -> int:
-        """Schedule documents for refetching that were submitted, but are neither indexed nor in `waiting`.
+    def refetch_lost(self, waiting: frozenset[int]) -> list[int]:
+        """Forget documents that were submitted, but are neither indexed nor in `waiting`, so that visits read them.
 
-        Returns their number. Such documents exist only after the document cache was damaged or removed.
+        Returns the keys of those that are not queued. Such documents exist only after the document cache was damaged
+        or removed, or if it is on another machine.
         """
 
     def adopt_unrecorded(self, waiting: Collection[int]) -> Unrecorded:

@@ -146,19 +146,21 @@ class PostgresDocuments(PostgresPart):
         self._record_cache.invalidate()
         self._database.write(lambda db: db.execute(self._sql(_CLEAR_VALIDATORS)))
 
-    def refetch_lost(self, waiting: frozenset[int]) -> int:
-        """Schedule lost documents for refetching."""
+    def refetch_lost(self, waiting: frozenset[int]) -> list[int]:
+        """Have visits read lost documents; returns the keys of those that are not queued."""
         submitted = self._read("SELECT key FROM submitted WHERE {own}")
         lost = sorted(key for (key,) in submitted if key not in waiting)
+        if not lost:
+            return []
         self._record_cache.invalidate()
 
         def mark(db: psycopg.Connection) -> None:
             db.execute(self._sql(_MARK_LOST), [lost])
             db.execute(self._sql(_DELETE_SUBMITTED), [lost])
 
-        if lost:
-            self._database.write(mark)
-        return len(lost)
+        self._database.write(mark)
+        queued = {key for (key,) in self._read("SELECT key FROM queue WHERE {own} AND key = ANY(%s)", lost)}
+        return [key for key in lost if key not in queued]
 
     def adopt_unrecorded(self, waiting: Collection[int]) -> Unrecorded:
         """Mark documents as submitted that the store has not recorded as such.

@@ -121,14 +121,17 @@ class SqliteDocuments(SqlitePart):
         with self._access.transaction():
             self._db.execute(_CLEAR_VALIDATORS)
 
-    def refetch_lost(self, waiting: frozenset[int]) -> int:
-        """Schedule lost documents for refetching."""
+    def refetch_lost(self, waiting: frozenset[int]) -> list[int]:
+        """Have visits read lost documents; returns the keys of those that are not queued."""
         submitted = self._read("SELECT key FROM url WHERE submitted=1")
-        lost = [(key,) for (key,) in submitted if key not in waiting]
+        lost = [key for (key,) in submitted if key not in waiting]
+        if not lost:
+            return []
         self._access.record_cache.invalidate()
         with self._access.transaction():
-            self._db.executemany(_MARK_LOST, lost)
-        return len(lost)
+            self._db.executemany(_MARK_LOST, [(key,) for key in lost])
+            queued = {key for (key,) in self._db.execute(_SELECT_QUEUED, (json.dumps(lost),))}
+        return [key for key in lost if key not in queued]
 
     def adopt_unrecorded(self, waiting: Collection[int]) -> Unrecorded:
         """Mark documents as submitted that the store has not recorded as such.
