@@ -15,7 +15,7 @@ from support.in_process import InProcessWorkspace
 
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.orders import SourcePhase, SourceState
-from ultracrawl.service.pages.admin.downloads import csv_lines
+from ultracrawl.service.pages.admin.downloads import csv_lines, csv_text
 from ultracrawl.service.pages.admin.sources import overview_routes
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.project_stores import source_notes
@@ -161,7 +161,17 @@ def test_no_cell_of_a_csv_file_is_a_formula() -> None:
     dangers = ["=1+1", "+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", " =1", "＝1", "\n@x"]
     written = "".join(csv_lines([{"title": one} for one in dangers]))
     cells = [row["title"] for row in csv.DictReader(StringIO(written, newline=""))]
-    assert cells == [f"'{one}" for one in dangers]
+    assert [one[0] for one in cells] == ["'"] * len(dangers)
+    assert [one.replace("'", "") for one in cells] == dangers
+    inside = {
+        "=1;=2": "'=1;'=2",
+        "http://a.example/x;=1+1": "http://a.example/x;'=1+1",
+        "a\n=1+1": "a\n'=1+1",
+        "a\t @x;;-2": "a\t '@x;;'-2",
+        "a;b, =c": "a;b, =c",
+        'a;"=1': "a;\"'=1",
+    }
+    assert [csv_text(one) for one in inside] == list(inside.values()), "where a comma divides no cells"
     assert "".join(csv_lines([{"number": -5, "text": 'a "b", c\nd', "none": None}])) == (
         'number,text,none\r\n-5,"a ""b"", c\nd",\r\n'
     )

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 
 from starlette.responses import Response, StreamingResponse
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_SIGNS = "=+-@＝＋－＠"
+_FORMULA = (*_SIGNS, "\t", "\r", "\n")
 """Characters with which spreadsheets begin a formula, or drop before one (OWASP, CSV injection)."""
+_AT_A_CELL = re.compile(rf'([;\t\r\n][\s"]*)(?=[{re.escape(_SIGNS)}])')
+"""Where a formula would begin in a program that divides cells by semicolons or tabs, as those of many countries do."""
 _BATCH = 500
 """Rows that are sent together."""
 
 
 def csv_text(value: object) -> str:
-    """Return the text of a cell; an apostrophe stands before a text that a spreadsheet would compute."""
+    """Return the text of a cell; an apostrophe stands before what a spreadsheet would compute."""
     if value is None:
         return ""
-    text = str(value)
-    return f"'{text}" if isinstance(value, str) and text.lstrip().startswith(_FORMULA) else text
+    if not isinstance(value, str):
+        return str(value)
+    text = _AT_A_CELL.sub(r"\1'", value)
+    return f"'{text}" if value.lstrip().startswith(_FORMULA) else text
 
 
 def csv_lines(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
