@@ -42,10 +42,14 @@ from ultracrawl.stores.sqlite.engine import SqliteEngine  # noqa: E402
 
 PATHS = ("/admin", "/api/v1/sources", "/admin/sources/s000")
 RUNS = 20
+TIMES = {"refresh": {"interval": "1000 h"}}
+"""No source is due while it is measured, and the service looks when each is."""
 VISITS = 50
 """Visits that a crawl writes between two polls."""
 QUIET = 50
 """Requests of each kind while nothing changes."""
+_BEGINNING = 2.0
+"""Seconds before the first request, in which the service ends its beginning."""
 _IDLE = 2.0
 """Seconds after which a connection is not used again."""
 OUTCOMES = (*[UrlOutcome.NEW] * 17, UrlOutcome.DUPLICATE, UrlOutcome.GONE, UrlOutcome.REDIRECTED)
@@ -151,8 +155,7 @@ def make_project(folder: Path, sources: int, urls: int) -> list[Path]:
     names = [f"s{number:03}" for number in range(sources)]
     definition = {
         "state": {"path": "state"},
-        "processes": {"default_interval": None},
-        "sources": {name: {"start_urls": [f"http://{name}.example/"]} for name in names},
+        "sources": {name: {"start_urls": [f"http://{name}.example/"], **TIMES} for name in names},
     }
     (folder / "ultracrawl.yaml").write_text(json.dumps(definition))
     states = [folder / "state" / f"{name}.sqlite" for name in names]
@@ -198,6 +201,7 @@ def measure(folder: Path, options: argparse.Namespace) -> list[str]:
         asker = stack.enter_context(closing(Asker(port, token, psutil.Process(pid))))
         first, again = {path: Asked() for path in PATHS}, {path: Asked() for path in PATHS}
         live, memory = {path: Asked() for path in PATHS}, list[float]()
+        time.sleep(_BEGINNING)
         for path in PATHS:
             asker.ask(path, first[path])
         for _ in range(QUIET):

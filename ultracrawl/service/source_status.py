@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import cache, partial
 from typing import Any
 
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.control import readable_status
 from ultracrawl.service.destinations import DestinationStatus, destination_status
 from ultracrawl.service.metrics.holdings import Holdings, failure_after, read_holdings
-from ultracrawl.service.schedules.schedule_status import due_of, takes_orders, waits_for_slot
+from ultracrawl.service.schedules.schedule_status import SourceTimes
 from ultracrawl.sources import DataSource, Project
+
+
+@contextmanager
+def reading_status(
+    project: Project, read: Callable[[Project, str], Holdings] = read_holdings
+) -> Iterator[Callable[[DataSource], dict[str, Any]]]:
+    """Yield what `source_status` does for any source of a project; what all of them share is read once."""
+    holdings_of = cache(partial(read, project))
+    with closing(SourceTimes(project, lambda name: holdings_of(name).latest)) as times:
+        yield lambda source: _whole_status(project, source, holdings_of(source.name), times)
 
 
 def source_status(
     project: Project, source: DataSource, read: Callable[[Project, str], Holdings] = read_holdings
 ) -> dict[str, Any]:
     """Return the status of a source; `feeding` has `DestinationStatus` objects, which `status_json` converts."""
-    due, waits = due_of(project, source.name), waits_for_slot(project, source.name)
+    with reading_status(project, read) as status_of:
+        return status_of(source)
+
+
+def _whole_status(
+    project: Project, source: DataSource, holdings: Holdings, times: SourceTimes
+) -> dict[str, Any]:
+    due, waits = times.due_of(source.name), times.waits_for_slot(source.name)
     return {
-        **_live(project, _status(project, source.name, read(project, source.name)), waits=waits),
+        **_live(project, _status(project, source.name, holdings), waits=waits),
         "feeding": _destinations(project, source),
         "next_run": None if due.at is None else as_text(due.at),
         "due_by": due.by,
         "never_due": due.never or None,
         "schedule": project.schedule_of(source.name) or None,
-        "kept": takes_orders(project, source.name, of_source=True),
+        "kept": times.is_kept(source.name),
         "waits": waits,
         "profile": project.profile_of(source.name) or None,
         "node": project.node_of(source.name) or None,

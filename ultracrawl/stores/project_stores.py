@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes.schema import ValueList
@@ -33,12 +34,13 @@ def store_engine(name: str, options: Mapping[str, str] | None = None) -> StoreEn
     Raises `UserError` if it cannot be used.
     """
     plugin = STORES.load(name)
-    engine = (plugin(options) if options else plugin()) if callable(plugin) else None
-    if not isinstance(engine, StoreEngine):
+    engine: object = (plugin(options) if options else plugin()) if callable(plugin) else None
+    # `isinstance` looks at each method of the protocol, each time.
+    if not issubclass(type(engine), StoreEngine):
         raise STORES.find(name).wrong_type_error(
             "a class that is an ultracrawl.stores.port.engine.StoreEngine"
         )
-    return engine
+    return cast("StoreEngine", engine)
 
 
 def _engine(project: Project) -> StoreEngine:

@@ -26,7 +26,7 @@ from ultracrawl.run.inspection.site_view import SiteView, view_site
 from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.service.control import readable_status
 from ultracrawl.service.schedules.schedule_status import DueBy
-from ultracrawl.service.source_status import source_status, status_json
+from ultracrawl.service.source_status import reading_status, status_json
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.project_stores import open_sites, state_to_read
 
@@ -57,7 +57,8 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
     if site and not named:
         show_site(project, site, as_json)
         return
-    rows = [source_status(project, source) for source in known_sources(project, named)]
+    with reading_status(project) as status_of:
+        rows = [status_of(source) for source in known_sources(project, named)]
     left_over = [] if named else left_over_sources(project)
     if as_json:
         print_json(

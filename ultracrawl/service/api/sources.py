@@ -23,7 +23,7 @@ from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.metrics.run_difference import compare_runs
 from ultracrawl.service.orders import SourceState
-from ultracrawl.service.source_status import source_status, status_json
+from ultracrawl.service.source_status import reading_status, source_status, status_json
 from ultracrawl.stores.project_stores import state_to_read
 from ultracrawl.stores.url_rows import url_json
 
@@ -38,25 +38,24 @@ def sources(state: State, _requester: Reader) -> Response:
     live = {source.name: source for source in state.supervisor.sources()}
     names = state.project.known_sources
     left_over = [source.as_json() for source in left_over_sources(state.project)]
-    return json_answer(
-        {"sources": [_row(state, name, live.get(name)) for name in names], "left_over": left_over}
-    )
+    with reading_status(state.project, state.holdings.holdings_of) as status_of:
+        rows = [_row(status_of(one), live.get(name)) for name, one in names.items()]
+    return json_answer({"sources": rows, "left_over": left_over})
 
 
 @router.get("/sources/{name}", responses=shapes.answers(shapes.Source))
 def source(state: State, _requester: Reader, name: Name) -> Response:
     """Return the status of a source."""
-    state.known_source(name)
-    return json_answer(_row(state, name, _live(state, name)))
+    status = source_status(state.project, state.known_source(name), state.holdings.holdings_of)
+    return json_answer(_row(status, _live(state, name)))
 
 
 def _live(state: ApiState, name: str) -> SourceState | None:
     return next((source for source in state.supervisor.sources() if source.name == name), None)
 
 
-def _row(state: ApiState, name: str, live: SourceState | None) -> dict[str, Any]:
-    row = status_json(source_status(state.project, state.known_source(name), state.holdings.holdings_of))
-    return {**row, "service": live_json(live) if live is not None else None}
+def _row(status: dict[str, Any], live: SourceState | None) -> dict[str, Any]:
+    return {**status_json(status), "service": live_json(live) if live is not None else None}
 
 
 def live_json(live: SourceState) -> dict[str, Any]:

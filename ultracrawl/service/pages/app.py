@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from anyio import to_thread
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
@@ -9,6 +14,7 @@ from ultracrawl.service.pages import cached_copy, login, preferences, provider_l
 from ultracrawl.service.pages.admin.approvals import approval_routes
 from ultracrawl.service.pages.admin.definitions import definition_routes, new_source
 from ultracrawl.service.pages.admin.records import access_page, log_routes, query_routes
+from ultracrawl.service.pages.admin.rendering import OVERVIEW_TEMPLATES
 from ultracrawl.service.pages.admin.schedules import schedule_routes
 from ultracrawl.service.pages.admin.sources import (
     order_routes,
@@ -17,9 +23,19 @@ from ultracrawl.service.pages.admin.sources import (
     url_page,
     url_routes,
 )
+from ultracrawl.service.pages.rendering import prepare_templates
 from ultracrawl.service.pages.static_files import static_response
 
-_static = APIRouter()
+
+@asynccontextmanager
+async def _preparing(_app: FastAPI) -> AsyncIterator[None]:
+    """Prepare the overview in a thread while the service begins."""
+    preparing = asyncio.create_task(to_thread.run_sync(prepare_templates, OVERVIEW_TEMPLATES))
+    yield
+    await preparing
+
+
+_static = APIRouter(lifespan=_preparing)
 _PAGES = (search_routes, cached_copy, preferences, login, provider_login)
 _ADMINISTRATION = (
     overview_routes,

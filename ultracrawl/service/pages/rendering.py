@@ -6,7 +6,7 @@ import gzip
 import time
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -135,6 +135,12 @@ def _compressed(request: Request, page: Response) -> Response:
     return page
 
 
+def prepare_templates(names: Iterable[str]) -> None:
+    """Read the languages and compile templates, so that the first visitor need not wait for it."""
+    for name in names:
+        _environment(DEFAULT).get_template(name)
+
+
 @cache
 def _environment(code: str) -> Environment:
     """Return the templates in a language."""
@@ -162,6 +168,10 @@ def _environment(code: str) -> Environment:
     return environment
 
 
+# Babel needs far longer for a number or a moment than a page for all else, and most stay the same from page to page.
+
+
+@lru_cache(maxsize=4096)
 def _number(language: Language, form: str, value: float) -> str:
     return format_decimal(value, form, locale=language.locale)
 
@@ -170,6 +180,7 @@ def _day(language: Language, value: date) -> str:
     return format_skeleton("yMMMd", value, locale=language.locale)
 
 
+@lru_cache(maxsize=4096)
 def _moment(language: Language, value: float) -> str:
     return format_datetime(datetime.fromtimestamp(value, UTC), "medium", locale=language.locale) + " UTC"
 
@@ -178,6 +189,7 @@ def _clock(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%H:%M UTC")
 
 
+@lru_cache(maxsize=4096)
 def _size(language: Language, value: float) -> str:
     """Return a number of bytes as `21.4 MB`."""
     for unit in ("byte", "kilobyte", "megabyte"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from ultracrawl.errors import StateError, UserError
@@ -26,6 +27,9 @@ REST = 1.0
 """Seconds between two runs of a source that is crawled continuously (`refresh.when_idle`)."""
 REST_AFTER_FAILURE = 60.0
 """Seconds before the next run after one that failed or could not start."""
+
+LatestRun = Callable[[str], RunMark | None]
+"""Returns the latest run of a source; None if there is none, or its state cannot be read."""
 
 
 class Timing(Protocol):
@@ -167,10 +171,11 @@ class Plan:
         return soon if self.repeat and (self.stops is None or soon < self.stops_after(now) < due) else due
 
 
-def own_interval(project: Project, source: DataSource) -> OwnInterval:
+def own_interval(project: Project, source: DataSource, latest: LatestRun | None = None) -> OwnInterval:
     """Return the timing of a source by its own interval or the default, based on the runs in its state."""
     default = project.default_interval_of(source)
-    return OwnInterval(source, lambda: _latest_run(project, source.name), default)
+    read = latest or partial(_latest_run, project)
+    return OwnInterval(source, partial(read, source.name), default)
 
 
 def _latest_run(project: Project, source: str) -> RunMark | None:
@@ -182,12 +187,17 @@ def _latest_run(project: Project, source: str) -> RunMark | None:
 
 
 def plans_of(
-    project: Project, names: Collection[str] | None = None, *, by_default: bool = False
+    project: Project,
+    names: Collection[str] | None = None,
+    *,
+    by_default: bool = False,
+    latest: LatestRun | None = None,
 ) -> list[Plan]:
     """Return the plans for these sources, or for all that have a schedule or an interval.
 
     With `by_default` also for those that have neither, at the default interval of the project. Sources whose
-    definitions have mistakes are left out, also of schedules.
+    definitions have mistakes are left out, also of schedules. `latest` returns the latest run of a source; without it
+    the states are read.
     """
     wanted = [name for name in project.sources if names is None or name in names]
     plans = [
@@ -201,7 +211,8 @@ def plans_of(
         has_times = source.refresh.interval is not None or source.refresh.when_idle
         has_default = by_default and project.default_interval_of(source) is not None
         if name not in scheduled and (has_times or has_default):
-            plans.append(Plan(name, (name,), own_interval(project, source), own=True, node=source.node))
+            timing = own_interval(project, source, latest)
+            plans.append(Plan(name, (name,), timing, own=True, node=source.node))
     return plans
 
 

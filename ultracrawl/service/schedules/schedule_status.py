@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -16,7 +17,7 @@ from ultracrawl.run.logs.run_log import run_logs
 from ultracrawl.service.orders import ScheduleState
 from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plan_state import next_launch, schedule_state, still_due
-from ultracrawl.service.schedules.plans import Plan, never_due, plans_of
+from ultracrawl.service.schedules.plans import LatestRun, Plan, never_due, plans_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun, ScheduleStore
 from ultracrawl.stores.project_stores import open_schedules, service_notes, state_to_read
@@ -42,11 +43,6 @@ def takes_orders(project: Project, name: str, *, of_source: bool = False) -> boo
     return is_planned and any(runner.node for runner in active_runners(service_notes(project)))
 
 
-def waits_for_slot(project: Project, source: str) -> bool:
-    """Return whether the crawl of a source waits for a free slot of a service."""
-    return any(source in runner.waiting for runner in active_runners(service_notes(project)))
-
-
 def latest_log(project: Project, source: str) -> str:
     """Return the log file of the latest run of a source; empty if there is none."""
     logs = run_logs(project, source)
@@ -62,14 +58,17 @@ def has_pending(project: Project, source: str) -> bool:
 
 def schedule_states(project: Project) -> list[ScheduleState]:
     """Return the states of the schedules of a project, in their order. Raises `StateError`."""
+    runners = active_runners(service_notes(project))
     with closing(open_schedules(project, read_only=True)) as store:
-        return [_state(project, plan, store) for plan in all_plans(project) if not plan.own]
+        return [_state(project, plan, store, runners) for plan in all_plans(project) if not plan.own]
 
 
-def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
+def _state(
+    project: Project, plan: Plan, store: ScheduleStore, runners: Collection[RunnerStatus]
+) -> ScheduleState:
     row = store.get_schedule(plan.key) or KeptSchedule(plan.key)
     status, error = row.status, row.error
-    if status in BUSY and runner_of(project, plan.name) is None:
+    if status in BUSY and not any(plan.name in runner.schedules for runner in runners):
         status, error = (
             ScheduleStatus.SCHEDULED,
             "it was interrupted; `ultracrawl serve` or `crawl --continuous` continues it",
@@ -108,28 +107,68 @@ class Due:
     """Why it is not due until somebody changes that; empty if it is due, or being crawled."""
 
 
-def due_of(project: Project, source: str) -> Due:
-    """Return when a source is due, by its schedule or an interval, even if no process runs it."""
-    plans = plans_of(project, [source], by_default=True)
-    if not plans:
-        return Due(never=never_due(project, source))
-    plan = plans[0]
-    by_default = plan.own and project.default_interval_of(project.sources[source]) is not None
-    own = DueBy.DEFAULT if by_default else DueBy.INTERVAL
-    by = own if plan.own else DueBy.SCHEDULE
-    with suppress(StateError), closing(open_schedules(project, read_only=True)) as store:
-        if source in store.paused_sources():
+class SourceTimes:
+    """When sources are due, and which processes run them; what all of them share is read once."""
+
+    def __init__(self, project: Project, latest: LatestRun) -> None:
+        """Read the processes and the store of schedules. Raises `StateError` if the processes cannot be read."""
+        self._project = project
+        self._runners = active_runners(service_notes(project))
+        self._plans: dict[str, Plan] = {}
+        for plan in plans_of(project, by_default=True, latest=latest):
+            for source in plan.sources:
+                self._plans.setdefault(source, replace(plan, sources=(source,)))
+        self._store: ScheduleStore | None = None
+        self._paused = frozenset[str]()
+        with suppress(StateError):
+            self._store = open_schedules(project, read_only=True)
+            self._paused = self._store.paused_sources()
+
+    def close(self) -> None:
+        """Close the store of schedules."""
+        if self._store is not None:
+            self._store.close()
+
+    def waits_for_slot(self, source: str) -> bool:
+        """Return whether the crawl of a source waits for a free slot of a service."""
+        return any(source in runner.waiting for runner in self._runners)
+
+    def is_kept(self, source: str) -> bool:
+        """Return whether a process takes orders for a source; see `takes_orders`."""
+        has_nodes = any(runner.node for runner in self._runners)
+        return (has_nodes and source in self._plans) or any(
+            source in runner.sources for runner in self._runners
+        )
+
+    def due_of(self, source: str) -> Due:
+        """Return when a source is due, by its schedule or an interval, even if no process runs it."""
+        project, plan = self._project, self._plans.get(source)
+        if plan is None:
+            return Due(never=never_due(project, source))
+        by_default = plan.own and project.default_interval_of(project.sources[source]) is not None
+        own = DueBy.DEFAULT if by_default else DueBy.INTERVAL
+        by = own if plan.own else DueBy.SCHEDULE
+        if source in self._paused:
             return Due(by=by, never=f"it is paused; `ultracrawl resume {source}`")
-        row = store.get_schedule(plan.key)
-        if plan.own and row is not None and row.status is ScheduleStatus.STOPPED:
-            return Due(by=by, never=f"it is stopped; `ultracrawl resume {source}`")
-        if not plan.own:
-            state = _state(project, plan, store)
-            at = None if state.status in BUSY and source in state.left else state.next_run
-            held = state.status in {ScheduleStatus.STOPPED, ScheduleStatus.DISABLED}
-            reason = f"its schedule {plan.name} is {state.status}"
-            return Due(at, by, (never_due(project, source) or reason) if held else "")
-    return Due(plan.timing.first_due(time.time(), None) if plan.own else None, by)
+        with suppress(StateError):
+            if (due := self._stored_due(plan, by)) is not None:
+                return due
+        return Due(plan.timing.first_due(time.time(), None) if plan.own else None, by)
+
+    def _stored_due(self, plan: Plan, by: DueBy) -> Due | None:
+        """Return what the store says of a plan of one source; None if only its timing says when it is due."""
+        if self._store is None:
+            return None
+        (source,) = plan.sources
+        if plan.own:
+            row = self._store.get_schedule(plan.key)
+            is_stopped = row is not None and row.status is ScheduleStatus.STOPPED
+            return Due(by=by, never=f"it is stopped; `ultracrawl resume {source}`") if is_stopped else None
+        state = _state(self._project, plan, self._store, self._runners)
+        at = None if state.status in BUSY and source in state.left else state.next_run
+        held = state.status in {ScheduleStatus.STOPPED, ScheduleStatus.DISABLED}
+        reason = f"its schedule {plan.name} is {state.status}"
+        return Due(at, by, (never_due(self._project, source) or reason) if held else "")
 
 
 def history(project: Project, name: str, limit: int) -> list[ScheduleRun]:

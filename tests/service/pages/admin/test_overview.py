@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
 import time
+from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from jinja2 import Environment
 from lxml.html import fragment_fromstring
 from service.pages.admin.conftest import Administration, texts
 from support.in_process import InProcessWorkspace
 
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.orders import SourcePhase, SourceState
+from ultracrawl.service.pages import rendering
 from ultracrawl.service.pages.admin.downloads import csv_lines, csv_text
+from ultracrawl.service.pages.admin.rendering import OVERVIEW_TEMPLATES
 from ultracrawl.service.pages.admin.sources import overview_routes
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.sqlite.engine import SqliteEngine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,6 +122,65 @@ def test_a_running_crawl_shows_its_progress(administration: Administration) -> N
     assert "1,204" in texts(page, "#now")[0]
     assert "758" in texts(page, "#now")[0]
     assert page.cssselect("tbody .condition.crawling")
+
+
+def test_a_second_overview_reads_no_state_and_the_schedules_once(
+    administration: Administration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = administration.workspace.directory / "ultracrawl.yaml"
+    more = "".join(
+        f"  {name}: {{start_urls: [http://{name}.example/], refresh: {{interval: 2 h}}}}\n" for name in "ab"
+    )
+    definition.write_text(
+        f"{definition.read_text()}{more}schedules: {{night: {{cron: '0 3 * * *', sources: [b]}}}}\n"
+    )
+    assert len(administration.get("/admin").cssselect("tbody tr")) == 3
+    opened: list[str] = []
+    for name in ("open_store", "open_schedules"):
+        method = getattr(SqliteEngine, name)
+        monkeypatch.setattr(SqliteEngine, name, counting(opened, name, method))
+    assert len(administration.get("/admin").cssselect("tbody tr")) == 3
+    assert opened == ["open_schedules"]
+    administration.workspace.crawl("site")
+    opened.clear()
+    assert texts(administration.get("/admin"), "tbody tr")
+    assert sorted(opened) == ["open_schedules", "open_store"], (
+        "the state that has changed is read again, once"
+    )
+
+
+def counting(opened: list[str], name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that notes its name when it is called."""
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        opened.append(name)
+        return method(*arguments, **options)
+
+    return counted
+
+
+def test_the_first_visitor_waits_for_no_template(
+    administration: Administration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    administration.browser()  # the form has templates of its own
+    rendering._environment.cache_clear()
+    rendering.prepare_templates(OVERVIEW_TEMPLATES)
+    monkeypatch.setattr(Environment, "compile", lambda *_, **__: pytest.fail("a template was compiled"))
+    assert administration.get("/admin").cssselect("tbody tr")
+
+
+def test_the_templates_are_prepared_while_the_service_begins(
+    administration: Administration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: list[Sequence[str]] = []
+    monkeypatch.setattr("ultracrawl.service.pages.app.prepare_templates", prepared.append)
+
+    async def begin() -> None:
+        async with administration.app.router.lifespan_context(administration.app):
+            pass
+
+    asyncio.run(begin())
+    assert prepared == [OVERVIEW_TEMPLATES]
 
 
 def test_an_open_page_asks_for_what_is_crawled_now_alone(

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from fastapi import Request
+from markupsafe import Markup
 from starlette.responses import Response
 
 from ultracrawl.service.access.requester import Requester, Role
+from ultracrawl.service.metrics.run_history import RunNumbers
 from ultracrawl.service.metrics.run_plots import sparkline
 from ultracrawl.service.pages.rendering import render
+
+OVERVIEW_TEMPLATES = (
+    "base.html",
+    "menu.html",
+    "account.html",
+    "admin/layout.html",
+    "admin/overview.html",
+    "admin/parts.html",
+    "admin/need.html",
+    "admin/now.html",
+)
+"""The templates of the overview, which compile for longer than it takes to answer."""
+_RECT = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>')
 
 
 def render_admin(
@@ -24,6 +40,14 @@ def render_admin(
         section=section,
         is_editor=requester.allows(Role.EDITOR),
         is_administrator=requester.allows(Role.ADMINISTRATOR),
-        sparkline=sparkline,
+        sparkline=_sparkline,
         **context,
+    )
+
+
+@lru_cache(maxsize=2048)
+def _sparkline(runs: tuple[RunNumbers, ...], number: int, live: int = 0) -> Markup:
+    """Return the rectangles of a sparkline, which stay the same until a run has read more."""
+    return Markup().join(
+        _RECT.format(bar.kind, bar.x, bar.y, bar.width, bar.height) for bar in sparkline(runs, number, live)
     )

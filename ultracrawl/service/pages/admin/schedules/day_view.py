@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.service.notices.watch import interval_of
-from ultracrawl.service.orders import SourceState
-from ultracrawl.service.pages.admin.sources.overview import source_row
+from ultracrawl.service.pages.admin.sources.overview import SourceRow, overview
 
 if TYPE_CHECKING:
     from ultracrawl.service.api.state import ApiState
+    from ultracrawl.sources import Project
 
 DAY = 86_400.0
 _MOST = 96
@@ -39,23 +39,21 @@ class DayRow(NamedTuple):
 
 def coming_day(state: ApiState, now: float) -> list[DayRow]:
     """Return all sources, those that are due first before the others."""
-    live = {one.name: one for one in state.supervisor.sources()}
-    rows = [_row(state, name, live.get(name), now) for name in state.project.sources]
+    project = state.project
+    rows = [_row(project, row, now) for row in overview(state).rows if row.name in project.sources]
     return sorted(rows, key=lambda row: (row.times[0] if row.times else now + 2 * DAY, row.source))
 
 
-def _row(state: ApiState, name: str, live: SourceState | None, now: float) -> DayRow:
-    row, schedule = source_row(state, name, live), state.project.schedule_of(name)
-    is_paused = live is not None and live.paused_by_hand
+def _row(project: Project, row: SourceRow, now: float) -> DayRow:
+    schedule = project.schedule_of(row.name)
+    is_paused = row.live is not None and row.live.paused_by_hand
     first = None if is_paused else row.next_run
-    interval = interval_of(state.project, state.project.sources[name], now)
+    interval = interval_of(project, project.sources[row.name], now)
     times = list[float]()
     at = max(first, now) if first is not None else now + DAY
     while at < now + DAY and len(times) < _MOST:
         times.append(at)
-        following = (
-            state.project.schedules[schedule].times.next_after(at) if schedule else at + (interval or DAY)
-        )
+        following = project.schedules[schedule].times.next_after(at) if schedule else at + (interval or DAY)
         at = max(following, at + 1)
     never = next((one.text for one in row.needs if one.text and one.kind == "never-due"), "")
-    return DayRow(name, schedule, times, row.last.seconds if row.last else 0.0, never, now)
+    return DayRow(row.name, schedule, times, row.last.seconds if row.last else 0.0, never, now)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ultracrawl.model import Finding
@@ -14,11 +15,12 @@ from ultracrawl.service.metrics.run_history import RunEnd, RunNumbers, run_numbe
 from ultracrawl.service.notices.watch import interval_of
 from ultracrawl.service.orders import SourcePhase, SourceState
 from ultracrawl.service.schedules.plans import MISSED_AFTER
-from ultracrawl.service.source_status import source_status
+from ultracrawl.service.source_status import reading_status
 
 if TYPE_CHECKING:
     from ultracrawl.service.api.state import ApiState
     from ultracrawl.service.metrics.holdings import Holdings
+    from ultracrawl.sources import DataSource, Project
 
 SHOWN_RUNS = 14
 """Runs of a sparkline."""
@@ -178,20 +180,29 @@ def crawled_now(state: ApiState) -> list[SourceState]:
 def overview(state: ApiState) -> Overview:
     """Return the overview of a service; reads the states of sources that have changed since it was last asked."""
     live = {one.name: one for one in state.supervisor.sources()}
-    order = list(Condition)
-    rows = [source_row(state, name, live.get(name)) for name in state.project.known_sources]
+    order, project = list(Condition), state.project
+    holdings_of = cache(partial(state.holdings.holdings_of, project))
+    with reading_status(project, lambda _, name: holdings_of(name)) as status_of:
+        rows = [
+            source_row(project, source, status_of(source), holdings_of(name), live.get(name))
+            for name, source in project.known_sources.items()
+        ]
     rows.sort(key=lambda row: (order.index(row.condition), row.name))
-    return Overview(tuple(rows), state.project.mistakes)
+    return Overview(tuple(rows), project.mistakes)
 
 
-def source_row(state: ApiState, name: str, live: SourceState | None) -> SourceRow:
-    """Return the row of a source; `live` is its state in the service."""
-    project, source = state.project, state.known_source(name)
-    holdings = state.holdings.holdings_of(project, name)
-    status = source_status(project, source, state.holdings.holdings_of)
+def source_row(
+    project: Project,
+    source: DataSource,
+    status: dict[str, Any],
+    holdings: Holdings,
+    live: SourceState | None,
+) -> SourceRow:
+    """Return the row of a source from its `source_status`; `live` is its state in the service."""
+    name = source.name
     due = live.next_run if live is not None and live.next_run else _seconds(status["next_run"])
-    late = None if _is_busy(live) or status["waits"] else _late_since(state, name, due, holdings)
-    needs = tuple(_needs(state, status, live, late))
+    late = None if _is_busy(live) or status["waits"] else _late_since(project, name, due, holdings)
+    needs = tuple(_needs(project, status, live, late))
     return SourceRow(
         name,
         source.type,
@@ -206,14 +217,14 @@ def source_row(state: ApiState, name: str, live: SourceState | None) -> SourceRo
 
 
 def _needs(
-    state: ApiState, status: dict[str, Any], live: SourceState | None, late: float | None
+    project: Project, status: dict[str, Any], live: SourceState | None, late: float | None
 ) -> Iterator[Need]:
     name, failure, last = status["source"], status["failure"], status["last_run"] or {}
     if failure is not None:
         yield Need(NeedKind.FAILED, name, text=failure["problem"], since=_seconds(failure["time"]))
     elif last.get("problems"):
         yield Need(NeedKind.FAILED, name, text=last["problems"][0], since=_seconds(last.get("finished")))
-    if mistaken := state.project.invalid_sources.get(name):
+    if mistaken := project.invalid_sources.get(name):
         first = mistaken.findings[0]
         text = f"{first.key}: {first.problem}; {first.instead}"
         yield Need(NeedKind.MISTAKE, name, len(mistaken.findings), text, first.line)
@@ -223,7 +234,7 @@ def _needs(
         yield Need(NeedKind.CHANGES, name, status["held_back"])
     if status["pending"]:
         yield Need(NeedKind.APPROVALS, name, status["pending"])
-    if status["never_due"] and not mistaken and name in state.project.sources and not _is_busy(live):
+    if status["never_due"] and not mistaken and name in project.sources and not _is_busy(live):
         yield Need(NeedKind.NEVER_DUE, name, text=status["never_due"])
     if late is not None:
         yield Need(NeedKind.LATE, name, since=late)
@@ -249,13 +260,13 @@ def _condition(
     return next((condition for holds, condition in by_kind if holds), Condition.OK)
 
 
-def _late_since(state: ApiState, name: str, due: float | None, holdings: Holdings) -> float | None:
+def _late_since(project: Project, name: str, due: float | None, holdings: Holdings) -> float | None:
     """Return since when a source has been due that should have begun; None if it is in time, or never due."""
-    source, now = state.project.sources.get(name), time.time()
-    interval = interval_of(state.project, source, now) if source is not None else None
+    source, now = project.sources.get(name), time.time()
+    interval = interval_of(project, source, now) if source is not None else None
     if interval is None:
         return None
-    has_schedule = bool(state.project.schedule_of(name))
+    has_schedule = bool(project.schedule_of(name))
     began = holdings.latest.started if holdings.latest is not None else None
     planned = due if has_schedule or began is None else min(due or now, began + interval)
     if planned is None or now - planned <= max(MISSED_AFTER, _GRACE * interval):

@@ -30,16 +30,18 @@ router = APIRouter(prefix=f"{ADMIN}/sources", route_class=PageRoute)
 @router.get("/{name}")
 def source_page(request: Request, state: State, _requester: Reader, name: str) -> Response:
     """Return the page of a source: its condition, orders, and latest runs."""
-    state.known_source(name)
+    source, project = state.known_source(name), state.project
     live = next((one for one in state.supervisor.sources() if one.name == name), None)
     runs = _runs(state, name)
-    mistaken = state.project.invalid_sources.get(name)
+    mistaken = project.invalid_sources.get(name)
+    holdings = state.holdings.holdings_of(project, name)
+    numbers = source_status(project, source, lambda *_: holdings)
     return render_admin(
         request,
         "admin/source.html",
         section="overview",
-        row=source_row(state, name, live),
-        numbers=source_status(state.project, state.known_source(name), state.holdings.holdings_of),
+        row=source_row(project, source, numbers, holdings, live),
+        numbers=numbers,
         findings=mistaken.findings if mistaken is not None else (),
         runs=runs[:SHOWN_RUNS],
         plots=plots(runs[::-1]),
