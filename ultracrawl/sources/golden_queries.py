@@ -19,6 +19,7 @@ from ultracrawl.sources.reading.locations import read_text
 from ultracrawl.sources.reading.yaml_tree import parse_yaml
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import GroupNames, Language, PrincipalNames, UrlList
+from ultracrawl.system.files import convert_write_errors, exclusive_folder, replace_file
 
 MAX_QUERIES = 1000
 """Queries in a file; each is a search."""
@@ -114,6 +115,19 @@ def with_golden_query(text: str, path: Path, query: str, page: str, within: int 
     if len(parse_golden_queries(after, path).queries) != len(before.queries) + 1:
         raise UserError(f"{path}: nothing can be added at its end; add the query by hand")
     return after
+
+
+def add_golden_query(path: Path, query: str, page: str, within: int = DEFAULT_WITHIN) -> bool:
+    """Add a query to a file, which is made if it does not exist; returns whether it was missing there.
+
+    One after the other adds. Raises what `with_golden_query` does, and `WorkError`.
+    """
+    with convert_write_errors(path), exclusive_folder(path.resolve().parent):
+        before = read_text(path, str(path)).text if path.exists() else ""
+        after = with_golden_query(before, path, query, page, within)
+        if after != before:
+            replace_file(path, after.encode())
+    return after != before
 
 
 def mistake_in(file: GoldenFile, line: int, problem: str) -> Finding:

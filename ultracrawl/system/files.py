@@ -71,7 +71,19 @@ def replace_file(path: Path, data: bytes, *, keep_owner: bool = False) -> None:
 @contextmanager
 def exclusive_lock(lock: Path) -> Iterator[None]:
     """Hold a lock file exclusively, among threads and processes; waits for it. Raises `OSError`."""
-    file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with _held(os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)):
+        yield
+
+
+@contextmanager
+def exclusive_folder(folder: Path) -> Iterator[None]:
+    """Hold a folder as `exclusive_lock` holds a lock file, where none may be left behind. Raises `OSError`."""
+    with _held(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)):
+        yield
+
+
+@contextmanager
+def _held(file: int) -> Iterator[None]:
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

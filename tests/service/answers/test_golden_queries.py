@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,7 @@ from ultracrawl.model.page import Section
 from ultracrawl.service.answers.checking import check_answers
 from ultracrawl.service.answers.outcome import FallenAnswer, read_outcome
 from ultracrawl.service.answers.watching import AnswerWatch
-from ultracrawl.sources import Project, require
+from ultracrawl.sources import Project, golden_queries, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.golden_queries import parse_golden_queries, read_golden_queries, with_golden_query
 
@@ -284,6 +287,25 @@ def test_a_query_is_added_in_the_form_of_the_file(text: str) -> None:
 def test_where_nothing_can_be_appended_the_file_stays(text: str) -> None:
     with pytest.raises(UserError):
         with_golden_query(text, Path("g.yaml"), "b", "http://h/b")
+
+
+def test_two_who_add_at_once_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    meeting, read = threading.Barrier(2), golden_queries.read_text
+
+    def read_together(*words: Any) -> Any:
+        found = read(*words)
+        with suppress(threading.BrokenBarrierError):
+            meeting.wait(0.3)
+        return found
+
+    monkeypatch.setattr(golden_queries, "read_text", read_together)
+    file = tmp_path / "golden.yaml"
+    file.write_text("- query: lunch\n  pages: http://h/lunch\n")
+    with ThreadPoolExecutor(2) as pool:
+        added = pool.map(lambda query: golden_queries.add_golden_query(file, query, "http://h/"), ("a", "b"))
+        assert list(added) == [True, True]
+    assert {one.query for _, one in read_golden_queries(file).queries} == {"lunch", "a", "b"}
+    assert [one.name for one in tmp_path.iterdir()] == ["golden.yaml"]
 
 
 def test_lint_shows_mistakes_as_hints(golden: Golden) -> None:

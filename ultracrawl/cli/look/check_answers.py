@@ -17,11 +17,9 @@ from ultracrawl.sources.golden_queries import (
     DEFAULT_WITHIN,
     MAX_WITHIN,
     GoldenQuery,
+    add_golden_query,
     read_golden_queries,
-    with_golden_query,
 )
-from ultracrawl.sources.reading.locations import read_text
-from ultracrawl.system.files import convert_write_errors, replace_file
 
 
 @click.command("check-answers")
@@ -65,7 +63,9 @@ def command(
     show_hints(hints)
     project = project.hurried(PERSON_SECONDS)
     if added:
-        query, is_new = _add(file, *added, within)
+        text, page = added
+        is_new = add_golden_query(file, text, page, within)
+        query = GoldenQuery(query=text, pages=(page,), within=within)
         with Searcher(project, index) as searcher:
             _, (position,) = positions_of(searcher, query)
         _print_added(file, added, position, is_new=is_new, as_json=as_json)
@@ -99,17 +99,6 @@ def _print_fallen(file: Path, one: FallenPage) -> None:
     print_line(f"    {one.page}: {place}; it must be within the first {one.within}")
     for hit in one.before:
         print_line(f"    {hit.position:>2}. {hit.title}  {hit.url}")
-
-
-def _add(file: Path, text: str, page: str, within: int) -> tuple[GoldenQuery, bool]:
-    """Add a query to a file; return it, and whether the file did not have it yet."""
-    before = read_text(file, str(file)).text if file.exists() else ""
-    after = with_golden_query(before, file, text, page, within)
-    query = GoldenQuery(query=text, pages=(page,), within=within)
-    if after != before:
-        with convert_write_errors(file):
-            replace_file(file, after.encode())
-    return query, after != before
 
 
 def _print_added(
