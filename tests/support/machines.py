@@ -48,11 +48,21 @@ class Machines:
         workspace.write(self.definition)
         return workspace
 
-    def start(self, node: str, **env: str) -> subprocess.Popen[str]:
+    def start(self, node: str, *words: str, **env: str) -> subprocess.Popen[str]:
+        """Start a node, by `node run` or other words."""
         workspace = self.workspace(node)
         with (workspace.directory / "node.log").open("a") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "ultracrawl", "node", "run", "--name", node, "--jobs", "2"],
+                [
+                    sys.executable,
+                    "-m",
+                    "ultracrawl",
+                    *(words or ("node", "run")),
+                    "--name",
+                    node,
+                    "--jobs",
+                    "2",
+                ],
                 cwd=workspace.directory,
                 env={**os.environ, "ULTRACRAWL_LEASE_SECONDS": LEASE, **env},
                 stdout=log,

@@ -22,6 +22,9 @@ from ultracrawl.sources import DataSource
 
 logger = logging.getLogger(__name__)
 
+DRAIN_TIMEOUT = 60.0
+"""Seconds that crawls have to end cleanly when a service or a node ends."""
+
 
 class Clock(Protocol):
     """Time and sleeping; tests replace it by a clock that jumps."""

@@ -176,6 +176,11 @@ def open_nodes(project: Project, token: str = "", *, read_only: bool = False) ->
     return engine.open_nodes(project.state.path, token, read_only=read_only)
 
 
+def has_nodes(project: Project) -> bool:
+    """Return whether several machines can use the state of a project. Raises `UserError`."""
+    return isinstance(_engine(project), NodeEngine)
+
+
 def has_lasting_state(project: Project) -> bool:
     """Return whether the state of a project outlives its processes; it does not in memory."""
     return source_notes(project, "") is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import time
 from contextlib import closing
 from typing import Any
@@ -15,7 +14,6 @@ from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import (
-    Seconds,
     config_option,
     jobs_option,
     json_option,
@@ -23,6 +21,7 @@ from ultracrawl.cli.options import (
     project_option,
     show_hints,
 )
+from ultracrawl.cli.serve.service_options import checked_node, patience_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import iso
@@ -32,14 +31,6 @@ from ultracrawl.stores.project_stores import open_nodes
 
 NODE_VARIABLE = "ULTRACRAWL_NODE"
 """The environment variable with the name of this node, which definitions of other crawlers read, too."""
-DRAIN_TIMEOUT = 60.0
-
-
-def _checked_name(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
-    """Return the name of a node. Raises `CommandLineError` for what cannot be one."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", name):
-        raise Mistake.BAD_NODE_NAME.error(name=name)
-    return name
 
 
 @click.group("node", cls=VerbGroup)
@@ -64,18 +55,11 @@ def command() -> None:
     required=True,
     envvar=NODE_VARIABLE,
     metavar="NAME",
-    callback=_checked_name,
+    callback=checked_node,
     help="The name of this node.",
 )
 @jobs_option
-@click.option(
-    "--patience",
-    type=Seconds(min=0),
-    default=DRAIN_TIMEOUT,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time for crawls to end cleanly when the node ends; then they are killed.",
-)
+@patience_option
 def run(config: str | None, name: str, jobs: int | None, patience: float) -> None:
     """Crawl on this machine what is due, until SIGTERM, Ctrl-C or `node drain`.
 
@@ -96,7 +80,8 @@ def run(config: str | None, name: str, jobs: int | None, patience: float) -> Non
     definitions = Definitions(config)
     note_project(definitions.project)
     show_hints(definitions.hints)
-    raise SystemExit(0 if serve(definitions, ServeOptions(jobs=jobs, patience=patience, node=name)) else 1)
+    options = ServeOptions(jobs=jobs, patience=patience, name=name, crawls_only=True)
+    raise SystemExit(0 if serve(definitions, options) else 1)
 
 
 @command.command("list", short_help="List the nodes: who lives, and what it crawls.")
@@ -149,7 +134,7 @@ def _print_node(node: KeptNode) -> None:
 
 
 @command.command("drain", short_help="Have a node finish what it runs, and end.")
-@click.argument("name", callback=_checked_name)
+@click.argument("name", callback=checked_node)
 @project_option
 def drain(name: str, project: Project) -> None:
     """Have the node NAME finish what it runs and take nothing new; then its process ends.
@@ -167,7 +152,7 @@ def drain(name: str, project: Project) -> None:
 
 
 @command.command("remove", short_help="Forget a node that has ended.")
-@click.argument("name", callback=_checked_name)
+@click.argument("name", callback=checked_node)
 @project_option
 def remove(name: str, project: Project) -> None:
     """Forget the node NAME, which has ended or whose lease has run out.

@@ -11,14 +11,15 @@ import click
 
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.mistakes import Mistake
-from ultracrawl.cli.options import Seconds, config_option, jobs_option, show_hints
+from ultracrawl.cli.options import config_option, jobs_option, show_hints
 from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.cli.serve.search_options import search_options
+from ultracrawl.cli.serve.service_options import checked_node, patience_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.service.api import check_extra
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.supervisor.definitions import Definitions
-from ultracrawl.service.supervisor.serving import DRAIN_TIMEOUT, HOST, PORT, ServeOptions, serve
+from ultracrawl.service.supervisor.serving import HOST, PORT, ServeOptions, serve
 from ultracrawl.settings.adhoc import AdhocScope
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -39,13 +40,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port of the API."
 )
 @jobs_option
+@patience_option
 @click.option(
-    "--patience",
-    type=Seconds(min=0),
-    default=DRAIN_TIMEOUT,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time for crawls to end cleanly when the service ends; then they are killed.",
+    "--name",
+    default="",
+    metavar="NAME",
+    callback=checked_node,
+    help="Its name among the nodes of the project, if the state is in PostgreSQL. Default: serve-HOST.",
 )
 @click.option("--certificate", type=_FILE, help="Speak TLS with this certificate (PEM, with its chain).")
 @click.option("--key", type=_FILE, help="The key of the certificate.")
@@ -84,6 +85,7 @@ def command(
     port: int,
     jobs: int | None,
     patience: float,
+    name: str,
     certificate: Path | None,
     key: Path | None,
     behind_proxy: bool,
@@ -97,6 +99,8 @@ def command(
 
     Each crawl has a process of its own. Crawls that die are restarted; changed definitions are reloaded if they have
     no mistakes. With the extra `serve` there are also a search page and an API.
+
+    With the state in PostgreSQL it is one of the nodes of the project: what is due is crawled by it or by another one.
 
     With --url no definition is needed: the site is crawled as by `crawl --url`, which has --path, --exclude, --depth
     and --limit too, again each day. A link is printed that signs your browser in, once. For others: `ultracrawl user`.
@@ -126,6 +130,7 @@ def command(
         _announce if urls else None,
         search,
         read_only_definitions,
+        name,
     )
     raise SystemExit(0 if serve(definitions, options) else 1)
 

@@ -7,7 +7,7 @@ import logging
 import math
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -75,14 +75,23 @@ class Node:
     """A registered node; the plans that it holds are what its supervisor runs."""
 
     def __init__(
-        self, name: str, store: NodeStore, schedules: ScheduleStore, project: Callable[[], Project]
+        self,
+        name: str,
+        store: NodeStore,
+        schedules: ScheduleStore,
+        project: Callable[[], Project],
+        *,
+        stays: bool = False,
     ) -> None:
-        """`schedules` is the store for the supervisor: it writes only the plans that this node holds."""
+        """`schedules` is the store for the supervisor: it writes only the plans that this node holds.
+
+        One that `stays` does not end when it has drained.
+        """
         self.name = name
         self.schedules = schedules
         self.lost = False
         """Whether another process is the node of this name now."""
-        self._store, self._project = store, project
+        self._store, self._project, self._stays = store, project, stays
         self._read: tuple[Project | None, list[Plan], NodeFacts] = (None, [], NodeFacts("", ""))
         """The project as it was last seen, with what was made of it."""
         self._held: dict[str, Plan] = {}
@@ -90,6 +99,8 @@ class Node:
         self._ending = False
         self._ordered: Collection[str] = ()
         self._seen: dict[str, _Seen] = {}
+        self._kept: Mapping[str, KeptSchedule] = {}
+        """The stored states of all plans, as they were last seen."""
         self._conflict = ""
         """What was last said about another process that runs a plan."""
         self._is_cut_off = False
@@ -99,13 +110,18 @@ class Node:
 
     # ---- what the supervisor asks
 
-    def share(self, plans: Sequence[Plan]) -> list[Plan]:
+    def held(self, plans: Sequence[Plan]) -> list[Plan]:
         """Return the plans that this node holds; one that drains launches none of them again."""
         return [
             replace(plan, enabled=plan.enabled and not self._draining)
             for plan in plans
             if plan.key in self._held
         ]
+
+    def row_of(self, plan: Plan) -> KeptSchedule:
+        """Return the state of a plan as it was last seen; one that never ran has none."""
+        kept, seen = self._kept.get(plan.key), self._seen.get(plan.key)
+        return seen.row if seen is not None and seen.stored == kept else kept or KeptSchedule(plan.key)
 
     # ---- the life of a node
 
@@ -138,7 +154,7 @@ class Node:
         self._ending = True
 
     async def _run(self, workplace: Workplace) -> None:
-        while not (self._draining and not self._held):
+        while self._stays or not self._draining or self._held:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), LOOK_SECONDS)
                 return
@@ -210,7 +226,7 @@ class Node:
         work = self._store.node_work()
         (own,) = (node for node in work.nodes if node.name == self.name)
         look = _Look(draining=own.draining, lost=set(self._held) - set(own.plans), ordered=work.ordered)
-        self._ordered = work.ordered
+        self._ordered, self._kept = work.ordered, work.kept
         if not (own.draining or self._ending):
             self._take(plans, work, free, look)
         return look
@@ -274,14 +290,17 @@ class Node:
 
 
 @contextmanager
-def open_node(project: Callable[[], Project], name: str) -> Iterator[Node]:
-    """Be a node in the block. Raises `UserError` without a database or if the node lives already, `StateError`."""
+def open_node(project: Callable[[], Project], name: str, *, stays: bool = False) -> Iterator[Node]:
+    """Be a node in the block; one that `stays` does not end when it has drained.
+
+    Raises `UserError` without a database or if the node lives already, `StateError`.
+    """
     token = str(uuid4())
     with (
         closing(open_nodes(project(), token)) as store,
         closing(open_nodes(project(), token)) as schedules,
     ):
-        node = Node(name, store, schedules, project)
+        node = Node(name, store, schedules, project, stays=stays)
         node.register()
         try:
             yield node

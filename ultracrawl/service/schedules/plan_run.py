@@ -44,11 +44,6 @@ class PlanRun:
         return self.plan.own and self.row.status is ScheduleStatus.STOPPED
 
     @property
-    def status(self) -> ScheduleStatus:
-        """The present status; DISABLED if the definition disables it and it is not busy."""
-        return self.row.status if self.busy or self.plan.enabled else ScheduleStatus.DISABLED
-
-    @property
     def next_run(self) -> float | None:
         """When it is launched next; None if all its sources are being crawled, or if it is not launched by time."""
         return self._next_run(self._ports.clock.now())
@@ -73,7 +68,7 @@ class PlanRun:
     def state(self) -> ScheduleState:
         """Return the public state."""
         logs = map(self._ports.sources.log_of, self._crawls.active) if self.busy else [self.row.log]
-        return schedule_state(self.plan, replace(self.row, status=self.status), self.next_run, logs)
+        return schedule_state(self.plan, self.row, self.next_run, logs)
 
     # ---- the run
 

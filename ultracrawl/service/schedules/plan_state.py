@@ -39,11 +39,12 @@ def next_launch(plan: Plan, row: KeptSchedule, now: float) -> float | None:
 def schedule_state(
     plan: Plan, row: KeptSchedule, next_run: float | None, logs: Iterable[str]
 ) -> ScheduleState:
-    """Return the public state of a plan."""
+    """Return the public state of a plan; one that its definition disables is shown so unless it is busy."""
+    status = row.status if plan.enabled or row.status in BUSY else ScheduleStatus.DISABLED
     return ScheduleState(
         plan.name,
         plan.sources,
-        row.status,
+        status,
         row.error,
         next_run,
         row.begun or None,

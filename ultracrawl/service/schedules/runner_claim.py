@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
+from typing import Protocol
 
 from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.sources import Project
+from ultracrawl.stores.port.schedule_store import KeptSchedule
 from ultracrawl.stores.project_stores import service_notes
 from ultracrawl.stores.runner_registry import RunnerRegistration
 
-Share = Callable[[Sequence[Plan]], list[Plan]]
-"""Returns those of the plans of a project that a process runs."""
+
+class Share(Protocol):
+    """What a node has of the plans of a project."""
+
+    def held(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return those plans that it runs."""
+
+    def row_of(self, plan: Plan) -> KeptSchedule:
+        """Return the state of a plan that it does not run, as it was last seen."""
 
 
 class RunnerClaim:
@@ -21,8 +30,10 @@ class RunnerClaim:
         self._registration = registration
         self.node = node
         """The name of the node that this process is; empty for none."""
+        self.by_time_only = False
+        """Whether nothing but time has this process crawl: no folder that changes, no order of an earlier service."""
         self.share: Share | None = None
-        """On a node: which plans it runs now; None: all."""
+        """On a node: the plans that it runs now; None: all."""
 
     def claim(self, schedules: Collection[str], sources: Collection[str]) -> str:
         """Claim schedules and sources; returns a message if another process has claimed some of them, else "".

@@ -77,8 +77,6 @@ def _state(
         has_pending(project, source) for source in plan.sources
     ):
         status = ScheduleStatus.SCHEDULED
-    if not plan.enabled and status not in BUSY:
-        status = ScheduleStatus.DISABLED
     now = time.time()
     row = replace(row, status=status, error=error)
     if not row.left:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import signal
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.errors import MissingExtraError, WorkError
 from ultracrawl.service.access.users import UserStore
 from ultracrawl.service.notices.noticing import Noticing
-from ultracrawl.service.orders import WallClock
+from ultracrawl.service.orders import DRAIN_TIMEOUT, WallClock
 from ultracrawl.service.schedules.plans import due_lines
 from ultracrawl.service.schedules.runner_claim import open_runner_claim
 from ultracrawl.service.searching.options import SearchingOptions
@@ -25,11 +27,9 @@ from ultracrawl.service.supervisor.single_service import single_service
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.stores.audit_log import BEGUN, DONE, REFUSED, Actor, record_action
 from ultracrawl.stores.port.schedule_store import ScheduleStore
-from ultracrawl.stores.project_stores import open_schedules
+from ultracrawl.stores.project_stores import has_nodes, open_schedules
 
 if TYPE_CHECKING:
-    from socket import socket
-
     from ultracrawl.service.api.serving import ApiServer
     from ultracrawl.service.nodes.node import Node
     from ultracrawl.sources import Project
@@ -38,8 +38,6 @@ logger = logging.getLogger("ultracrawl.service")
 
 HOST = "127.0.0.1"
 PORT = 8480
-DRAIN_TIMEOUT = 60.0
-"""Seconds that crawls have to end cleanly when the service ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +60,10 @@ class ServeOptions:
     search: SearchingOptions = field(default_factory=SearchingOptions)
     read_only_definitions: bool = False
     """Save no changes of definitions."""
-    node: str = ""
-    """The name of the node that it is, which crawls only, without pages and API; empty for none."""
+    name: str = ""
+    """Its name among the nodes of the project, if the state is one for several machines; empty: by its host."""
+    crawls_only: bool = False
+    """Without pages and API: a node and nothing else."""
 
 
 def serve(definitions: Definitions, options: ServeOptions) -> bool:
@@ -87,16 +87,16 @@ class _Service:
 
     async def run(self) -> bool:
         """Run the supervisor until a signal ends it."""
-        clock, project, name = WallClock(), self._definitions.project, self._options.node
+        clock, project, name = WallClock(), self._definitions.project, self._name()
+        crawls_only = self._options.crawls_only
         with (
-            single_service(project, name),
+            single_service(project, name if crawls_only else ""),
             open_runner_claim(project, name) as runner_claim,
-            self._opened(project) as store,
+            self._opened(project, name) as store,
         ):
             if store.renewed:
                 logger.warning("%s", store.renewed)
-            if self._node is not None:
-                runner_claim.share = self._node.share
+            runner_claim.share, runner_claim.by_time_only = self._node, crawls_only
             supervisor = Supervisor(
                 self._definitions,
                 store,
@@ -106,8 +106,10 @@ class _Service:
             )
             async with AsyncExitStack() as stack:
                 stack.enter_context(supervisor.events().listening(lambda event: logger.info("%s", event)))
-                face = self._node.running(supervisor, self._ending.set) if self._node else None
-                await stack.enter_async_context(face or _api(supervisor, self._options))
+                if not crawls_only:
+                    await stack.enter_async_context(_api(supervisor, self._options))
+                if self._node is not None:
+                    await stack.enter_async_context(self._node.running(supervisor, self._ending.set))
                 await stack.enter_async_context(
                     Noticing(lambda: supervisor.project, supervisor, clock).running()
                 )
@@ -116,7 +118,7 @@ class _Service:
                     running = asyncio.ensure_future(supervisor.run())
                     notify_systemd("READY=1")
                     logger.info("running the crawls of the %s; Ctrl-C or SIGTERM ends the service", project)
-                    for line in due_lines(project) if self._node is None else ():
+                    for line in () if crawls_only else due_lines(project):
                         logger.info("%s", line)
                     ending = asyncio.ensure_future(self._ending.wait())
                     await asyncio.wait((running, ending), return_when=asyncio.FIRST_COMPLETED)
@@ -125,16 +127,23 @@ class _Service:
                     await running
             return clean and not (self._node and self._node.lost)
 
+    def _name(self) -> str:
+        """Return the name of the node that it is; empty if the state is on one machine. Raises `UserError`."""
+        if self._options.crawls_only or has_nodes(self._definitions.project):
+            return self._options.name or f"serve-{re.sub(r'[^A-Za-z0-9._-]', '-', socket.gethostname())}"[:63]
+        return ""
+
     @contextmanager
-    def _opened(self, project: Project) -> Iterator[ScheduleStore]:
+    def _opened(self, project: Project, name: str) -> Iterator[ScheduleStore]:
         """Open the schedule store; a node registers before. Raises `UserError`, `StateError`."""
-        if not self._options.node:
+        if not name:
             with closing(open_schedules(project, renew=True)) as store:
                 yield store
             return
         from ultracrawl.service.nodes.node import open_node  # noqa: PLC0415 - needs a database, and only nodes do
 
-        with open_node(lambda: self._definitions.project, self._options.node) as self._node:
+        stays = not self._options.crawls_only
+        with open_node(lambda: self._definitions.project, name, stays=stays) as self._node:
             yield self._node.schedules
 
     async def _drain(self, supervisor: Supervisor) -> bool:
@@ -226,7 +235,7 @@ def _has_visitors(project: Project) -> bool:
         return True
 
 
-def _open_server(supervisor: Supervisor, options: ServeOptions) -> tuple[ApiServer, socket, str]:
+def _open_server(supervisor: Supervisor, options: ServeOptions) -> tuple[ApiServer, socket.socket, str]:
     """Return the server of pages and API, its listening socket, and the path of the search page.
 
     On loopback the path signs in the browser that opens it. Raises `UserError`, `WorkError`, `ModuleNotFoundError`.

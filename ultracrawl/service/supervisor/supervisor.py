@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
-from ultracrawl.model import Finding
+from ultracrawl.model import Finding, ScheduleStatus
 from ultracrawl.model.finding import fatal_of
 from ultracrawl.service.control import readable_status, steer
 from ultracrawl.service.orders import (
@@ -23,8 +23,10 @@ from ultracrawl.service.orders import (
     SourceState,
 )
 from ultracrawl.service.schedules.optimisation import all_plans
+from ultracrawl.service.schedules.plan_state import next_launch, schedule_state
 from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.service.schedules.runner_claim import RunnerClaim
+from ultracrawl.service.schedules.steering import obey, order_schedule, steer_source
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.folder_watch import FolderWatch
 from ultracrawl.service.supervisor.planned_crawls import CrawlOptions, PlannedCrawls
@@ -34,7 +36,7 @@ from ultracrawl.service.supervisor.states import SourceStates
 from ultracrawl.sources import Catalog, Project
 from ultracrawl.stores.control_channel import Command
 from ultracrawl.stores.ordered_crawls import OrderedCrawls
-from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleStore
+from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleCommand, ScheduleOrder, ScheduleStore
 from ultracrawl.stores.project_stores import service_notes
 
 logger = logging.getLogger(__name__)
@@ -76,7 +78,7 @@ class Supervisor:
     ) -> None:
         """Claim the schedules and sources. Raises `WorkError` if another process has claimed some of them.
 
-        With a `share` of the claim (on a node) it runs only the plans that this returns, and watches no folders.
+        With a `share` of the claim (on a node) it runs only the plans that this holds.
         """
         self._definitions, self._store = definitions, store
         self._clock, self._jobs = clock, jobs
@@ -90,14 +92,28 @@ class Supervisor:
         self._crawls = PlannedCrawls(lambda: self.project, self._plans(), store, self._runner_claim, options)
         self._stream, self._pool, self._runner = self._crawls.events, self._crawls.pool, self._crawls.runner
         self._stream.add_listener(self._note_event)
-        self._watch = FolderWatch(clock, self.start_source, self._runner.is_held)
+        self._watch = FolderWatch(clock, self.start_source, self._is_held)
         if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
             raise WorkError(conflict)
 
     def _plans(self) -> list[Plan]:
         plans = all_plans(self.project)
         share = self._runner_claim.share
-        return plans if share is None else share(plans)
+        return plans if share is None else share.held(plans)
+
+    def _elsewhere(self) -> list[tuple[Plan, KeptSchedule]]:
+        """Return the plans that another node runs or will run, with their states."""
+        share = self._runner_claim.share
+        if share is None:
+            return []
+        plans = all_plans(self.project)
+        here = {plan.key for plan in share.held(plans)}
+        return [(plan, share.row_of(plan)) for plan in plans if plan.key not in here]
+
+    def _is_held(self, source: str) -> bool:
+        """Whether a person has paused or stopped a source, so that it is not started until it is resumed."""
+        stopped = (row for plan, row in self._elsewhere() if plan.own and plan.name == source)
+        return self._runner.is_held(source) or any(row.status is ScheduleStatus.STOPPED for row in stopped)
 
     @property
     def project(self) -> Project:
@@ -114,7 +130,7 @@ class Supervisor:
 
     async def run(self) -> None:
         """Run schedules and intervals, and watch definitions and folders, until `drain` is called."""
-        if self._runner_claim.share is None:
+        if not self._runner_claim.by_time_only:
             self._watch.replace_sources(self.project)
             await _resume_ordered(self._ordered, self.start_source)
         async with asyncio.TaskGroup() as group:  # a failure of any task ends the service
@@ -155,7 +171,7 @@ class Supervisor:
         else:
             self._pool.set_limits(SlotLimits.of(self.project.processes, self._jobs))
             self._runner.replace_plans(self._plans())
-            if self._runner_claim.share is None:
+            if not self._runner_claim.by_time_only:
                 self._watch.replace_sources(self.project)
             self._publish(EventKind.RELOADED, f"the definitions were reloaded: {self.project}")
             if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
@@ -197,13 +213,22 @@ class Supervisor:
 
     def sources(self) -> list[SourceState]:
         """Return the states of all sources, in the order of the definition."""
-        return self._states.sources(
-            self.project, self._pool.crawls, self._runner.next_runs(), self._runner.paused_sources()
-        )
+        due = self._runner.next_runs()
+        for plan, row in self._elsewhere():
+            at = next_launch(plan, row, self._clock.now())
+            due |= {} if at is None else {source: at for source in plan.sources if source not in row.left}
+        return self._states.sources(self.project, self._pool.crawls, due, self._runner.paused_sources())
 
     def schedules(self) -> list[ScheduleState]:
         """Return the states of all schedules, in the order of the definition."""
-        return self._runner.states()
+        now = self._clock.now()
+        elsewhere = [
+            schedule_state(plan, row, next_launch(plan, row, now), [row.log])
+            for plan, row in self._elsewhere()
+            if not plan.own
+        ]
+        states = {state.name: state for state in (*elsewhere, *self._runner.states())}
+        return [states.pop(name) for name in self.project.schedules if name in states] + [*states.values()]
 
     # ---- orders
 
@@ -246,6 +271,9 @@ class Supervisor:
         """Resume a paused source."""
         Catalog(self.project).select_known([name])
         self._runner.resume_source(name)
+        if any(name in plan.sources for plan, _ in self._elsewhere()):
+            await asyncio.to_thread(steer_source, self.project, name, Command.RESUME, timeout=0)
+            return
         with suppress(UserError):  # it is not being crawled
             steer(self.project, name, Command.RESUME, timeout=0)
 
@@ -253,20 +281,27 @@ class Supervisor:
         """Launch a schedule now."""
         if self._draining:
             raise WorkError("the service is ending")
-        self._runner.find_schedule(name).launch_by_hand()
+        await self._order(name, ScheduleCommand.LAUNCH)
 
     async def enable_schedule(self, name: str) -> None:
         """Launch a schedule at its times."""
-        self._runner.find_schedule(name).enable()
+        await self._order(name, ScheduleCommand.ENABLE)
 
     async def disable_schedule(self, name: str) -> None:
         """Stop launching a schedule at its times."""
-        self._runner.find_schedule(name).disable()
+        await self._order(name, ScheduleCommand.DISABLE)
 
     async def stop_schedule(self, name: str) -> None:
         """End the crawls of a schedule cleanly."""
-        self._runner.find_schedule(name).stop_by_hand()
+        await self._order(name, ScheduleCommand.STOP)
 
     async def resume_schedule(self, name: str) -> None:
         """Resume a stopped schedule."""
-        self._runner.find_schedule(name).resume_by_hand()
+        await self._order(name, ScheduleCommand.RESUME)
+
+    async def _order(self, name: str, command: ScheduleCommand) -> None:
+        """Carry out an order for a schedule, or leave it for the node that runs the schedule or will run it."""
+        if any(plan.name == name and not plan.own for plan, _ in self._elsewhere()):
+            await asyncio.to_thread(order_schedule, self.project, name, command, timeout=0)
+        else:
+            obey(self._runner, ScheduleOrder(name, command))
