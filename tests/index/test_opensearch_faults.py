@@ -119,9 +119,7 @@ def test_a_batch_that_arrives_behind_a_later_run_changes_nothing(
     later = [one for one in ALL if one != "/2"]
     assert workspace.indexed() == later
     if is_restarted:  # servers forget deletions
-        for order in ("_close", "_open"):
-            assert send("POST", f"{options['url']}/{options['name']}/{order}")
-        assert send("GET", f"{options['url']}/_cluster/health/{options['name']}?wait_for_status=yellow")
+        forget_deletions(options)
     statuses = proxy.deliver_late()
     assert set(statuses) == ({409, 201} if is_restarted else {409})
     assert send("POST", f"{options['url']}/{options['name']}/_refresh")
@@ -129,6 +127,41 @@ def test_a_batch_that_arrives_behind_a_later_run_changes_nothing(
     assert ("/2" in workspace.indexed()) is is_restarted
     workspace.crawl()
     assert workspace.indexed() == later
+
+
+def forget_deletions(options: dict[str, Json]) -> None:
+    """Have the servers forget deletions, as a restart does."""
+    for order in ("_close", "_open"):
+        assert send("POST", f"{options['url']}/{options['name']}/{order}")
+    assert send("GET", f"{options['url']}/_cluster/health/{options['name']}?wait_for_status=yellow")
+
+
+def test_what_comes_back_during_a_run_is_gone_when_it_ends(
+    proxied: tuple[Workspace, BulkProxy], site: Site, options: dict[str, Json]
+) -> None:
+    workspace, proxy = proxied
+    proxy.faults = [keep_late]
+    workspace.crawl(code=1)
+    site.page("/1", title="Changed", text="egret")
+    site.remove("/2")
+    statuses: list[int] = []
+
+    def overtaken(proxy: BulkProxy, body: bytes) -> tuple[int, bytes]:
+        answer = proxy.pass_on(body)
+        if b'{"delete"' in body and proxy.late:
+            forget_deletions(options)
+            statuses.extend(proxy.deliver_late())
+        return answer
+
+    proxy.faults = [overtaken] * 100
+    assert workspace.crawl("--force").run["problems"] == []
+    assert sorted(set(statuses)) == [201, 409]
+    assert workspace.indexed() == [one for one in ALL if one != "/2"]
+    assert workspace.search("egret") == ["/1"]
+    assert any("point_in_time" in path for path in proxy.paths)
+    proxy.paths.clear()
+    workspace.crawl("--force")
+    assert not any("point_in_time" in path for path in proxy.paths), "the numbers agree"
 
 
 def test_a_full_disk_stops_no_crawl_and_goes_on_by_itself(

@@ -25,6 +25,8 @@ class BulkProxy:
         self.faults: list[Fault] = []
         self.before: Callable[[], object] = lambda: None
         """Called before each request that is no bulk request."""
+        self.paths: list[str] = []
+        """The paths of the requests that were no bulk requests."""
         self.bulks = 0
         """Bulk requests so far."""
         self.late: list[tuple[str, Body]] = []
@@ -63,6 +65,7 @@ class BulkProxy:
         with suppress(OSError, http.client.HTTPException):
             if "_bulk" not in path:
                 self.before()
+                self.paths.append(path)
                 return self.send(method, path, body, "application/json")
             self.bulks += 1
             self._path = path

@@ -398,6 +398,12 @@ class ComparesVersions(Protocol):
         none may begin, and `IndexStoreError` is raised if that does not change.
         """
 
+    def refresh(self) -> None:
+        """Let `count`, `urls` and searches find what others wrote."""
+
+    def missing(self, source: str, urls: Sequence[str]) -> set[str]:
+        """Return those URLs of a source of which there is no document, whether or not it can be found yet."""
+
 
 @runtime_checkable
 class RefusesCode(Protocol):

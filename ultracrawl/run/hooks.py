@@ -122,6 +122,10 @@ class Feature:
     async def after_deletions(self) -> None:
         """Submit again documents that the run and its deletions changed; may take long."""
 
+    def run_committed(self) -> bool:
+        """Mark further documents for removal when the run is complete and all is indexed; returns whether any is."""
+        return False
+
     def run_ended(self) -> None:
         """Act at the end of the run, before its report is stored."""
 

@@ -13,7 +13,7 @@ from ultracrawl.index.writing.destination_queues import queue_folders
 from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
-from ultracrawl.run.indexing.reconciliation import forget_documents, lost_records
+from ultracrawl.run.indexing.reconciliation import forget_documents, lost_records, unknown_urls
 from ultracrawl.run.indexing.unknown_documents import mark_unknown_documents
 from ultracrawl.run.source_data.places import require_idle
 from ultracrawl.run.writing.source_writer import idle_writer
@@ -85,7 +85,7 @@ def _missing(project: Project, name: str, among: Iterable[DataSource]) -> dict[s
 
 def _lost(project: Project, name: str, source: str, state: Store) -> list[UrlRecord]:
     with closing(open_index(project, name)) as index:
-        return lost_records(state, index, source)
+        return list(lost_records(state, index, source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,7 @@ def _compare(project: Project, source: DataSource, state: Store) -> Consistency:
     unknown: set[str] = set()
     if indexes:
         with closing(open_index(project, indexes[0])) as index:
-            known = {record.shown_url for record in documents}
-            unknown = {url for _, url in index.urls(source.name) if url not in known}
+            unknown = set(unknown_urls(state, index, source.name))
             if not _waits(project, source, indexes[0]):
                 lost = sorted(record.shown_url for record in lost_records(state, index, source.name))
     with _answers(project, source) as answers:

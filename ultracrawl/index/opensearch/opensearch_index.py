@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ultracrawl.errors import IndexDamagedError
+from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import (
     Change,
@@ -25,7 +25,7 @@ from ultracrawl.index.opensearch.fields import bulk_lines, key_of, new_document,
 from ultracrawl.index.opensearch.filling import AT_ONCE, Filling, readable
 from ultracrawl.index.opensearch.merging import merge_segments
 from ultracrawl.index.opensearch.scanning import Scan
-from ultracrawl.index.opensearch.server import Servers
+from ultracrawl.index.opensearch.server import Servers, reason_of
 from ultracrawl.index.stored_fields import UPGRADE_NOTICE
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
@@ -101,6 +101,22 @@ class OpenSearchIndex:
         query: Json = {"term": {"source": source}} if source else {"match_all": {}}
         found = self._servers.find("POST", f"/{self._servers.name}/_count", {"query": query})
         return int(found["count"]) if found else 0
+
+    def refresh(self) -> None:
+        """See `ComparesVersions.refresh`."""
+        if (index := self._alias.current()) is not None:
+            self._alias.refresh(index.name)
+
+    def missing(self, source: str, urls: Sequence[str]) -> set[str]:
+        """See `ComparesVersions.missing`."""
+        if not urls or self._alias.current() is None:
+            return set(urls)
+        body: Json = {"ids": [key_of(source, url) for url in urls]}
+        found = self._servers.ask("POST", f"/{self._servers.name}/_mget", body, _source="false")["docs"]
+        for one in found:
+            if "error" in one:
+                raise IndexStoreError(f"{self._servers.where} cannot be read: {reason_of(one)}")
+        return {url for url, one in zip(urls, found, strict=True) if not one["found"]}
 
     def sources(self) -> tuple[str, ...]:
         """See `IndexEngine.sources`; what other processes add or remove is known after five seconds."""

@@ -71,10 +71,16 @@ class RunFinisher:
             context.flush()
             for update in context.hooks[Feature.after_deletions]:
                 await update()
-        timeout = self._limits.allowance(INDEX_TIMEOUT, MIN_INDEX_TIMEOUT)
-        problem = await finish_writing(context.documents.writer, context.flush, timeout)
+        problem = await self._finish_writing()
+        if complete and not problem and sum(mark() for mark in context.hooks[Feature.run_committed]):
+            self._delete()
+            problem = await self._finish_writing()
         if problem:
             context.run.note_problem(problem)
+
+    async def _finish_writing(self) -> str:
+        timeout = self._limits.allowance(INDEX_TIMEOUT, MIN_INDEX_TIMEOUT)
+        return await finish_writing(self._context.documents.writer, self._context.flush, timeout)
 
     def write_report(self, started: float) -> None:
         """Store the report. A run with URLs left in its queue stays unfinished, so that the next crawl resumes it.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine
-from ultracrawl.index.engines import is_new
+from ultracrawl.index.engine import ComparesVersions
+from ultracrawl.index.engines import compares_versions, is_new
 from ultracrawl.index.project_index import index_config, open_index, readable_indexes
 from ultracrawl.index.repair import repair_and_count
 from ultracrawl.index.writing.destination_queues import mark_unfilled
@@ -24,14 +27,37 @@ if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
 
 
-def lost_records(state: Store, index: IndexEngine, source: str) -> list[UrlRecord]:
-    """Return the records whose documents should be in an index and are missing."""
-    indexed_urls = {url for _, url in index.urls(source)}
-    return [
-        record
-        for record in state.records.all_records()
-        if record.indexed and record.shown_url not in indexed_urls
-    ]
+PAGE = 500
+"""Documents that are compared at once."""
+
+
+def lost_records(state: Store, index: IndexEngine, source: str) -> Iterator[UrlRecord]:
+    """Yield the records whose documents should be in an index and are missing.
+
+    An index that many machines write to may have more documents than one of them has memory for: it is asked for them
+    page by page.
+    """
+    indexed = (record for record in state.records.all_records() if record.indexed)
+    if not isinstance(index, ComparesVersions):
+        found = {url for _, url in index.urls(source)}
+        yield from (record for record in indexed if record.shown_url not in found)
+        return
+    while page := list(islice(indexed, PAGE)):
+        missing = index.missing(source, [record.shown_url for record in page])
+        yield from (record for record in page if record.shown_url in missing)
+
+
+def unknown_urls(state: Store, index: IndexEngine, source: str) -> Iterator[str]:
+    """Yield the URLs of the documents of an index that the document table does not have, page by page."""
+    urls = (url for _, url in index.urls(source))
+    while page := list(islice(urls, PAGE)):
+        known = state.records.get_records([url_key(url) for url in page])
+        for url in page:
+            record = known.get(url_key(url))
+            if record is not None and record.searchable and record.shown_url == url:
+                continue
+            if not any(one.searchable for one in state.records.with_display_url(url)):
+                yield url
 
 
 def forget_documents(state: Store, records: Iterable[UrlRecord]) -> None:
@@ -108,12 +134,14 @@ class IndexReconciler(Feature):
         context = self._context
         index = open_index(context.project, name)
         try:
-            lost = lost_records(context.store, index, context.source.name)
+            keys = array("q", map(_key, lost_records(context.store, index, context.source.name)))
         finally:
             index.close()
-        forget_documents(context.store, lost)
-        self.lost = len(lost)
-        if lost:
+        for start in range(0, len(keys), PAGE):
+            records = context.store.records.get_records(keys[start : start + PAGE])
+            forget_documents(context.store, records.values())
+        self.lost = len(keys)
+        if keys:
             self.remarks.append(f"{self.lost:,} documents were missing in the index, and are fetched again")
 
     def run_ending(self, *, complete: bool) -> None:
@@ -130,11 +158,44 @@ class IndexReconciler(Feature):
             or may_lead_further(context.store)
         ):
             return
-        known = {record.shown_url for record in context.store.records.all_records() if record.searchable}
-        found: set[str] = set()
         for name in readable_indexes(context.project, context.source):
             index = open_index(context.project, name)
             # An index that cannot be read is reported elsewhere.
             with closing(index), suppress(IndexStoreError):
-                found.update(url for _, url in index.urls(context.source.name) if url not in known)
-        mark_unknown_documents(context.store, context.documents.writer, sorted(found), context.clock())
+                self._mark_unknown(index)
+
+    def _mark_unknown(self, index: IndexEngine) -> bool:
+        """Mark documents of an index that the table does not know for removal; returns whether there are any."""
+        context, number = self._context, 0
+        unknown = unknown_urls(context.store, index, context.source.name)
+        while page := sorted(islice(unknown, PAGE)):
+            number += len(page)
+            mark_unknown_documents(context.store, context.documents.writer, page, context.clock())
+        return bool(number)
+
+    def run_committed(self) -> bool:
+        """Compare indexes that several machines write to with the table: what arrived late there is marked.
+
+        The numbers are compared, and documents only if these differ. Documents that are missing are found by the next
+        run when it begins.
+        """
+        context, has_marked = self._context, False
+        if context.run.replay or context.counters.given_up:
+            return False
+        for name in readable_indexes(context.project, context.source):
+            is_shared = compares_versions(index_config(context.project, name).engine)
+            if not is_shared or not context.documents.writer.has_all(name):
+                continue
+            with closing(open_index(context.project, name)) as index, suppress(IndexStoreError):
+                if isinstance(index, ComparesVersions):
+                    index.refresh()
+                number = index.count(context.source.name)
+                if number != context.store.records.count_urls().indexed and not may_lead_further(
+                    context.store
+                ):
+                    has_marked = self._mark_unknown(index) or has_marked
+        return has_marked
+
+
+def _key(record: UrlRecord) -> int:
+    return url_key(record.url)

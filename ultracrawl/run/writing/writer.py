@@ -183,6 +183,11 @@ class IndexWriter:
         """Whether changes are on their way to an index that is not paused."""
         return self._cache.size > 0 or self._destinations.is_busy
 
+    def has_all(self, index: str) -> bool:
+        """Return whether an index, or another destination, has got all changes."""
+        waits = (one.waiting for one in self._destinations.all if one.index == index)
+        return not self._cache.size and not any(waits)
+
     def sync(self) -> None:
         """Make the cache durable; must precede the flush of the store."""
         self._cache.sync()

@@ -1,0 +1,100 @@
+"""What an index and the document table do not agree about is found page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from support.memory_index import MemoryIndex
+
+from ultracrawl.index import Change, IndexDocument
+from ultracrawl.index.engine import unlimited
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.indexing import reconciliation
+from ultracrawl.run.indexing.reconciliation import lost_records, unknown_urls
+from ultracrawl.stores import QueueEntry, Store
+from ultracrawl.stores.project_stores import store_engine
+
+NUMBER = 7
+
+
+def url(number: int) -> str:
+    return f"http://h/{number}"
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A store with documents; that of number 0 is shown under another URL."""
+    monkeypatch.setattr(reconciliation, "PAGE", 2)
+    with closing(store_engine("sqlite").open_store(tmp_path, "s")) as store:
+        for number in range(NUMBER):
+            key = url_key(url(number))
+            entry = QueueEntry(key, url(number), "h", 0, number)
+            store.records.discover_url(entry, 1.0, queued=False)
+            record = store.records.get_record(key)
+            assert record is not None
+            shown = "http://h/shown" if not number else ""
+            store.records.amend_record(key, replace(record, indexed=True, display_url=shown))
+        store.flush()
+        yield store
+
+
+SHOWN = ["http://h/shown", *map(url, range(1, NUMBER))]
+
+
+def documents(urls: Iterable[str]) -> list[Change]:
+    return [IndexDocument("s", one, "", "text") for one in urls]
+
+
+class Shared(MemoryIndex):
+    """An index that several machines write to, which tells no whole list of its documents."""
+
+    asked: list[int]
+
+    def apply_version(
+        self, changes: Iterable[Change], version: int, seconds_left: Callable[[], float] = unlimited
+    ) -> int:
+        return self.apply(changes)
+
+    def refresh(self) -> None:
+        """Do nothing."""
+
+    def missing(self, source: str, urls: Sequence[str]) -> set[str]:
+        self.asked.append(len(urls))
+        known = {one for _, one in MemoryIndex.urls(self, source)}
+        return set(urls) - known
+
+    def urls(self, source: str = "") -> Iterator[tuple[str, str]]:
+        raise AssertionError("it may have more documents than there is memory for")
+
+
+@pytest.mark.parametrize("is_shared", [False, True], ids=["own", "shared"])
+def test_documents_that_an_index_lacks_are_found(state: Store, is_shared: bool) -> None:
+    index = Shared({}) if is_shared else MemoryIndex({})
+    index.apply(documents([*SHOWN[:3], *SHOWN[4:-1], "http://h/other"]))
+    if isinstance(index, Shared):
+        index.asked = []
+    lost = lost_records(state, index, "s")
+    assert [record.shown_url for record in lost] == [SHOWN[3], SHOWN[-1]]
+    if isinstance(index, Shared):
+        assert index.asked == [2, 2, 2, 1]
+
+
+def test_documents_that_only_an_index_has_are_found_as_they_are_read(state: Store) -> None:
+    index = MemoryIndex({})
+    index.apply(documents([*SHOWN, url(0), url(NUMBER), url(NUMBER + 1)]))
+    assert set(unknown_urls(state, index, "s")) == {url(0), url(NUMBER), url(NUMBER + 1)}
+    read: list[str] = []
+
+    class Noted(MemoryIndex):
+        def urls(self, source: str = "") -> Iterator[tuple[str, str]]:
+            for number in range(1000):
+                read.append(url(number))
+                yield "s", url(NUMBER + number)
+
+    assert len(list(islice(unknown_urls(state, Noted({}), "s"), 2))) == 2
+    assert len(read) == 2
