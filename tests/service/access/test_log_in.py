@@ -8,7 +8,7 @@ from service.access.conftest import PASSWORD, Browser, Service
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api.app import ApiOptions
 from ultracrawl.service.api.middleware.cookies import Cookies
-from ultracrawl.service.pages.login import one_time_path
+from ultracrawl.service.pages.account.login import one_time_path
 
 
 def test_a_visitor_logs_in_searches_and_logs_out(browser: Browser) -> None:

@@ -89,6 +89,13 @@ class LoginChecker:
             self._addresses_of_names.add(name, network_of(address))
         return user
 
+    async def change_password(self, user: User, password: str) -> User | None:
+        """Give a user whose old password was checked a new one; return the user, None if somebody else was faster.
+
+        Raises `WeakPasswordError`, `WorkError`.
+        """
+        return await to_thread.run_sync(self._users.replace_password, user, password, limiter=self._places)
+
     def device_of(self, user: User) -> str:
         """Return a signed text that marks a browser as one in which a user has logged in."""
         return str(self._signer.dumps(user.name))

@@ -36,6 +36,18 @@ class Weakness(StrEnum):
     """It is frequent, or made of frequent words, names, dates, rows of the keyboard, repetitions, or words of here."""
 
 
+class WeakPasswordError(UserError):
+    """A new password that is not taken."""
+
+    def __init__(self, weakness: Weakness) -> None:
+        super().__init__(
+            f"the password has to have {MIN_CHARACTERS} characters at least, and {MAX_CHARACTERS} at most"
+            if weakness is Weakness.LENGTH
+            else "the password is easily guessed: take several words, or let a password manager make one"
+        )
+        self.weakness = weakness
+
+
 def weakness_of(name: str, password: str) -> Weakness | None:
     """Return why a new password of a user is not taken; None if it is. Raises `MissingExtraError`."""
     plain = _normal(password)
@@ -52,16 +64,9 @@ def weakness_of(name: str, password: str) -> Weakness | None:
 
 
 def check_password(name: str, password: str) -> None:
-    """Raise `UserError` for a new password that is too short, too long, or easily guessed, `MissingExtraError`."""
-    weakness = weakness_of(name, password)
-    if weakness is Weakness.LENGTH:
-        raise UserError(
-            f"the password has to have {MIN_CHARACTERS} characters at least, and {MAX_CHARACTERS} at most"
-        )
-    if weakness is Weakness.GUESSED:
-        raise UserError(
-            "the password is easily guessed: take several words, or let a password manager make one"
-        )
+    """Raise `WeakPasswordError` for a new password that is not taken, `MissingExtraError`."""
+    if (weakness := weakness_of(name, password)) is not None:
+        raise WeakPasswordError(weakness)
 
 
 def hash_password(password: str) -> str:

@@ -61,6 +61,18 @@ class Session:
     """The groups that the provider named."""
     id_token: str = ""
     """With what the session at the provider is ended, too; empty: nothing is known, or it is too long to be kept."""
+    address: str = ""
+    """From where it began; empty for sessions of earlier versions."""
+
+    @property
+    def has_password(self) -> bool:
+        """Whether it is that of a user of the service, who has a password here."""
+        return bool(self.number) and not self.issuer
+
+    @property
+    def handle(self) -> str:
+        """What names it on a page: the same under all identifiers, and good for nothing else."""
+        return _digest(self.csrf_token)[:16]
 
     def is_over(self, now: float) -> bool:
         """Return whether it has ended by itself."""
@@ -87,13 +99,21 @@ class SessionStore:
         return cls(project.state.path / "service" / FILE)
 
     def begin(
-        self, user: str, number: str, issuer: str = "", groups: tuple[str, ...] = (), id_token: str = ""
+        self,
+        user: str,
+        number: str,
+        issuer: str = "",
+        groups: tuple[str, ...] = (),
+        id_token: str = "",
+        address: str = "",
     ) -> tuple[str, Session]:
         """Begin a session, under an identifier that nobody has seen; returns both."""
         now = self._clock()
         token = secrets.token_urlsafe(32)
         kept = id_token if len(id_token) <= _LONGEST_TOKEN else ""
-        session = Session(user, number, token, now, now, now, issuer=issuer, groups=groups, id_token=kept)
+        session = Session(
+            user, number, token, now, now, now, issuer=issuer, groups=groups, id_token=kept, address=address
+        )
         with self._lock:
             identifier = self._add(session)
             self._save()
@@ -132,18 +152,34 @@ class SessionStore:
         with self._lock:
             session = self._sessions.get(_digest(identifier))
             if session is not None:
-                self._sessions = {
-                    digest: other
-                    for digest, other in self._sessions.items()
-                    if other.csrf_token != session.csrf_token
+                self._end({session.csrf_token})
+
+    def end_others(self, session: Session, handle: str = "") -> None:
+        """End the session with this handle if it is another one of the same user; without a handle all of them."""
+        with self._lock:
+            self._end(
+                {
+                    one.csrf_token
+                    for one in self._sessions.values()
+                    if (one.user, one.issuer) == (session.user, session.issuer)
+                    and one.csrf_token != session.csrf_token
+                    and handle in ("", one.handle)
                 }
-                self._save()
+            )
+
+    def _end(self, csrf_tokens: set[str]) -> None:
+        """End sessions under all their identifiers."""
+        self._sessions = {
+            digest: one for digest, one in self._sessions.items() if one.csrf_token not in csrf_tokens
+        }
+        self._save()
 
     def open_sessions(self) -> list[Session]:
         """Return all sessions that have not ended, each once."""
         with self._lock:
             now = self._clock()
-            return [one for one in self._sessions.values() if one.ends is None and not one.is_over(now)]
+            found = [one for one in self._sessions.values() if not one.is_over(now)]
+        return list({one.csrf_token: one for one in sorted(found, key=lambda one: one.seen)}.values())
 
     def make_key(self, user: str) -> str:
         """Return a key that begins one session within `KEY_LIFE`, as `user` who started the service."""

@@ -85,14 +85,23 @@ class UserStore:
 
     def change_password(self, name: str, password: str) -> None:
         """Give a user a new password, which ends all sessions of the old one. Raises `UserError`, `WorkError`."""
-        user = self.known_user(name)
+        while self.replace_password(self.known_user(name), password) is None:
+            pass  # somebody else was faster
+
+    def replace_password(self, user: User, password: str) -> User | None:
+        """Give a user a new password if it is still the one that `user` has; return the user, None if it is not.
+
+        This ends all sessions of the old one. Raises `WeakPasswordError`, `WorkError`.
+        """
         check_password(user.name, password)
         changed = self._with_password(user, password)
         with self._rows.changing() as users:
-            users[user.name] = replace(
-                self.known_user(name),
-                **{key: getattr(changed, key) for key in ("password", "number", "password_changed")},
-            )
+            present = users.get(user.name)
+            if present is None or present.number != user.number:
+                return None
+            changed = replace(changed, role=present.role, principals=present.principals)
+            users[user.name] = changed
+        return changed
 
     def remove_user(self, name: str) -> None:
         """Remove a user, which ends all sessions. Raises `UserError` for an unknown name, `WorkError`."""

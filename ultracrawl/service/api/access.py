@@ -150,8 +150,8 @@ def _token_holder(request: Request, state: ApiState, shown: HTTPAuthorizationCre
 def signed_in_user(request: Request, state: ApiState) -> Requester | None:
     """Return the user whom a trusted proxy names, else that of the session of a request; None without one.
 
-    The CSRF token of its forms is `request.state.csrf_token` from then on. A session gets a new identifier if it is
-    time. Raises `WorkError`.
+    The CSRF token of its forms is `request.state.csrf_token` from then on, its session `request.state.session`. A
+    session gets a new identifier if it is time. Raises `WorkError`.
     """
     section = state.project.sign_in
     if section.proxy.networks:
@@ -171,7 +171,7 @@ def signed_in_user(request: Request, state: ApiState) -> Requester | None:
     requester, session = found
     if renewed := state.accounts.sessions.rotated(identifier):
         state.cookies.set_later(request, CookieKind.SESSION, renewed)
-    request.state.csrf_token = session.csrf_token
+    request.state.csrf_token, request.state.session = session.csrf_token, session
     return requester
 
 

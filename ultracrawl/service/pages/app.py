@@ -10,7 +10,8 @@ from anyio import to_thread
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
-from ultracrawl.service.pages import cached_copy, login, preferences, provider_login, search_routes
+from ultracrawl.service.pages import cached_copy, preferences, search_routes
+from ultracrawl.service.pages.account import login, own_account, provider_login
 from ultracrawl.service.pages.admin.approvals import approval_routes
 from ultracrawl.service.pages.admin.definitions import definition_routes, new_source
 from ultracrawl.service.pages.admin.records import access_page, log_routes, query_routes
@@ -36,7 +37,7 @@ async def _preparing(_app: FastAPI) -> AsyncIterator[None]:
 
 
 _static = APIRouter(lifespan=_preparing)
-_PAGES = (search_routes, cached_copy, preferences, login, provider_login)
+_PAGES = (search_routes, cached_copy, preferences, login, provider_login, own_account)
 _ADMINISTRATION = (
     overview_routes,
     source_routes,

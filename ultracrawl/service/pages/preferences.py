@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from ultracrawl.service.api.access import State
-from ultracrawl.service.pages.login import local_path
+from ultracrawl.service.pages.account.login import local_path
 from ultracrawl.service.pages.page_route import PageRoute
 from ultracrawl.service.pages.rendering import THEME_COOKIE, THEMES, page_url
 

@@ -25,6 +25,7 @@ from ultracrawl.service.pages.static_files import accepts_gzip, static_files
 
 if TYPE_CHECKING:
     from ultracrawl.service.access.requester import Requester
+    from ultracrawl.service.access.sessions import Session
     from ultracrawl.sources import Project
 
 CONTENT_POLICY = (
@@ -88,6 +89,7 @@ def render(
     """Return a page made from a template of `templates/`. All values are escaped."""
     language = languages()[chosen_language(request) or DEFAULT]
     theme = request.cookies.get(THEME_COOKIE, "")
+    session: Session | None = getattr(request.state, "session", None)
     here = request.url.path.removeprefix(page_url(request, ""))
     text = (
         _environment(language.code)
@@ -105,6 +107,7 @@ def render(
                 "other_language": partial(_other_language, request),
                 "requester": getattr(request.state, "requester", None),
                 "csrf_token": getattr(request.state, "csrf_token", ""),
+                "has_password": session is not None and session.has_password,
                 **context,
             }
         )

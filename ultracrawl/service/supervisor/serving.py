@@ -248,8 +248,8 @@ def _open_server(supervisor: Supervisor, options: ServeOptions) -> tuple[ApiServ
         make_server,
         open_socket,
     )
+    from ultracrawl.service.pages.account.login import one_time_path  # noqa: PLC0415
     from ultracrawl.service.pages.app import add_pages  # noqa: PLC0415
-    from ultracrawl.service.pages.login import one_time_path  # noqa: PLC0415
 
     check_exposure(options.host, options.certificate, behind_proxy=options.behind_proxy)
     opened = open_socket(options.host, options.port)

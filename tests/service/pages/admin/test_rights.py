@@ -33,6 +33,7 @@ OF_ROLES: dict[Role | None, str] = {
         POST /logout            POST /preferences
         """,
     Role.READER: """
+        GET /account            POST /account/password      POST /account/sessions
         GET /                   GET /progress               GET /suggestions            GET /cached
         GET /mail               GET /metrics                GET /admin                  GET /admin/sources.csv
         GET /admin/sources.json GET /admin/sources/{name}   GET /admin/schedules        GET /admin/sources/{name}/runs

@@ -56,7 +56,7 @@ def login_form(
         if user is None:
             return login_form_with(request, state, HTTPStatus.FORBIDDEN, "key", next_)
         record_action(state.project, Actor(f"user:{user}", address_of(request.scope)), "log-in")
-        return _signed_in(request, state, user, None, next_)
+        return begin_session(request, state, user, None, next_)
     if signed_in_user(request, state) is not None:
         return _redirect(local_path(request, next_))
     return login_form_with(request, state, HTTPStatus.OK, "", next_)
@@ -85,7 +85,7 @@ async def log_in(request: Request, state: State, form: Form) -> Response:
             record_action(state.project, Actor(who, address), "log-in", result=REFUSED)
         return login_form_with(request, state, HTTPStatus.UNAUTHORIZED, "wrong", next_, name)
     request.state.requester, request.state.project = user.requester, state.project
-    return _signed_in(request, state, user.name, user, next_)
+    return begin_session(request, state, user.name, user, next_)
 
 
 @router.post(LOGOUT, name="log-out")
@@ -145,9 +145,10 @@ def local_path(request: Request, text: str) -> str:
     return text
 
 
-def _signed_in(request: Request, state: ApiState, name: str, user: User | None, next_: str) -> Response:
+def begin_session(request: Request, state: ApiState, name: str, user: User | None, next_: str) -> Response:
     """Return the redirect that begins the session of a user, or of whoever started the service."""
-    identifier, _ = state.accounts.sessions.begin(name, user.number if user is not None else "")
+    number, address = user.number if user is not None else "", address_of(request.scope)
+    identifier, _ = state.accounts.sessions.begin(name, number, address=address)
     answer = enter_session(request, state, identifier, next_)
     if user is not None:
         state.cookies.set_on(answer, CookieKind.DEVICE, state.accounts.logins.device_of(user))
@@ -158,6 +159,7 @@ def enter_session(request: Request, state: ApiState, identifier: str, next_: str
     """Return the redirect that puts a browser into a new session; one that it had ends."""
     if former := state.cookies.value_of(request, CookieKind.SESSION):
         state.accounts.sessions.end_session(former)
+        request.state.cookies = ()  # its new identifier, if it just got one
     answer = _redirect(local_path(request, next_))
     state.cookies.set_on(answer, CookieKind.SESSION, identifier)
     state.cookies.set_on(answer, CookieKind.FORM, "")

@@ -17,7 +17,7 @@ from ultracrawl.service.api.access import State, signed_in_user
 from ultracrawl.service.api.audit import address_of
 from ultracrawl.service.api.middleware.cookies import CookieKind
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.pages.login import enter_session, local_path, login_form_with, whole_url
+from ultracrawl.service.pages.account.login import enter_session, local_path, login_form_with, whole_url
 from ultracrawl.service.pages.page_route import PROVIDER, PageRoute
 from ultracrawl.service.pages.rendering import page_url
 from ultracrawl.stores.audit_log import REFUSED, Actor, record_action
@@ -77,7 +77,9 @@ def _signed_in(
     details = {"groups": LEFT_OUT} if found.lacks_groups else {}
     record_action(state.project, Actor(name, address_of(request.scope)), "log-in", **details)
     issuer = provider.options.issuer or ""
-    identifier, _ = state.accounts.sessions.begin(name, "provided", issuer, groups, found.id_token)
+    identifier, _ = state.accounts.sessions.begin(
+        name, "provided", issuer, groups, found.id_token, address_of(request.scope)
+    )
     answer = enter_session(request, state, identifier, next_)
     state.cookies.set_on(answer, CookieKind.ATTEMPT, "")
     return answer
