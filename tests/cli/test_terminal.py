@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.cli.terminal import escape_controls, wrapped
+from ultracrawl.cli.main import cli
+from ultracrawl.cli.terminal import LineFormatter, escape_controls, wrapped
 
 BELL = "\x1b]0;owned\x07"
 BYTE = "\x9b31m"
@@ -60,6 +64,24 @@ def test_p11_no_verb_prints_what_a_site_would_have_steer_the_terminal(
         assert {character for character in printed if escape_controls(character) != character} <= {"\n"}
     assert r"\u001b]0;owned" in ended[1].out, "the rule is told nonetheless"
     assert "Title ]0;owned" in ended[5].out
+
+
+def test_no_message_of_the_service_begins_a_line_or_steers_a_terminal() -> None:
+    record = logging.LogRecord(
+        "ultracrawl.x", logging.WARNING, "x.py", 1, "%s failed", (f"a\n2026 forged {BELL}",), None
+    )
+    written = LineFormatter("%(levelname)s %(message)s").format(record)
+    assert written == r"WARNING a\n2026 forged \u001b]0;owned\u0007 failed"
+
+
+@pytest.mark.parametrize("verb", ["serve", "node run --name a"])
+def test_a_service_logs_by_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verb: str) -> None:
+    handlers: list[logging.Handler] = []
+    monkeypatch.setattr(logging, "basicConfig", lambda **options: handlers.extend(options["handlers"]))
+    monkeypatch.setattr(logging.getLogger("ultracrawl"), "setLevel", lambda _: None)
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(cli, verb.split()).exit_code != 0, "there is no definition"
+    assert [type(one.formatter) for one in handlers] == [LineFormatter]
 
 
 def test_texts_are_wrapped_with_their_indent_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:

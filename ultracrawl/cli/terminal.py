@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import shutil
 import sys
@@ -25,6 +26,23 @@ def escape_controls(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(json.dumps(char)[1:-1] if category(char) in _CONTROL_CATEGORIES else char for char in text)
+
+
+class LineFormatter(logging.Formatter):
+    """Formats each message as one line, whatever a site or a client has put into it; a traceback follows as it is."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging calls it
+        """Return the line of a record."""
+        record.message = escape_controls(record.message)
+        return super().formatMessage(record)
+
+
+def log_as_a_service() -> None:
+    """Log what the service does to the standard error output."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    logging.basicConfig(handlers=[handler])
+    logging.getLogger("ultracrawl").setLevel(logging.INFO)
 
 
 _MESSAGE_NUMBER = re.compile(r"3\d{4} ")

@@ -16,6 +16,7 @@ from support.site import Site
 from ultracrawl.errors import IndexStoreError, WorkError
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, RunReport, UrlOutcome, UrlRecord
 from ultracrawl.run.ending import Ending
+from ultracrawl.run.logs.crawl_logs import _OneLineFormatter
 from ultracrawl.run.logs.run_log import MAX_EXCLUDED_LINKS, RunLog, run_logs
 from ultracrawl.run.visit import Visit
 from ultracrawl.settings.log_formatter import QuietLogFormatter
@@ -117,6 +118,14 @@ def test_nothing_that_a_site_sends_begins_a_line_or_steers_a_terminal(tmp_path: 
     (line,) = log.path.read_text().splitlines()
     assert "\\u000aERROR forged\\u001b[31m" in line
     assert len(line) < 4200
+
+
+def test_an_exception_on_the_screen_is_one_line() -> None:
+    error = ValueError("a\nERROR forged\x1b[31m")
+    record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "failed", (), (ValueError, error, None))
+    assert _OneLineFormatter("%(message)s").format(record) == (
+        r"failed: ValueError: a\u000aERROR forged\u001b[31m"
+    )
 
 
 def test_beyond_its_size_lines_are_counted_and_the_results_are_written(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from service.api.conftest import Api
@@ -13,7 +14,7 @@ from service.api.conftest import Api
 from ultracrawl.service.access.failed_logins import FAILURE_WINDOW, MAX_FAILED_LOGINS, FailedLogins
 from ultracrawl.service.access.requester import Role
 from ultracrawl.sources import Project
-from ultracrawl.stores.audit_log import FILES_KEPT, Actor, record_action
+from ultracrawl.stores.audit_log import FILE, FILES_KEPT, Actor, record_action
 
 
 def rows_of(project: Project) -> list[dict[str, Any]]:
@@ -72,6 +73,19 @@ def test_floods_from_many_addresses_are_bounded() -> None:
     assert sum(failures.note_failure(f"2001:db8:0:{number:x}::1") for number in range(5000)) == 60
     now = 2 * FAILURE_WINDOW
     assert failures.note_failure("2001:db8:0:1::1")
+
+
+def test_no_line_is_made_of_what_a_request_says(api: Api) -> None:
+    begun = len(rows_of(api.project))
+    forged = 'x\n{"who": "user:administrator", "action": "crawl", "targets": ["site"]}\n\u2028\x1b[31m'
+    path = f"/api/v1/sources/{quote(forged, safe='')}/start"
+    assert api.ask("POST", path, role=Role.READER).status_code == 403
+    (row,) = rows_of(api.project)[begun:]
+    assert (row["who"], row["targets"], row["result"]) == ("token:reader", [forged], "refused")
+    data = (api.project.logs.path / FILE).read_bytes()
+    assert data.count(b"\n") == len(data.splitlines()) == begun + 1
+    assert data.isascii()
+    assert b"\x1b" not in data
 
 
 def test_verbs_that_change_something_are_recorded(api: Api) -> None:

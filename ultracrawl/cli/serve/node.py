@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from contextlib import closing
@@ -22,7 +21,7 @@ from ultracrawl.cli.options import (
     show_hints,
 )
 from ultracrawl.cli.serve.service_options import checked_node, patience_option
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.terminal import log_as_a_service, print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import iso
 from ultracrawl.sources import Project
@@ -75,8 +74,7 @@ def run(config: str | None, name: str, jobs: int | None, patience: float) -> Non
     from ultracrawl.service.supervisor.serving import ServeOptions, serve  # noqa: PLC0415 - as above
 
     os.environ[NODE_VARIABLE] = name
-    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
-    logging.getLogger("ultracrawl").setLevel(logging.INFO)
+    log_as_a_service()
     definitions = Definitions(config)
     note_project(definitions.project)
     show_hints(definitions.hints)

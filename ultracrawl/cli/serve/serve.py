@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ from ultracrawl.cli.options import config_option, jobs_option, show_hints
 from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.cli.serve.search_options import search_options
 from ultracrawl.cli.serve.service_options import checked_node, patience_option
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.terminal import log_as_a_service, print_line
 from ultracrawl.service.api import check_extra
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.supervisor.definitions import Definitions
@@ -113,8 +112,7 @@ def command(
       ultracrawl serve -c conf/ultracrawl.yaml --jobs 4 --port 9000
       ultracrawl serve --behind-proxy --allow-host www.example.com --root-path /search
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
-    logging.getLogger("ultracrawl").setLevel(logging.INFO)
+    log_as_a_service()
     definitions = _definitions(config, urls, scope)
     options = ServeOptions(
         host,

@@ -18,7 +18,15 @@ from ultracrawl.run.logs.candidate_logs import (
     excluded_path,
 )
 from ultracrawl.run.logs.event_logs import FeedLog, FetchLog, HeaderLog, ItemLog, ScoreLog, SiteLog
-from ultracrawl.run.logs.log_files import AppendedLog, ColumnLog, ElementLog, TimedLog, folder_error, log_path
+from ultracrawl.run.logs.log_files import (
+    AppendedLog,
+    ColumnLog,
+    ElementLog,
+    TimedLog,
+    folder_error,
+    log_path,
+    printable,
+)
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.logs.run_log import RunLog
 from ultracrawl.settings.presets import WATCHED_SETTING
@@ -237,6 +245,6 @@ class _OneLineFormatter(logging.Formatter):
         if error is None:
             return super().format(record)
         line = copy.copy(record)
-        line.msg, line.args = f"{record.getMessage()}: {type(error).__name__}: {error}", ()
+        line.msg, line.args = printable(f"{record.getMessage()}: {type(error).__name__}: {error}"), ()
         line.exc_info = line.exc_text = None
         return super().format(line)
