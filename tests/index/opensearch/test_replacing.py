@@ -10,6 +10,7 @@ from index.opensearch.conftest import Open, Options, behind
 from support.opensearch import send
 
 from ultracrawl.errors import IndexStoreError
+from ultracrawl.index import Deletion
 from ultracrawl.index.opensearch.filling import Filling
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
@@ -95,9 +96,13 @@ def test_who_only_copies_keeps_nobody_from_writing(
     assert first.rebuild() == len(LIBRARY) + 1
 
 
+@pytest.mark.parametrize("is_blocked_again", [False, True], ids=["", "and blocked again"])
+@pytest.mark.parametrize("is_removal", [False, True], ids=["a document", "a removal"])
 def test_an_index_that_was_written_to_while_it_was_replaced_is_kept(
-    opened: Open, options: Options, monkeypatch: pytest.MonkeyPatch
+    opened: Open, options: Options, monkeypatch: pytest.MonkeyPatch, is_removal: bool, is_blocked_again: bool
 ) -> None:
+    first = LIBRARY[0]
+    change = Deletion(first.source, first.url) if is_removal else document("/more", "more")
     index, other = opened(), opened()
     index.apply(LIBRARY)
     (old,) = behind(options)
@@ -106,7 +111,9 @@ def test_an_index_that_was_written_to_while_it_was_replaced_is_kept(
     def caught_up(self: Filling) -> int:
         number = catch_up(self)
         unblock(options, old)
-        other.apply([document("/more", "more")])
+        other.apply([change])
+        if is_blocked_again:
+            assert send("PUT", f"{options['url']}/{old}/_block/write")
         return number
 
     with monkeypatch.context() as patched:
@@ -114,5 +121,23 @@ def test_an_index_that_was_written_to_while_it_was_replaced_is_kept(
         with pytest.raises(IndexStoreError):
             index.rebuild()
     assert behind(options) == [old]
-    assert ("s", "/more") in index.urls()
-    assert index.rebuild() == len(LIBRARY) + 1
+    assert ((change.source, change.url) in index.urls()) is not is_removal
+    assert index.rebuild() == len(LIBRARY) + (-1 if is_removal else 1)
+
+
+def test_a_block_that_was_set_again_before_anybody_wrote_does_no_harm(
+    opened: Open, options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = opened()
+    index.apply(LIBRARY)
+    (old,) = behind(options)
+    catch_up = Filling.catch_up
+
+    def caught_up(self: Filling) -> int:
+        unblock(options, old)
+        assert send("PUT", f"{options['url']}/{old}/_block/write")
+        return catch_up(self)
+
+    monkeypatch.setattr(Filling, "catch_up", caught_up)
+    assert index.rebuild() == len(LIBRARY)
+    assert behind(options) != [old]

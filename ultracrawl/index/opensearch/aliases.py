@@ -58,6 +58,8 @@ class NewIndex:
         self.name = name
         self.blocked = ""
         """The index that it is about to replace, and that takes no changes meanwhile."""
+        self.blocked_at: dict[str, int] = {}
+        """The number of the last change in each shard of that index when it was blocked."""
 
     @property
     def alias(self) -> str:
@@ -86,6 +88,12 @@ def time_of(servers: Servers) -> int:
         found = servers.ask("GET", "/_nodes/_cluster_manager/stats/process")["nodes"]
         return max(int(one["timestamp"]) for one in found.values()) // 1000
     return 0
+
+
+def change_numbers(servers: Servers, index: str) -> dict[str, list[int]]:
+    """Return the number of the last change in each copy of each shard of an index."""
+    shards = servers.ask("GET", f"/{index}/_stats", level="shards")["indices"][index]["shards"]
+    return {shard: [int(one["seq_no"]["max_seq_no"]) for one in copies] for shard, copies in shards.items()}
 
 
 class Alias:
@@ -234,7 +242,9 @@ class Alias:
         Raises `StatusError` if one of them is gone, and `IndexStoreError` if somebody wrote to the former one since it
         was blocked, or may have.
         """
-        if new.blocked and _WRITE not in self.blocks(former):
+        if new.blocked and (
+            _WRITE not in self.blocks(former) or self._last_changes(former) != new.blocked_at
+        ):
             why = "others have written to it while it was being replaced"
             raise IndexStoreError(f"{self._servers.where}: {why}; begin anew")
         actions: list[Json] = [
@@ -253,6 +263,11 @@ class Alias:
         new.blocked = index.name
         new.renew(at_once=True)  # another one that gives up then leaves the block
         self._servers.ask("PUT", f"/{index.name}/_block/write")
+        new.blocked_at = self._last_changes(index)
+
+    def _last_changes(self, index: CurrentIndex) -> dict[str, int]:
+        """Return the number of the last change in each shard: a block may be taken away and set again unseen."""
+        return {shard: max(copies) for shard, copies in change_numbers(self._servers, index.name).items()}
 
     def _unblock(self, new: NewIndex) -> None:
         """Let others write again to the index that was not replaced, unless another process is about to."""

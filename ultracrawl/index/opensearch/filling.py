@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from ultracrawl.index.engine import IndexDocument, Json
-from ultracrawl.index.opensearch.aliases import NewIndex
+from ultracrawl.index.opensearch.aliases import NewIndex, change_numbers
 from ultracrawl.index.opensearch.fields import Row, bulk_lines, new_document, stored_document
 from ultracrawl.index.opensearch.scanning import Scan
 from ultracrawl.index.opensearch.server import Servers
@@ -31,10 +31,8 @@ class Filling:
 
     def copy(self) -> None:
         """Copy all documents; what is written to the old index meanwhile may be missing."""
-        shards = self._servers.ask("GET", f"/{self._old}/_stats", level="shards")["indices"][self._old][
-            "shards"
-        ]
-        self._from = min(1 + copy["seq_no"]["max_seq_no"] for copies in shards.values() for copy in copies)
+        numbers = change_numbers(self._servers, self._old).values()
+        self._from = 1 + min(number for copies in numbers for number in copies)
         self._copy({"match_all": {}})
 
     def catch_up(self) -> int:
