@@ -5,7 +5,15 @@ from __future__ import annotations
 from lxml import etree
 
 from ultracrawl.service.metrics.run_history import RunEnd, RunNumbers
-from ultracrawl.service.metrics.run_plots import PLOT_HEIGHT, PlotKind, plots, plots_file, sparkline
+from ultracrawl.service.metrics.run_plots import (
+    PLOT_HEIGHT,
+    WIDTH,
+    PlotKind,
+    place_of,
+    plots,
+    plots_file,
+    sparkline,
+)
 
 RUNS = (
     RunNumbers(1, 1.0, RunEnd.DONE, 10.0, fetched=50, new=40, modified=5, deleted=5),
@@ -37,6 +45,20 @@ def test_runs_keep_their_places_and_each_plot_has_its_scale() -> None:
     assert [bar.kind for bar in changes] == ["new", "modified", "gone", "missing"]
     assert round(sum(bar.height for bar in changes[:3]), 1) == PLOT_HEIGHT
     assert plots(()) == []
+
+
+def test_a_moment_stands_between_the_runs_around_it() -> None:
+    bars = plots(RUNS)[0].bars
+    for moment, left, right in (
+        (1.5, bars[0].x, 260.0),
+        (4.0, bars[1].x, bars[2].x),
+        (9.0, bars[2].x, WIDTH),
+    ):
+        place = place_of(RUNS, moment)
+        assert place is not None
+        assert left + bars[0].width < place < right
+    assert place_of(RUNS, 0.5) is None, "before the first run that is shown"
+    assert place_of((), 1.0) is None
 
 
 def test_a_number_that_older_reports_lack_has_no_bar() -> None:

@@ -86,6 +86,19 @@ def plots(runs: Sequence[RunNumbers]) -> list[Plot]:
     return [_plot(kind, shown) for kind in PlotKind] if shown else []
 
 
+def place_of(runs: Sequence[RunNumbers], moment: float) -> float | None:
+    """Return where in the plots of runs, the oldest first, a moment stands: left of the first run that began after it.
+
+    In pixels from the left edge; None if the first run that is shown began after it.
+    """
+    shown = runs[-PLOT_RUNS:]
+    if not shown or moment < shown[0].began:
+        return None
+    first, step = shown[-1].run - PLOT_RUNS + 1, WIDTH / PLOT_RUNS
+    following = next((run.run - first for run in shown if run.began >= moment), PLOT_RUNS)
+    return round((following - (1 - _GROUND) / 2) * step, 1)
+
+
 def _plot(kind: PlotKind, runs: Sequence[RunNumbers]) -> Plot:
     values = [_values(kind, run) for run in runs]
     most = max(map(sum, values)) or 1.0

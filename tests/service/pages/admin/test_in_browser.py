@@ -17,6 +17,7 @@ from support.site import Site
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api import access
+from ultracrawl.service.editing.versions import Versions
 from ultracrawl.service.orders import SourcePhase, SourceState
 from ultracrawl.stores.audit_log import Actor, record_action
 from ultracrawl.stores.failure_note import FailureNote, note_failure
@@ -34,6 +35,7 @@ PATHS = (
     "/admin?state=late",
     "/admin?state=attention&language=de",
     *(f"/admin/sources/{name}" for name in ("failed", "held", "running", "mistaken", "new")),
+    "/admin/sources/running/runs/1",
     "/admin/sources/running/urls",
     "/admin/sources/running/url?url=http://elsewhere.example/",
     "START&more=1&who=user:ben",
@@ -78,6 +80,9 @@ def everything(workspace: Workspace, url: str) -> Administration:
     tokens.create_token("over", None, (), time.time() - 9, ["https://docs.example.com"])
     administration.users.add_user("ben", Role.READER, "correct horse battery", ("staff", "x" * 90))
     record_action(administration.project, Actor("oidc:ida", "192.0.2.7"), "log-in")
+    with Versions(administration.project, "running").adding() as added:
+        added.add("1", "type: web", at=1.0)
+        added.add("2", "type: web\ndepth: 2", "user:anna")
     administration.supervisor.known |= {name: SourceState(name) for name in NAMES}
     administration.supervisor.known |= {
         "running": SourceState("running", SourcePhase.RUNNING, "2", {"fetched": 5, "queued": 758}, begun=1.0),

@@ -37,6 +37,7 @@ OF_ROLES: dict[Role | None, str] = {
         GET /                   GET /progress               GET /suggestions            GET /cached
         GET /mail               GET /metrics                GET /admin                  GET /admin/sources.csv
         GET /admin/sources.json GET /admin/sources/{name}   GET /admin/schedules        GET /admin/sources/{name}/runs
+        GET /admin/sources/{name}/runs/{number}
         GET /api/v1/search      GET /api/v1/suggest         GET /api/v1/documents       POST /api/v1/clicks
         GET /api/v1/sources     GET /api/v1/sources/{name}  GET /api/v1/schedules       GET /api/v1/openapi.json
         GET /api/v1/sources/{name}/runs                     GET /api/v1/sources/{name}/runs/difference

@@ -12,9 +12,14 @@ from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 
 from ultracrawl.service.access.requester import Role
+from ultracrawl.service.editing.versions import versions_folder
 from ultracrawl.service.pages.admin.sources import url_routes
 
-READER_PATHS = ("/admin/sources/site", "/admin/sources/site/runs?compare=1&compare=1")
+READER_PATHS = (
+    "/admin/sources/site",
+    "/admin/sources/site/runs?compare=1&compare=1",
+    "/admin/sources/site/runs/1",
+)
 EDITOR_PATHS = (
     "/admin/sources/site/urls",
     "/admin/sources/site/urls.csv",
@@ -72,6 +77,57 @@ def test_two_runs_are_compared_by_a_form(administration: Administration, url: st
 
 def test_one_run_has_nothing_beside_it(administration: Administration) -> None:
     assert not administration.get("/admin/sources/site").cssselect("form.compare")
+
+
+def test_the_number_of_a_run_leads_to_its_report(administration: Administration) -> None:
+    administration.workspace.crawl()
+    page = administration.get("/admin/sources/site", Role.READER)
+    (second, first) = [one.get("href") for one in page.cssselect("tbody th a")]
+    run = administration.get(first, Role.READER)
+    rows = {row[0]: row[1] for row in (texts(one, "th, td") for one in run.cssselect("tbody tr")) if row[1:]}
+    assert (rows["Pages read"], rows["Documents"], rows["New"]) == ("3", "3", "3")
+    assert not run.cssselect("tbody a, .path .aside"), "readers see no URLs, and nothing was before"
+    run = administration.get(second, Role.EDITOR)
+    assert {administration.status(one.get("href"), Role.EDITOR) for one in run.cssselect("tbody a")} == {200}
+    (compared,) = [one.get("href") for one in run.cssselect(".path .aside")]
+    assert "compare=1&compare=2" in compared
+    assert administration.status(compared, Role.READER) == 200
+    for number, status in (("0", 400), ("9", 404), ("x", 400), ("9" * 30, 400)):
+        assert administration.status(f"/admin/sources/site/runs/{number}") == status
+
+
+def test_a_saved_definition_is_marked_between_the_runs(administration: Administration) -> None:
+    path = "/admin/sources/site/definition"
+    page = administration.get(path)
+    lines = page.cssselect("textarea")[0].text.removeprefix("\n")
+    assert not administration.get("/admin/sources/site").cssselect(".saved"), "nobody has saved one"
+    changed, revision = f"{lines}\n    exclude: [/egret]", page.cssselect("[name=revision]")[0].get("value")
+    assert administration.send(path, lines=changed, revision=revision).status_code == 303
+    for run in (None, 2):
+        page = administration.get("/admin/sources/site")
+        assert len(page.cssselect("svg.plot path.saved")) == len(page.cssselect("svg.plot")) == 8
+        rows = [
+            one.cssselect("th a")[0].text if one.cssselect("th") else "saved"
+            for one in page.cssselect("tbody tr")
+        ]
+        assert rows == (["saved", "1"] if run is None else ["2", "saved", "1"])
+        label = page.cssselect("svg.plot")[0].get("aria-label").rpartition(";")[2]
+        assert label
+        assert (str(run) in label) == (run is not None), label
+        (link,) = page.cssselect("tr.saved a")
+        assert "user:administrator" in link.text_content()
+        assert administration.status(link.get("href")) == 200
+        administration.workspace.crawl()
+    page = administration.get("/admin/sources/site", Role.READER)
+    assert page.cssselect("tr.saved")
+    assert "administrator" not in page.text_content(), "who it was, only administrators see"
+
+
+def test_a_damaged_history_hides_no_page(administration: Administration) -> None:
+    file = versions_folder(administration.project) / "site.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("{")
+    assert len(administration.get("/admin/sources/site").cssselect("svg.plot")) == 8
 
 
 def test_outcomes_lead_to_their_urls(administration: Administration, url: str) -> None:

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Query, Request
+from fastapi import Path as RoutePath
 from pydantic import Field
 from starlette.responses import Response
 
-from ultracrawl.errors import StateError
+from ultracrawl.errors import StateError, WorkError
 from ultracrawl.model.status import status_text
 from ultracrawl.service.api.access import Reader, State
 from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.editing.versions import Version, Versions
 from ultracrawl.service.metrics.run_difference import compare_runs
 from ultracrawl.service.metrics.run_history import RunNumbers, run_numbers
-from ultracrawl.service.metrics.run_plots import PLOT_RUNS, plots
+from ultracrawl.service.metrics.run_plots import PLOT_RUNS, place_of, plots
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.admin.sources.overview import source_row
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.source_status import source_status
+from ultracrawl.sources import Project
 from ultracrawl.stores.project_stores import state_to_read
 
 SHOWN_RUNS = 20
 """Runs of the table."""
 router = APIRouter(prefix=f"{ADMIN}/sources", route_class=PageRoute)
+
+
+class SavedVersion(NamedTuple):
+    """A version of the definition that was saved between runs that are shown."""
+
+    version: Version
+    run: int
+    """The first run that began after it; 0: none yet."""
+    place: float
+    """Where it stands in the plots."""
 
 
 @router.get("/{name}")
@@ -45,6 +59,7 @@ def source_page(request: Request, state: State, _requester: Reader, name: str) -
         findings=mistaken.findings if mistaken is not None else (),
         runs=runs[:SHOWN_RUNS],
         plots=plots(runs[::-1]),
+        saved=_saved_versions(project, name, runs[::-1]),
         plot_runs=PLOT_RUNS,
     )
 
@@ -68,6 +83,43 @@ def runs_page(
         runs=_runs(state, name),
         status_text=status_text,
     )
+
+
+@router.get("/{name}/runs/{number}")
+def run_page(
+    request: Request,
+    state: State,
+    _requester: Reader,
+    name: str,
+    number: Annotated[int, RoutePath(ge=1, le=2**63 - 1)],
+) -> Response:
+    """Return the report of a run: its numbers, outcomes, answers and excluded links."""
+    state.known_source(name)
+    runs = _runs(state, name)
+    return render_admin(
+        request,
+        "admin/run.html",
+        section="overview",
+        source=name,
+        found=compare_runs(state.project, name, number, number),
+        before=next((run.run for run in runs if run.run < number), None),
+        status_text=status_text,
+    )
+
+
+def _saved_versions(project: Project, name: str, runs: Sequence[RunNumbers]) -> list[SavedVersion]:
+    """Return what was saved since the first of the runs, the newest first; nothing of a history that is damaged."""
+    versions = list[Version]()
+    with suppress(WorkError):
+        versions = Versions(project, name).all_versions()
+    if versions and not versions[-1].who:
+        del versions[-1]  # it was there before somebody changed it
+    found = list[SavedVersion]()
+    for version in versions:
+        if (place := place_of(runs, version.time)) is not None:
+            run = next((run.run for run in runs if run.began >= version.time), 0)
+            found.append(SavedVersion(version, run, place))
+    return found
 
 
 def _runs(state: ApiState, name: str) -> tuple[RunNumbers, ...]:
