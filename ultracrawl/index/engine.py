@@ -269,6 +269,24 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """Where and how servers have an index; without an index only their version is known."""
+
+    version: str
+    """The version of the servers."""
+    name: str = ""
+    """The name under which they have the index now."""
+    shards: int = 0
+    """Number of shards; 0 if the servers do not say it."""
+    replicas: int = 0
+    """Copies of each shard."""
+    mapping: int = 0
+    """The version of its mapping, which changes more often than the schema version."""
+    current: bool = True
+    """Whether its mapping and schema version are those of this version of the program."""
+
+
+@dataclass(frozen=True, slots=True)
 class IndexFacts:
     """Statistics of an index; `schema` is its schema version, 0 if nothing was ever written."""
 
@@ -281,6 +299,8 @@ class IndexFacts:
     sources: Mapping[str, int]
     reclaimed: int = 0
     """How often the engine freed the space of deleted documents by itself."""
+    server: ServerFacts | None = None
+    """What servers say of the index; None if it is in a folder."""
 
     def as_json(self) -> dict[str, object]:
         """Return the facts in the shape of `ultracrawl index info --json`."""

@@ -16,6 +16,7 @@ from ultracrawl.cli.options import json_option, print_json, searchable_project_o
 from ultracrawl.cli.terminal import waiting_for
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
+from ultracrawl.index.engine import ServerFacts
 from ultracrawl.index.project_index import indexes_on_servers, open_index, searchable_project
 from ultracrawl.index.searchable_project import PERSON_SECONDS
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
@@ -74,15 +75,19 @@ def info(name: str, project: Project, as_json: bool) -> None:
         f"{facts.documents:,} documents in {facts.segments} segments, {facts.size / 1e6:,.1f} MB "
         f"({facts.engine}, schema version {facts.schema})"
     )
+    if facts.server is not None:
+        _print_server(project, name, facts.server)
     if (state := core_state()) is not CoreState.USED:
         click.echo(
             f"  written without the compiled core ({state}): slower, and equal (docs/compiled-core.md)"
         )
     if facts.schema not in (0, SCHEMA_VERSION):
-        remedy = "a crawl, or `ultracrawl index rebuild`, upgrades it to"
+        remedy = f"a crawl, or {_verb('rebuild', name)}, upgrades it to"
         click.echo(f"  of another version: {remedy} schema version {SCHEMA_VERSION}")
+    elif facts.server is not None and not facts.server.current:
+        click.echo(f"  its mapping is of another version: a crawl, or {_verb('rebuild', name)}, upgrades it")
     if facts.deleted:
-        click.echo(f"  {facts.deleted:>9,}  deleted; `ultracrawl index optimise` frees their space")
+        click.echo(f"  {facts.deleted:>9,}  deleted; {_verb('optimise', name)} frees their space")
     if facts.reclaimed:
         click.echo(f"  {facts.reclaimed:>9,}  times such space was freed automatically")
     _print_sources(project, facts.sources)
@@ -188,6 +193,31 @@ def dump(name: str, project: Project) -> None:
         raise IndexStoreError(
             f"{lost:,} documents cannot be read; `ultracrawl index rebuild` repairs the index"
         )
+
+
+def _verb(verb: str, name: str) -> str:
+    """Return the command that does something with an index, for messages."""
+    return f"`ultracrawl index {verb}{'' if name == PROJECT_INDEX else f' --index {name}'}`"
+
+
+def _print_server(project: Project, name: str, server: ServerFacts) -> None:
+    """Print which servers have the index, and how; and what the definition has instead."""
+    place = searchable_project(project).indexes[name]
+    where = f"  OpenSearch {server.version} at {place.server}"
+    if not server.name:
+        click.echo(f"{where} has no such index yet")
+        return
+    made = server.shards, server.replicas
+    click.echo(f"{where}: {server.name}{_copies(*made)}, mapping version {server.mapping}")
+    wanted = int(str(place.options["shards"])), int(str(place.options["replicas"]))
+    if server.shards and made != wanted:
+        click.echo(
+            f"  the definition has other numbers{_copies(*wanted)}: {_verb('rebuild', name)} makes them"
+        )
+
+
+def _copies(shards: int, replicas: int) -> str:
+    return f", shards: {shards}, replicas: {replicas}" if shards else ""
 
 
 def _print_sources(project: Project, counts: Mapping[str, int], *, only_left_over: bool = False) -> None:

@@ -132,6 +132,14 @@ class Alias:
         blocks = found[index.name]["settings"] if found else {}
         return [name.removeprefix("index.blocks.") for name, value in blocks.items() if value == "true"]
 
+    def copies(self, index: CurrentIndex) -> tuple[int, int]:
+        """Return the number of shards of an index, and of copies of each; 0 if the servers do not say it."""
+        with suppress(StatusError, LookupError, TypeError, ValueError):
+            path = f"/{index.name}/_settings/index.number_of_*"
+            made = self._servers.ask("GET", path, flat_settings="true")[index.name]["settings"]
+            return int(made["index.number_of_shards"]), int(made["index.number_of_replicas"])
+        return 0, 0
+
     def create_first(self, attributes: Mapping[str, SearchAttribute]) -> CurrentIndex:
         """Create the index with its alias, and return it; that of another process, if that was earlier."""
         try:

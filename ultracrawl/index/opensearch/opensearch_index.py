@@ -18,6 +18,7 @@ from ultracrawl.index.engine import (
     NewAnchors,
     SearchQuery,
     SearchResult,
+    ServerFacts,
     unlimited,
 )
 from ultracrawl.index.opensearch.aliases import Alias, CurrentIndex
@@ -156,13 +157,22 @@ class OpenSearchIndex:
         """See `IndexEngine.facts`."""
         index = self._alias.current()
         if index is None:
-            return IndexFacts("opensearch", 0, 0, 0, 0, 0, {})
+            return IndexFacts("opensearch", 0, 0, 0, 0, 0, {}, server=ServerFacts(self._servers.version))
         found = self._servers.ask("GET", f"/{index.name}/_stats/docs,store,segments")["_all"]["primaries"]
         documents, segments = found["docs"], found["segments"]["count"]
         size = found["store"]["size_in_bytes"]
-        sources = self._source_counts()
+        shards, replicas = self._alias.copies(index)
         return IndexFacts(
-            "opensearch", documents["count"], documents["deleted"], segments, size, index.schema, sources
+            "opensearch",
+            documents["count"],
+            documents["deleted"],
+            segments,
+            size,
+            index.schema,
+            self._source_counts(),
+            server=ServerFacts(
+                self._servers.version, index.name, shards, replicas, index.mapping, index.is_current
+            ),
         )
 
     def check(self) -> list[str]:

@@ -82,7 +82,8 @@ class Servers:
         self._options = options
         self._clock = clock
         self._sleep = sleep
-        self._is_supported = False
+        self.version = ""
+        """The version of the servers; empty until they were asked something."""
         self._not_before = float("-inf")
         """Time before which a busy server wants no requests."""
         self.name = str(options.get("name") or "ultracrawl")
@@ -113,9 +114,8 @@ class Servers:
 
         The parameter `until` is the time of `now` at which it is given up, instead of after the option `timeout`.
         """
-        if not self._is_supported:
-            self._require_version(self._answer("GET", "/").get("version"))
-            self._is_supported = True
+        if not self.version:
+            self.version = self._require_version(self._answer("GET", "/").get("version"))
         return self._answer(method, path, body, parameters)
 
     def now(self) -> float:
@@ -297,8 +297,8 @@ class Servers:
             return f"; the disk of its node {name} has {free / 1e9:,.1f} of {size / 1e9:,.1f} GB left"
         return ""
 
-    def _require_version(self, found: object) -> None:
-        """Raise an error for a server that is not supported."""
+    def _require_version(self, found: object) -> str:
+        """Return the version; raise an error for a server that is not supported."""
         given = found if isinstance(found, Mapping) else {}
         number = str(given.get("number", ""))
         version = tuple(int(part) for part in number.split(".")[:2] if part.isdecimal())
@@ -309,6 +309,7 @@ class Servers:
                 f"{self.where} is {product} {number}".rstrip()
                 + f", and OpenSearch {needed} or newer is needed"
             )
+        return number
 
 
 def _free_share(node: tuple[str, Mapping[str, Any]]) -> float:
