@@ -9,12 +9,12 @@ from typing import Any
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import FacetValue, IndexDocument, Json, SearchQuery, SearchResult
-from ultracrawl.index.hits.copies import folds_copies, shown_matches
+from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import Reranker
-from ultracrawl.index.hits.ties import RERANK_LIMIT, with_ordered_values
+from ultracrawl.index.hits.ties import RERANK_LIMIT
 from ultracrawl.index.opensearch.fields import (
     MAX_RESULTS,
     WITHOUT_REST,
@@ -83,30 +83,22 @@ class IndexSearcher:
         facets = parse_facets(query.facets, self._attributes)
         self._learn_terms(node)
         made = self._compiler(budget).boosted(self._compiler(budget).compile_node(node), query.boosts)
-        wanted = self._wanted
         own = [one for one in facets if without_own_filters(query, one.name) is query]
         counts_sources = query.count_sources and without_sources(query) is query
-        body: dict[str, Json] = {
-            "query": made,
-            "size": wanted,
-            "track_total_hits": True,
-            "_source": self._parts if wanted <= _WITH_TEXTS else False,
-            "aggs": self._counts(own, sources=counts_sources),
-        }
+        body: dict[str, Json] = {"query": made, "track_total_hits": True}
         if attribute is not None:
             body["sort"] = self._order_by(attribute, descending=descending)
-        answer = self._ask(body)
-        total, hits = int(answer["hits"]["total"]["value"]), answer["hits"]["hits"]
-        self._order = [str(hit["_id"]) for hit in hits]
-        self._sources = {hit["_id"]: hit["_source"] for hit in hits if "_source" in hit}
+        counts: dict[str, Json] = {"aggs": self._counts(own, sources=counts_sources)}
+        answer = self._ask(body | counts | self._window(is_sorted=attribute is not None))
+        total, found = int(answer["hits"]["total"]["value"]), self._noted(answer)
         matcher = Matcher(node, set(self._frequencies.languages or ()), self._kept.folded)
-        found = [(float(hit.get("_score") or 0.0), str(hit["_id"])) for hit in hits]
-        ranked: Iterable[tuple[float, str]] = (
-            with_ordered_values(found, attribute, self._document)
-            if attribute is not None
-            else Reranker(node, query, self, matcher).rerank(found, self._document)
+        shown, folded = (
+            ([(*one, ()) for one in found], 0) if attribute is not None else self._best(node, matcher, found)
         )
-        shown, folded = shown_matches(query, ranked, self._document)
+        missing = query.offset + query.limit - (len(found) - folded)
+        if folded and missing > 0 and len(found) < total:  # others come in place of copies
+            found += self._noted(self._ask(body | self._part(len(found), missing)))
+            shown, folded = self._best(node, matcher, found)
         documents = self._with_whole_texts([self._document(key) for _, key, _ in shown])
         builder, buckets = HitBuilder(node, query, matcher, budget), answer.get("aggregations", {})
         return SearchResult(
@@ -171,9 +163,10 @@ class IndexSearcher:
             self._learn_terms(node)
 
     def _order_by(self, attribute: SearchAttribute, *, descending: bool) -> Json:
-        if attribute.name not in self._indexed:
-            return ["_doc"]
-        return [{sort_field(attribute): {"order": "desc" if descending else "asc", "missing": "_last"}}]
+        """Return the order by an attribute, of equal values by URL, as `with_ordered_values` of other engines."""
+        order: dict[str, Json] = {"order": "desc" if descending else "asc", "missing": "_last"}
+        first: list[Json] = [{sort_field(attribute): order}] if attribute.name in self._indexed else []
+        return [*first, "url", "source"]
 
     def _document(self, key: str) -> IndexDocument:
         if key not in self._sources:
@@ -207,13 +200,33 @@ class IndexSearcher:
                     found[long[key]] = replace(one, text=one.text + str(rest.get("rest", "")))
         return found
 
-    @property
-    def _wanted(self) -> int:
-        """The number of hits to ask for: those shown, those to be reranked, and some in place of copies."""
-        query = self._query
-        last = max(0, query.offset) + max(0, query.limit)
-        spare = RERANK_LIMIT if folds_copies(query) else 0
-        return min(max(last + spare, RERANK_LIMIT), MAX_RESULTS) if last else 0
+    def _window(self, *, is_sorted: bool) -> dict[str, Json]:
+        """Return which hits to ask for: those shown, if the servers sort them, else all up to these, to be reranked."""
+        offset, limit = max(0, self._query.offset), max(0, self._query.limit)
+        if is_sorted:
+            return self._part(offset, limit)
+        return self._part(0, max(offset + limit, RERANK_LIMIT) if offset + limit else 0)
+
+    def _part(self, start: int, number: int) -> dict[str, Json]:
+        """Return the part of a body that asks for hits; for more of them their documents are read later."""
+        first = min(start, MAX_RESULTS)
+        size = min(number, MAX_RESULTS - first)
+        return {"from": first, "size": size, "_source": self._parts if size <= _WITH_TEXTS else False}
+
+    def _noted(self, answer: Mapping[str, Any]) -> list[tuple[float, str]]:
+        """Return score and key of each hit of an answer that is not known yet, and keep what came with it."""
+        known = set(self._order)
+        hits = [hit for hit in answer["hits"]["hits"] if hit["_id"] not in known]
+        self._order += [str(hit["_id"]) for hit in hits]
+        self._sources |= {hit["_id"]: hit["_source"] for hit in hits if "_source" in hit}
+        return [(float(hit.get("_score") or 0.0), str(hit["_id"])) for hit in hits]
+
+    def _best(
+        self, node: Node, matcher: Matcher, found: list[tuple[float, str]]
+    ) -> tuple[list[tuple[float, str, tuple[str, ...]]], int]:
+        """Return the hits that are shown, and the number of copies; see `shown_matches`."""
+        ranked = Reranker(node, self._query, self, matcher).rerank(found, self._document)
+        return shown_matches(self._query, ranked, self._document)
 
     def _counts(self, facets: list[SearchAttribute], *, sources: bool) -> dict[str, Json]:
         """Return the aggregations of facets and sources."""
