@@ -1,4 +1,4 @@
-"""Each test that docs/asvs.md names exists, and no line of the standard both holds and does not."""
+"""Each test that docs/asvs.md names exists, each attack has one, and no line both holds and does not."""
 
 from __future__ import annotations
 
@@ -25,3 +25,9 @@ def test_each_line_that_holds_has_a_test() -> None:
     assert [row for row in rows if "::test_" not in row] == []
     numbers = [set(re.findall(r"\d+\.\d+\.\d+", " ".join(ROW.findall(part)))) for part in (holding, lacking)]
     assert numbers[0] & numbers[1] == set()
+
+
+def test_each_attack_has_a_test() -> None:
+    rows = [line for line in PAGE.split("## Attack list")[1].splitlines() if line.startswith("| ")][2:]
+    assert len(rows) > 30
+    assert [row for row in rows if row.count("::test_") != 1] == []
