@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _CHANGING = frozenset({
     "approve", "approve-changes", "approve-deletions", "backup", "feeding pause", "feeding resume",
-    "index optimise", "index rebuild", "load-metadata", "node drain", "node remove",
+    "index optimise", "index rebuild", "load-metadata", "node drain", "node release", "node remove",
     "pause", "remove", "rename", "restore", "resume",
     "schedule disable", "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop",
     "store copy", "submit", "token create", "token revoke", "user add", "user password", "user remove",

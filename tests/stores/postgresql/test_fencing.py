@@ -418,7 +418,7 @@ def test_tables_of_an_earlier_version_are_brought_up_to_date(options: dict[str, 
     engine = PostgresEngine(options)
     engine.open_store(HERE, "s").close()
     pool_of.cache_clear()  # what a new process knows
-    ask(options, "DROP TABLE node, taken, note, epoch")
+    ask(options, "DROP TABLE node, taken, note, epoch, release, released")
     ask(options, "UPDATE version SET number = 1")
     engine = PostgresEngine(options)
     assert engine.stored_sources(HERE) == ["s"], "a crawl looks for its source before it opens the store"

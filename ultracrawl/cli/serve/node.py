@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
@@ -16,6 +17,7 @@ from ultracrawl.cli.options import (
     config_option,
     jobs_option,
     json_option,
+    open_project,
     print_json,
     project_option,
     show_hints,
@@ -24,7 +26,7 @@ from ultracrawl.cli.serve.service_options import checked_node, patience_option
 from ultracrawl.cli.terminal import log_as_a_service, print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import iso
-from ultracrawl.sources import Project
+from ultracrawl.sources import Catalog, Project
 from ultracrawl.stores.port.node_store import KeptNode
 from ultracrawl.stores.project_stores import open_nodes
 
@@ -93,17 +95,17 @@ def list_nodes(project: Project, as_json: bool) -> None:
       ultracrawl node list --json
     """  # noqa: D301 - as above
     with closing(open_nodes(project, read_only=True)) as store:
-        nodes, now = store.nodes(), time.time()
+        nodes, released, now = store.nodes(), store.released(), time.time()
     if as_json:
-        print_json({"nodes": [as_row(node, now) for node in nodes]})
+        print_json({"nodes": [as_row(node, released, now) for node in nodes]})
         return
     for node in nodes:
-        _print_node(node)
+        _print_node(node, released)
     if not nodes:
         print_line("There are no nodes; start one with `ultracrawl node run --name NAME`.")
 
 
-def as_row(node: KeptNode, now: float) -> dict[str, Any]:
+def as_row(node: KeptNode, released: Mapping[str, str], now: float) -> dict[str, Any]:
     """Return a node as a JSON object; `now` is the time of this machine."""
     return {
         "name": node.name,
@@ -114,7 +116,16 @@ def as_row(node: KeptNode, now: float) -> dict[str, Any]:
         "lease_ends": iso(now + node.left) if node.alive else None,
         "program": node.facts.program,
         "schema": node.schema,
+        "digests": dict(node.facts.digests),
+        "capabilities": dict(node.facts.capabilities),
+        "refuses": _refused(node, released),
     }
+
+
+def _refused(node: KeptNode, released: Mapping[str, str]) -> list[str]:
+    """Return the sources that a node does not take, because it has them otherwise than they were released."""
+    digests = node.facts.digests.items() if released else ()
+    return [source for source, digest in digests if digest != released.get(source)]
 
 
 def _state(node: KeptNode) -> str:
@@ -125,10 +136,46 @@ def _state(node: KeptNode) -> str:
     return "draining" if node.draining else "running"
 
 
-def _print_node(node: KeptNode) -> None:
+def _print_node(node: KeptNode, released: Mapping[str, str]) -> None:
     lease = f", lease {node.left:.0f} s" if node.alive else ""
     sources = ", ".join(node.sources) or "nothing"
     print_line(f"{node.name}: {_state(node)} on {node.facts.host}{lease}; crawls {sources}")
+    if refused := _refused(node, released):
+        print_line(f"  takes only what was released, and has otherwise: {', '.join(refused)}")
+
+
+@command.command("release", short_help="Let nodes crawl sources only as they are defined here.")
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@config_option
+@json_option
+def release(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
+    """Let nodes crawl SOURCES, or all sources, only as they are defined here.
+
+    From the first release on a node takes a source only if it has it exactly so: while files are being copied to all
+    machines, those that have the new ones crawl, and the others say which file differs.
+
+    \b
+    Examples:
+      ultracrawl node release
+      ultracrawl node release handbook
+    """  # noqa: D301 - as above
+    from ultracrawl.service.nodes.node_facts import source_digest  # noqa: PLC0415 - slow, and only used here
+    from ultracrawl.service.supervisor.definitions import Definitions  # noqa: PLC0415 - as above
+
+    open_project(config)  # raises what is wrong
+    definitions = Definitions(config)
+    project = definitions.project
+    chosen = Catalog(project).select(sources) if sources else project.sources.values()
+    digests = {source.name: source_digest(project, source) for source in chosen}
+    with closing(open_nodes(project)) as store:
+        store.release(digests, definitions.file_digests())
+        left = sorted(project.sources.keys() - store.released().keys())
+    if as_json:
+        print_json({"released": digests, "not_released": left})
+        return
+    print_line(f"released: {', '.join(digests) or 'nothing'}")
+    if left:
+        print_line(f"not released, so that no node takes them: {', '.join(left)}")
 
 
 @command.command("drain", short_help="Have a node finish what it runs, and end.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import socket
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
@@ -13,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 from uuid import uuid4
 
-from ultracrawl import __version__
 from ultracrawl.errors import StateError
+from ultracrawl.service.nodes.node_facts import age_of, differing_files, facts_of
 from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plan_crawls import NEVER
 from ultracrawl.service.schedules.plan_state import next_launch, restored_state
@@ -80,18 +79,19 @@ class Node:
         store: NodeStore,
         schedules: ScheduleStore,
         project: Callable[[], Project],
+        files: Callable[[], Mapping[str, str]],
         *,
         stays: bool = False,
     ) -> None:
         """`schedules` is the store for the supervisor: it writes only the plans that this node holds.
 
-        One that `stays` does not end when it has drained.
+        `files` returns the digests of the definition files. One that `stays` does not end when it has drained.
         """
         self.name = name
         self.schedules = schedules
         self.lost = False
         """Whether another process is the node of this name now."""
-        self._store, self._project, self._stays = store, project, stays
+        self._store, self._project, self._files, self._stays = store, project, files, stays
         self._read: tuple[Project | None, list[Plan], NodeFacts] = (None, [], NodeFacts("", ""))
         """The project as it was last seen, with what was made of it."""
         self._held: dict[str, Plan] = {}
@@ -106,6 +106,8 @@ class Node:
         self._is_cut_off = False
         self._absent: dict[str, float] = {}
         """Nodes to which plans are bound and that take none -> since when, by the monotonic clock."""
+        self._refused: dict[str, str] = {}
+        """Sources that it does not take -> the released digest."""
         self._stop = asyncio.Event()
 
     # ---- what the supervisor asks
@@ -135,7 +137,7 @@ class Node:
     def _known(self) -> tuple[list[Plan], NodeFacts]:
         project = self._project()
         if project is not self._read[0]:
-            self._read = (project, all_plans(project), NodeFacts(socket.gethostname(), __version__))
+            self._read = (project, all_plans(project), facts_of(project, self._files()))
         return self._read[1:]
 
     @asynccontextmanager
@@ -225,6 +227,13 @@ class Node:
             return _Look(lost_name=True)
         work = self._store.node_work()
         (own,) = (node for node in work.nodes if node.name == self.name)
+        newest = max((node for node in work.nodes if node.alive), key=age_of, default=own)
+        if age_of(newest) > age_of(own) and not own.draining:
+            told = "the node %s runs a newer program (%s, tables %d; here %s, %d): the node %s drains"
+            versions = (newest.facts.program, newest.schema, own.facts.program, own.schema)
+            logger.warning(told, newest.name, *versions, self.name)
+            self._store.drain_node(self.name)
+            own = replace(own, draining=True)
         look = _Look(draining=own.draining, lost=set(self._held) - set(own.plans), ordered=work.ordered)
         self._ordered, self._kept = work.ordered, work.kept
         if not (own.draining or self._ending):
@@ -240,8 +249,9 @@ class Node:
         due = {plan.key: self._due(plan, work.kept.get(plan.key), now) for plan in others}
         taking = {node.name for node in work.nodes if node.alive and not node.draining}
         forsaken = self._forsaken({plan.node for plan in plans} - taking - {""})
-        mine = (plan for plan in others if due[plan.key] <= now and plan.node in {"", self.name, *forsaken})
-        wanted = sorted(mine, key=lambda plan: due[plan.key])
+        mine = [plan for plan in others if due[plan.key] <= now and plan.node in {"", self.name, *forsaken}]
+        released = (plan for plan in mine if self._is_released(plan, work.released))
+        wanted = sorted(released, key=lambda plan: due[plan.key])
         bound = sum(bool(plan.node) for plan in wanted)
         left = bound + math.ceil((len(wanted) - bound) / max(len(taking), 1))
         for plan in wanted:
@@ -255,6 +265,29 @@ class Node:
                 continue
             look.taken[plan.key] = plan
             left, free = left - 1, free - len(plan.sources)
+
+    def _is_released(self, plan: Plan, released: Mapping[str, str]) -> bool:
+        """Return whether it has all sources of a plan as they were released; says once which file differs if not."""
+        own = self._facts()
+        refused = {
+            source: released.get(source, "")
+            for source in (plan.sources if released and plan.launcher is None else ())
+            if own.digests.get(source) != released.get(source)
+        }
+        for source, digest in refused.items():
+            if self._refused.get(source) != digest:
+                logger.warning(
+                    "node %s does not take %s: %s", self.name, source, self._difference(source, digest)
+                )
+        self._refused |= refused
+        return not refused
+
+    def _difference(self, source: str, released: str) -> str:
+        if not released:
+            return "it was not released; `ultracrawl node release` releases it"
+        files = differing_files(self._facts().files, self._store.released_files(source))
+        differing = ", ".join(files) or "no file, so the program, a plug-in or the environment"
+        return f"it is not as it was released; what differs: {differing}"
 
     def _forsaken(self, absent: Collection[str]) -> Collection[str]:
         """Return those nodes that have taken nothing for the length of a lease: what is bound to them fails here."""
@@ -290,8 +323,10 @@ class Node:
 
 
 @contextmanager
-def open_node(project: Callable[[], Project], name: str, *, stays: bool = False) -> Iterator[Node]:
-    """Be a node in the block; one that `stays` does not end when it has drained.
+def open_node(
+    project: Callable[[], Project], files: Callable[[], Mapping[str, str]], name: str, *, stays: bool = False
+) -> Iterator[Node]:
+    """Be a node in the block; `files` and `stays` are as for `Node`.
 
     Raises `UserError` without a database or if the node lives already, `StateError`.
     """
@@ -300,7 +335,7 @@ def open_node(project: Callable[[], Project], name: str, *, stays: bool = False)
         closing(open_nodes(project(), token)) as store,
         closing(open_nodes(project(), token)) as schedules,
     ):
-        node = Node(name, store, schedules, project, stays=stays)
+        node = Node(name, store, schedules, project, files, stays=stays)
         node.register()
         try:
             yield node

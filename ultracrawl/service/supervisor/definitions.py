@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import UserError
@@ -30,6 +32,16 @@ class Definitions:
             self.project, hints = self._read(scope)
         self.hints = tuple(hints)
         """Findings that are not fatal."""
+
+    def file_digests(self) -> dict[str, str]:
+        """Return the digest of each file that was read, by its place in the project; of one that is gone none."""
+        base, found = self.project.base, dict[str, str]()
+        for path in list(self._seen):
+            with suppress(OSError):
+                if path.is_file():
+                    name = path.relative_to(base) if path.is_relative_to(base) else path
+                    found[name.as_posix()] = sha256(path.read_bytes()).hexdigest()[:32]
+        return found
 
     def have_changed(self) -> bool:
         """Whether a definition file has changed since it was read, or since the last call."""

@@ -143,7 +143,9 @@ class _Service:
         from ultracrawl.service.nodes.node import open_node  # noqa: PLC0415 - needs a database, and only nodes do
 
         stays = not self._options.crawls_only
-        with open_node(lambda: self._definitions.project, name, stays=stays) as self._node:
+        definitions = self._definitions
+        opened = open_node(lambda: definitions.project, definitions.file_digests, name, stays=stays)
+        with opened as self._node:
             yield self._node.schedules
 
     async def _drain(self, supervisor: Supervisor) -> bool:

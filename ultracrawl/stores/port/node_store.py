@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleStore
@@ -16,6 +16,12 @@ class NodeFacts:
     host: str
     program: str
     """The version of ultracrawl."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """The digest of each source as it compiles it."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The digest of each definition file, by its place in the project."""
+    capabilities: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What was found on its machine: `browser`, `converters`, `mounts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ class NodeWork:
     """Keys of plans for which an order of a person waits."""
     crawled: frozenset[str]
     """Sources that a process on any machine is crawling."""
+    released: Mapping[str, str] = field(default_factory=dict)
+    """The digests with which nodes may crawl sources; empty until the first release: then any will do."""
 
 
 class NodeStore(ScheduleStore, Protocol):
@@ -76,7 +84,16 @@ class NodeStore(ScheduleStore, Protocol):
         """Return all nodes, by name."""
 
     def node_work(self) -> NodeWork:
-        """Return what there is to do, and by whom."""
+        """Return what there is to do, and by whom; of the facts of nodes only host and program are known then."""
+
+    def release(self, digests: Mapping[str, str], files: Mapping[str, str]) -> None:
+        """Let nodes crawl these sources with these digests only, which were made from files with those digests."""
+
+    def released(self) -> Mapping[str, str]:
+        """Return the released digest of each source; empty until the first release."""
+
+    def released_files(self, source: str) -> Mapping[str, str]:
+        """Return the digests of the files from which the release of a source was made; empty if there is none."""
 
     def take_plan(self, key: str, sources: Sequence[str]) -> bool:
         """Hold a plan; returns False if another node holds it whose lease lasts, or if this one is draining."""

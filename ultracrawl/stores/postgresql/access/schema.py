@@ -12,7 +12,7 @@ from ultracrawl.errors import StateError
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 """The tables."""
-VERSION = 4
+VERSION = 5
 """The version of `SCHEMA`, which is stored beside its tables."""
 MIGRATIONS: Mapping[int, str] = {
     2: """
@@ -36,6 +36,10 @@ MIGRATIONS: Mapping[int, str] = {
             PRIMARY KEY (kind, source, name)
         ) WITH (fillfactor = 50)""",
     4: "CREATE TABLE epoch (last bigint NOT NULL); INSERT INTO epoch (last) VALUES (0)",
+    5: """
+        ALTER TABLE node ADD COLUMN told text NOT NULL DEFAULT '{}';
+        CREATE TABLE release (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, files text NOT NULL);
+        CREATE TABLE released (source text COLLATE "C" PRIMARY KEY, digest text NOT NULL, release bigint NOT NULL)""",
 }
 """The statements that make a version, by its number, from the one before it."""
 _LOCK = 0x756C_7472_6163_7261

@@ -346,9 +346,13 @@ CREATE TABLE node (
     program text NOT NULL DEFAULT '',
     version integer NOT NULL DEFAULT 0,
     draining boolean NOT NULL DEFAULT false,
-    until double precision NOT NULL DEFAULT 0
+    until double precision NOT NULL DEFAULT 0,
+    told text NOT NULL DEFAULT '{}'
 ) WITH (fillfactor = 50);
 CREATE TABLE taken (plan text COLLATE "C" PRIMARY KEY, token uuid NOT NULL, sources text[] NOT NULL);
+-- The digests with which nodes may crawl sources, and those of the files from which they were made.
+CREATE TABLE release (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, files text NOT NULL);
+CREATE TABLE released (source text COLLATE "C" PRIMARY KEY, digest text NOT NULL, release bigint NOT NULL);
 -- Of a source, its robot, or the service (`kind`). One with a token lasts as long as its process, or until its lease ends.
 CREATE TABLE note (
     kind text COLLATE "C" NOT NULL,

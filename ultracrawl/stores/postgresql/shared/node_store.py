@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 import psycopg
@@ -19,13 +20,14 @@ _ADD_NODE = b"INSERT INTO node (name) VALUES (%s) ON CONFLICT DO NOTHING"
 _HOLDER = b"SELECT token, host, machine, process, until - moment() FROM node WHERE name = %s FOR UPDATE"
 _BE_NODE = b"""
     UPDATE node SET token = %s, machine = %s, process = %s, draining = false, version = %s, host = %s, program = %s,
-        until = moment() + %s
+        until = moment() + %s, told = %s
     WHERE name = %s"""
 _RENEW = b"""
-    UPDATE node SET host = %s, program = %s, until = moment() + %s
+    UPDATE node SET host = %s, program = %s, until = moment() + %s, told = coalesce(%s, told)
     WHERE token = %s RETURNING 1"""
 _NODES = b"""
-    SELECT name, host, program, version, draining, token IS NULL, until - moment(),
+    SELECT name, host, program, CASE WHEN %s THEN told ELSE '{}' END,
+        version, draining, token IS NULL, until - moment(),
         (SELECT array_agg(plan ORDER BY plan) FROM taken WHERE taken.token = node.token),
         (SELECT array_agg(source ORDER BY source) FROM taken, unnest(taken.sources) source
             WHERE taken.token = node.token)
@@ -42,6 +44,14 @@ _LOCK_TAKEN = b"SELECT token FROM taken WHERE plan = %s FOR UPDATE"
 _IS_ALIVE = b"SELECT 1 FROM node WHERE token = %s AND until > moment()"
 _TAKE_OVER = b"UPDATE taken SET token = %s, sources = %s WHERE plan = %s"
 _HOLDS = b"SELECT 1 FROM taken WHERE plan = %s AND token = %s FOR SHARE"
+_RELEASE = b"""
+    INSERT INTO released (source, digest, release) SELECT source, digest, %s FROM unnest(%s::text[], %s::text[])
+    AS new (source, digest) ON CONFLICT (source) DO UPDATE SET digest = excluded.digest, release = excluded.release"""
+_FORGET_RELEASES = (
+    b"DELETE FROM release WHERE NOT EXISTS (SELECT FROM released WHERE released.release = number)"
+)
+_RELEASED = b"SELECT source, digest FROM released"
+_RELEASED_FILES = b"SELECT files FROM released JOIN release ON release = number WHERE source = %s"
 _GIVE_BACK = b"DELETE FROM taken WHERE token = %s AND plan = ANY(%s)"
 
 
@@ -51,6 +61,8 @@ class PostgresNodeStore(PostgresScheduleStore):
     def __init__(self, database: Database, token: str = "") -> None:
         super().__init__(database)
         self._token = UUID(token) if token else None
+        self._told = ""
+        """What this node has told of itself, besides host and program."""
 
     def register_node(self, name: str, facts: NodeFacts, seconds: float) -> None:
         """Be the node of this name, unless another process is that lives."""
@@ -64,14 +76,21 @@ class PostgresNodeStore(PostgresScheduleStore):
                     f"give this one another name, or end that one: its lease lasts {left:.0f} s more"
                 )
             db.execute(
-                _BE_NODE, [self._token, *this_process(), VERSION, facts.host, facts.program, seconds, name]
+                _BE_NODE,
+                [self._token, *this_process(), VERSION, facts.host, facts.program, seconds, told, name],
             )
 
+        told = _told(facts)
         self._database.transact(register)
+        self._told = told
 
     def renew_node(self, facts: NodeFacts, seconds: float) -> bool:
         """Be it for so many seconds from now on."""
-        return bool(self._database.read(_RENEW, facts.host, facts.program, seconds, self._token))
+        told = _told(facts)
+        changed = None if told == self._told else told
+        is_own = bool(self._database.read(_RENEW, facts.host, facts.program, seconds, changed, self._token))
+        self._told = told
+        return is_own
 
     def end_node(self) -> None:
         """Give everything back, and stay known as a node that has ended."""
@@ -84,10 +103,13 @@ class PostgresNodeStore(PostgresScheduleStore):
 
     def nodes(self) -> list[KeptNode]:
         """Return all nodes, by name."""
+        return self._nodes(whole=True)
+
+    def _nodes(self, *, whole: bool) -> list[KeptNode]:
         return [
             KeptNode(
                 name,
-                NodeFacts(host, program),
+                NodeFacts(host, program, **json.loads(told)),
                 version,
                 draining,
                 ended,
@@ -95,8 +117,8 @@ class PostgresNodeStore(PostgresScheduleStore):
                 tuple(plans or ()),
                 tuple(sources or ()),
             )
-            for name, host, program, version, draining, ended, left, plans, sources in self._database.read(
-                _NODES
+            for name, host, program, told, version, draining, ended, left, plans, sources in (
+                self._database.read(_NODES, whole)
             )
         ]
 
@@ -107,7 +129,29 @@ class PostgresNodeStore(PostgresScheduleStore):
         crawled = frozenset(
             name for name, machine, process in self._database.read(_CRAWLED) if not is_over(machine, process)
         )
-        return NodeWork(self.nodes(), {row.name: row for row in kept}, ordered, crawled)
+        nodes, schedules = self._nodes(whole=False), {row.name: row for row in kept}
+        return NodeWork(nodes, schedules, ordered, crawled, self.released())
+
+    def release(self, digests: Mapping[str, str], files: Mapping[str, str]) -> None:
+        """Let nodes crawl these sources with these digests only."""
+
+        def write(db: psycopg.Connection) -> None:
+            add = b"INSERT INTO release (files) VALUES (%s) RETURNING number"
+            ((number,),) = db.execute(add, [json.dumps(dict(files))]).fetchall()
+            sources = sorted(digests)
+            db.execute(_RELEASE, [number, sources, [digests[source] for source in sources]])
+            db.execute(_FORGET_RELEASES)
+
+        self._database.transact(write)
+
+    def released(self) -> dict[str, str]:
+        """Return the released digest of each source."""
+        return dict(self._database.read(_RELEASED))
+
+    def released_files(self, source: str) -> dict[str, str]:
+        """Return the digests of the files from which the release of a source was made."""
+        found = self._database.read(_RELEASED_FILES, source)
+        return json.loads(found[0][0]) if found else {}
 
     def take_plan(self, key: str, sources: Sequence[str]) -> bool:
         """Hold a plan that no living node holds; its row is locked while its holder is looked at."""
@@ -157,3 +201,9 @@ class PostgresNodeStore(PostgresScheduleStore):
 
     def _holds(self, db: psycopg.Connection, key: str) -> bool:
         return db.execute(_HOLDS, [key, self._token]).fetchone() is not None
+
+
+def _told(facts: NodeFacts) -> str:
+    """Return what a node tells of itself besides host and program, as its row keeps it."""
+    told = {"digests": facts.digests, "files": facts.files, "capabilities": facts.capabilities}
+    return json.dumps({name: value for name, value in told.items() if value}, sort_keys=True)

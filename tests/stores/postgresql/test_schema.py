@@ -1,0 +1,87 @@
+"""Tables of the version before with rows in them: the step to this version loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+from stores.conftest import a_schema
+
+from ultracrawl.stores.port.node_store import NodeFacts
+from ultracrawl.stores.port.schedule_store import KeptSchedule
+from ultracrawl.stores.postgresql.access.pool import pool_of
+from ultracrawl.stores.postgresql.engine import PostgresEngine
+
+pytestmark = pytest.mark.servers
+HERE = Path()
+FACTS = NodeFacts("host", "1.0")
+COLUMNS = b"""
+    SELECT table_name, column_name, data_type, column_default, is_nullable FROM information_schema.columns
+    WHERE table_schema = current_schema() ORDER BY table_name, column_name"""
+
+
+@pytest.fixture
+def options(database: str) -> Iterator[dict[str, str]]:
+    with a_schema(database) as options:
+        yield options
+
+
+def ask(options: dict[str, str], *statements: bytes) -> list[Any]:
+    """Run statements in the schema of a test; returns the rows of the last."""
+    with psycopg.connect(options["url"], autocommit=True) as db:
+        db.execute(f"SET search_path TO {options['schema']}".encode())
+        for statement in statements:
+            cursor = db.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+def test_a_filled_database_of_version_4_keeps_its_rows_and_has_releases(options: dict[str, str]) -> None:
+    engine, token = PostgresEngine(options), str(uuid4())
+    engine.open_store(HERE, "s").close()
+    with closing(engine.open_nodes(HERE, token)) as nodes:
+        nodes.register_node("a", FACTS, 60.0)
+        assert nodes.take_plan("nightly", ["s"])
+        nodes.put_schedule(KeptSchedule("nightly", due=5.0, left=("s",)))
+        before = nodes.nodes()
+    columns = ask(options, COLUMNS)
+    ask(
+        options,
+        b"DROP TABLE release, released",
+        b"ALTER TABLE node DROP COLUMN told",
+        b"UPDATE version SET number = 4",
+    )
+    pool_of.cache_clear()  # what a new process knows
+    with closing(PostgresEngine(options).open_nodes(HERE, token)) as nodes:
+        (kept,) = nodes.nodes()
+        assert (kept.name, kept.facts, kept.plans, kept.alive) == ("a", FACTS, ("nightly",), True)
+        assert (kept.sources, kept.schema) == (before[0].sources, before[0].schema)
+        assert nodes.get_schedule("nightly") == KeptSchedule("nightly", due=5.0, left=("s",))
+        assert nodes.renew_node(NodeFacts("host", "1.0", {"s": "1"}), 60.0)
+        nodes.release({"s": "1"}, {})
+        assert nodes.node_work().released == {"s": "1"}
+    assert ask(options, COLUMNS) == columns
+    assert PostgresEngine(options).stored_sources(HERE) == ["s"]
+
+
+def test_what_a_node_tells_is_kept_and_the_newest_release_counts(options: dict[str, str]) -> None:
+    facts = NodeFacts("host", "1.0", {"s": "1"}, {"ultracrawl.yaml": "x"}, {"mounts": ["/mnt"]})
+    with closing(PostgresEngine(options).open_nodes(HERE, str(uuid4()))) as nodes:
+        nodes.register_node("a", facts, 60.0)
+        assert [node.facts for node in nodes.nodes()] == [facts]
+        assert nodes.renew_node(facts, 60.0)
+        assert [node.facts for node in nodes.nodes()] == [facts], "what has not changed stays"
+        assert (nodes.node_work().released, nodes.released_files("s")) == ({}, {})
+        nodes.release({"s": "1", "t": "1"}, {"ultracrawl.yaml": "x"})
+        nodes.release({"s": "2"}, {"ultracrawl.yaml": "y"})
+        assert nodes.node_work().released == nodes.released() == {"s": "2", "t": "1"}
+        assert [nodes.released_files(name) for name in "st"] == [
+            {"ultracrawl.yaml": "y"},
+            {"ultracrawl.yaml": "x"},
+        ]
+        nodes.release({"t": "3"}, {})
+    assert ask(options, b"SELECT count(*) FROM release") == [(2,)], "no source is of the first one"
