@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from stores.conftest import a_schema
 from support.later import later
-from support.postgresql import postgresql_server
 from support.project import LOOPBACK, Workspace
 from support.server import Request
 from support.site import Site
@@ -24,12 +23,6 @@ JITTER = 0.4
 """Share of a delay by which a request may be noted late."""
 PAGES = 8
 LEASE = "2"
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with postgresql_server() as url:
-        yield url
 
 
 class TwoMachines:

@@ -223,6 +223,8 @@ class Node:
         plans, facts = self._known()
         if done:
             self._store.give_back(done)
+            for key in done:
+                self._seen.pop(key, None)  # it may have been seen while the state could not be read
         if not self._store.renew_node(facts, LEASE_SECONDS):
             return _Look(lost_name=True)
         work = self._store.node_work()

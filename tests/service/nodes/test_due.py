@@ -1,0 +1,40 @@
+"""When a node takes a source, in its own process: what it once saw is looked at again."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from stores.conftest import a_schema
+
+from ultracrawl.service.nodes.node import open_node
+from ultracrawl.service.schedules import plans
+from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.stores.port.schedule_store import own_key
+from ultracrawl.stores.project_stores import open_state
+
+pytestmark = pytest.mark.servers
+
+
+def test_a_source_whose_state_could_not_be_read_once_is_not_taken_for_ever(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with a_schema(database) as options:
+        state = {"engine": "postgresql", "url": options["url"], "schema_name": options["schema"]}
+        source = {"start_urls": ["http://birds.example/"], "refresh": {"interval": "1 h"}}
+        file = tmp_path / "ultracrawl.yaml"
+        file.write_text(yaml.safe_dump({"state": state, "sources": {"birds": source}}))
+        project = require(read_definitions(file))
+        with closing(open_state(project, "birds")) as store:
+            run, _ = store.begin_run(time.time(), "")
+            store.end_run(replace(run, finished=time.time()))
+        with open_node(lambda: project, "a") as node:
+            with monkeypatch.context() as patched:
+                patched.setattr(plans, "_latest_run", lambda project, source: None)
+                assert node._look([], 1).taken.keys() == {own_key("birds")}
+            assert not node._look([own_key("birds")], 1).taken

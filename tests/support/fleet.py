@@ -1,0 +1,241 @@
+"""Nine sources on many loopback hosts, three nodes that crawl them, and what happens to nodes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter, defaultdict
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+
+from support.machines import LEASE, Machines
+from support.project import LOOPBACK
+from support.resource import Reply
+from support.server import Request
+from support.site import Site
+from support.tcp_proxy import TcpProxy, tcp_proxy
+from support.until import until
+
+OWN_HOSTS = 3
+"""Hosts of each source that no other one has."""
+PATIENCE = 180.0
+HTML = (("Content-Type", "text/html; charset=utf-8"),)
+
+
+class Sources:
+    """Sources whose pages lie on hosts of their own and on one that they share with others; all are served here."""
+
+    def __init__(self, stack: ExitStack, number: int, pages: int, shared: int) -> None:
+        self.names = [f"s{source}" for source in range(number)]
+        self.pages = pages
+        self.site = Site()
+        self.site.dynamic("/*", self._answer)
+        hosts = [
+            stack.enter_context(self.site.serve(f"127.0.0.{2 + host}"))
+            for host in range(OWN_HOSTS * number + shared)
+        ]
+        own, common = hosts[: OWN_HOSTS * number], hosts[OWN_HOSTS * number :]
+        self._hosts = [
+            [*own[OWN_HOSTS * source : OWN_HOSTS * (source + 1)], common[source % shared]]
+            for source in range(number)
+        ]
+
+    def url(self, source: int, page: int) -> str:
+        hosts = self._hosts[source]
+        return f"{hosts[page % len(hosts)]}/s{source}/{page}"
+
+    def definition(self, delay: float) -> dict[str, Any]:
+        """Return the definitions of all sources."""
+        return {
+            name: {
+                "start_urls": [self.url(source, 0)],
+                "boundary": {**LOOPBACK, "domains": {"include": ["*"]}},
+                "politeness": {"delay": delay, "concurrency": 8, "backoff": {"longest": 0}},
+                "sitemaps": {"discover": False},
+                "refresh": {"interval": "1 h"},
+            }
+            for source, name in enumerate(self.names)
+        }
+
+    def _answer(self, request: Request) -> Reply:
+        _, source, *page = request.path.split("/")
+        if not (source in self.names and page):
+            return Reply(404)
+        number, of = int(page[0]), int(source[1:])
+        across = number * 7 % self.pages
+        links = {
+            **{
+                child: f"Child {child}"
+                for child in range(3 * number + 1, 3 * number + 4)
+                if child < self.pages
+            },
+            0: f"Home as {number % 40} say",
+            across: f"Across {across}",
+        }
+        said = "".join(f'<a href="{self.url(of, to)}">{text}</a>' for to, text in links.items())
+        text = f"unique{source}x{number} shared words " * 20
+        body = f"<html lang=en><title>{source} {number}</title><body><p>{text}</p><nav role=navigation>{said}</nav>"
+        return Reply(200, HTML, body.encode())
+
+    def asked(self) -> dict[str, list[float]]:
+        """Return when each page was asked for, by its URL without scheme."""
+        times = defaultdict[str, list[float]](list)
+        for one in self.site.requests:
+            if one.path.count("/") == 2:
+                times[f"{one.header('Host')}{one.path}"].append(one.time)
+        return times
+
+    def too_fast(self, delay: float) -> list[str]:
+        """Return where five pages of a host were asked for in less than three delays, and when.
+
+        One may be noted a delay too late on a busy machine, and one may have been on its way when its node was woken.
+        """
+        by_host = defaultdict[str, list[float]](list)
+        for url, times in self.asked().items():
+            by_host[url.partition("/")[0]] += times
+        found = []
+        for host, times in by_host.items():
+            times.sort()
+            found += [
+                f"{host}: {last - first:.2f} s"
+                for first, last in zip(times, times[4:], strict=False)
+                if last - first < 2.9 * delay
+            ]
+        return found
+
+
+class Fleet(Machines):
+    """Nodes whose databases are each behind a proxy of its own, and who write to one index."""
+
+    def __init__(self, folder: Path, options: dict[str, str], stack: ExitStack) -> None:
+        super().__init__(folder, options, stack)
+        self._url, self._schema = options["url"], options["schema"]
+        self._proxies: dict[str, TcpProxy] = {}
+        # Where the server is says the environment, so that all nodes have one definition.
+        self.definition["state"]["url"] = "postgresql://postgres@/postgres"
+        self.definition["index"] = {"path": str(folder / "index")}
+        self.definition["cache"] = {"size": "20 KB"}
+
+    def run(self, node: str) -> subprocess.Popen[str]:
+        """Start a node whose way to the server is a proxy."""
+        proxy = self._proxies[node] = self._stack.enter_context(tcp_proxy(self._url))
+        return self.start(node, PGHOST="127.0.0.1", PGPORT=str(proxy.port))
+
+    def proxy(self, node: str) -> TcpProxy:
+        return self._proxies[node]
+
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self._url, autocommit=True) as db:
+            db.execute(f"SET search_path TO {self._schema}".encode())
+            return db.execute(query.encode()).fetchall()
+
+    def holders(self) -> dict[str, str]:
+        """Return the living node of each source that is held."""
+        return {source: node.name for node in self.nodes().values() if node.alive for source in node.sources}
+
+    def indexed(self) -> set[str]:
+        """Return the URLs, without scheme, whose documents are in the index by the state."""
+        rows = self.ask("SELECT url FROM url WHERE indexed")
+        return {url.partition("//")[2] for (url,) in rows}
+
+    def finished(self) -> set[str]:
+        rows = self.ask("SELECT name FROM source JOIN run USING (source) WHERE finished > 0")
+        return {name for (name,) in rows}
+
+
+def processes_of(node: subprocess.Popen[str]) -> list[psutil.Process]:
+    """Return the processes of a node, those that it started first."""
+    root = psutil.Process(node.pid)
+    return [*reversed(root.children(recursive=True)), root]
+
+
+def signal_all(node: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Send a signal to all processes of a node at once, as the loss of a machine would."""
+    for one in processes_of(node):
+        try:
+            os.kill(one.pid, number)
+        except ProcessLookupError:
+            continue
+
+
+@dataclass
+class Blow:
+    """What happened to a node: when, and what the index had of its sources then."""
+
+    at: float
+    indexed: set[str]
+    sources: set[str]
+
+
+class Blows:
+    """Kills one of three nodes, stops another for three leases, and cuts the third off, as the crawls go on."""
+
+    def __init__(self, fleet: Fleet, sources: Sources) -> None:
+        self._fleet, self._sources = fleet, sources
+        self.nodes = {name: fleet.run(name) for name in "abc"}
+        self.blows: list[Blow] = []
+        self._whole = dict(self.nodes)
+        """The nodes that nothing has happened to."""
+
+    def await_share(self, share: float) -> None:
+        """Wait until so much of all pages was asked for."""
+        wanted = share * len(self._sources.names) * self._sources.pages
+        until(lambda: len(self._sources.asked()) >= wanted, patience=PATIENCE)
+
+    def _next_victim(self) -> str:
+        """Return the whole node with the most sources; note what there is before it is hit."""
+        held = Counter[str]()
+
+        def is_held() -> bool:
+            held.clear()
+            held.update(node for node in self._fleet.holders().values() if node in self._whole)
+            return bool(held)
+
+        until(is_held, patience=PATIENCE)
+        ((victim, _),) = held.most_common(1)
+        del self._whole[victim]
+        own = {source for source, node in self._fleet.holders().items() if node == victim}
+        self.blows.append(Blow(time.monotonic(), self._fleet.indexed(), own))
+        return victim
+
+    def _await_lease(self, node: str, times: int) -> None:
+        over = f"SELECT moment() - until > {times - 1} * {LEASE} FROM node WHERE name = '{node}'"
+        until(lambda: self._fleet.ask(over) == [(True,)])
+
+    def kill(self) -> None:
+        """Kill a node."""
+        node = self.nodes.pop(self._next_victim())
+        signal_all(node, signal.SIGKILL)
+        node.wait()
+
+    def stop(self) -> None:
+        """Stop a node for three leases, and wake it."""
+        name = self._next_victim()
+        signal_all(self.nodes[name], signal.SIGSTOP)
+        self._await_lease(name, 3)
+        signal_all(self.nodes[name], signal.SIGCONT)
+
+    def cut_off(self) -> None:
+        """Have a node not reach the server until its lease is over, and then only by new connections, twice."""
+        name = self._next_victim()
+        proxy = self._fleet.proxy(name)
+        proxy.stall()
+        self._await_lease(name, 1)
+        proxy.drop()
+        proxy.flow()
+        until(lambda: self._fleet.nodes()[name].alive, self.nodes[name])
+        proxy.half_close()
+
+    def fetched_again(self) -> list[str]:
+        """Return what was fetched twice though nothing happened to its node, or though the index had it before that."""
+        asked = self._sources.asked()
+        again = [url for blow in self.blows for url in blow.indexed if asked[url][-1] > blow.at]
+        hit = {source for blow in self.blows for source in blow.sources}
+        return again + [url for url, times in asked.items() if url.split("/")[1] not in hit and times[1:]]
