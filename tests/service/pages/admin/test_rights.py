@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 from lxml.html import document_fromstring
-from service.pages.admin.conftest import Administration
+from service.access.conftest import Browser
+from service.pages.admin.conftest import PASSWORD, Administration
 from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.pages import bird_site
 
 from ultracrawl.model import ScheduleStatus
@@ -307,3 +309,30 @@ def test_anybody_at_a_public_page_and_a_public_key_may_search_and_no_more(
         answers = ask(made, others, NOBODY, **header)
         assert {route: status for route, status in answers.items() if status not in REFUSED} == {}
     assert present(made) == before
+
+
+@pytest.mark.parametrize("mode", ["accept-all", "examine"])
+def test_texts_of_documents_of_others_are_on_no_page(workspace: InProcessWorkspace, mode: str) -> None:
+    site = NetworkSite()
+    site.page("/", title="Start", links=["/a"], text="the start of all")
+    site.page("/a", title="Halcyon", text="the kingfisher breeds behind the mill")
+    with site.serve() as url:
+        workspace.define(f"{url}/", crawling_mode=mode, acl=["staff"], storage={"keep": True})
+        workspace.crawl()
+        made = Administration(workspace)
+        asked = [f"/admin/sources/site/url?url={url}/a&more=true", "/admin/queries/query?q=kingfisher"]
+        asked += [
+            f"/cached?source=site&url={url}/a",
+            "/?q=kingfisher",
+            f"/api/v1/documents?source=site&url={url}/a",
+        ]
+        for role in (Role.READER, Role.EDITOR):
+            for path in {*seen(made, role)[0], *asked}:
+                text = made.browser(role).get(path).text
+                assert "breeds" not in text, path
+                assert "Halcyon" not in text, path
+        made.users.add_user("eve", Role.EDITOR, PASSWORD, None)
+        eve = Browser(made)  # type: ignore[arg-type]
+        eve.log_in("eve")
+        path = asked[0] if mode == "accept-all" else "/admin/approvals"
+        assert "Halcyon" in eve.get(path).text, "who sees all documents does"
