@@ -32,7 +32,7 @@ WRITTEN = {
     " statistics: false, statistics_days: 30, check_answers: golden.yaml}",
     "sign_in": "{proxy: {networks: 10.1.0.7, header: X-User, groups_header: X-Groups}, roles: {editor: [web]},"
     " oidc: {issuer: 'https://login.example.com', client_id: a, label: Corp, expiry: 15 min},"
-    " groups: {north: [staff]}, user_prefix: ''}",
+    " groups: {north: [staff]}, user_prefix: '', sessions: {expiry: 12 h, idle_timeout: 30 min}}",
     "processes": "{jobs: 4, memory: 1 GB}",
     "lists": "{Country: {de: {en: Germany, de: Deutschland}, fr: France}}",
 }

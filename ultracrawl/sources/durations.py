@@ -49,11 +49,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+_WRITTEN = [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]
 Interval = Annotated[
-    float | None,
-    BeforeValidator(parse_interval),
-    WithJsonSchema(
-        {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}, {"type": "null"}]}
-    ),
+    float | None, BeforeValidator(parse_interval), WithJsonSchema({"anyOf": [*_WRITTEN, {"type": "null"}]})
 ]
 """Seconds; written as minutes or as text with a unit."""
+NeededInterval = Annotated[float, BeforeValidator(parse_interval), WithJsonSchema({"anyOf": [*_WRITTEN]})]
+"""The same, where there is none without it."""

@@ -33,7 +33,7 @@ class Accounts:
         self._project_now, project = project_now, project_now()
         self.tokens = TokenStore.of_project(project)
         self.users = UserStore.of_project(project)
-        self.sessions = SessionStore.of_project(project)
+        self.sessions = SessionStore.of_project(project_now)
         self.failed_logins = FailedLogins()
         self.logins = LoginChecker(self.users, self.failed_logins, self.sessions.secret)
         self.attempts = Attempts(self.sessions.secret)

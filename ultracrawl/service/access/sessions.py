@@ -14,14 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from ultracrawl.sources import Project
+from ultracrawl.sources.sections.sign_in import SessionLimits
 from ultracrawl.system.files import replace_file
 
 logger = logging.getLogger(__name__)
 FILE = "sessions.json"
-IDLE = 3 * 86_400.0
-"""Seconds without a request after which a session ends."""
-ABSOLUTE = 30 * 86_400.0
-"""Seconds after its log-in when a session ends."""
 ROTATION = 86_400.0
 """Seconds after which a session gets another identifier."""
 KEY_LIFE = 600.0
@@ -74,9 +71,9 @@ class Session:
         """What names it on a page: the same under all identifiers, and good for nothing else."""
         return _digest(self.csrf_token)[:16]
 
-    def is_over(self, now: float) -> bool:
+    def is_over(self, now: float, limits: SessionLimits) -> bool:
         """Return whether it has ended by itself."""
-        return now >= min(self.began + ABSOLUTE, self.seen + IDLE, self.ends or now + 1)
+        return now >= min(self.began + limits.expiry, self.seen + limits.idle_timeout, self.ends or now + 1)
 
 
 class SessionStore:
@@ -85,18 +82,26 @@ class SessionStore:
     An error in writing is logged: then the sessions end with the service.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        path: Path,
+        clock: Callable[[], float] = time.time,
+        limits: Callable[[], SessionLimits] = SessionLimits.by_default,
+    ) -> None:
+        """`limits` returns those of the present definitions."""
         self._path = path
         self._clock = clock
+        self._limits = limits
         self._lock = threading.Lock()
         self._saved = clock()
         self._keys: dict[str, tuple[float, str]] = {}
         self.secret, self._sessions = self._read()
 
     @classmethod
-    def of_project(cls, project: Project) -> SessionStore:
-        """Return the sessions of a project, in its state folder."""
-        return cls(project.state.path / "service" / FILE)
+    def of_project(cls, project_now: Callable[[], Project]) -> SessionStore:
+        """Return the sessions of a project, in its state folder; they end as its present definitions say."""
+        path = project_now().state.path / "service" / FILE
+        return cls(path, limits=lambda: project_now().sign_in.sessions)
 
     def begin(
         self,
@@ -124,7 +129,7 @@ class SessionStore:
         digest, now = _digest(identifier), self._clock()
         with self._lock:
             session = self._sessions.get(digest)
-            if session is None or session.is_over(now):
+            if session is None or session.is_over(now, self._limits()):
                 return None
             if session.predecessor in self._sessions:
                 earlier = self._sessions[session.predecessor]
@@ -178,7 +183,8 @@ class SessionStore:
         """Return all sessions that have not ended, each once."""
         with self._lock:
             now = self._clock()
-            found = [one for one in self._sessions.values() if not one.is_over(now)]
+            limits = self._limits()
+            found = [one for one in self._sessions.values() if not one.is_over(now, limits)]
         return list({one.csrf_token: one for one in sorted(found, key=lambda one: one.seen)}.values())
 
     def make_key(self, user: str) -> str:
@@ -196,8 +202,8 @@ class SessionStore:
 
     def _add(self, session: Session) -> str:
         """Store a session under a new identifier; too many sessions push out the least used ones."""
-        identifier, now = secrets.token_urlsafe(32), self._clock()
-        kept = {digest: one for digest, one in self._sessions.items() if not one.is_over(now)}
+        identifier, now, limits = secrets.token_urlsafe(32), self._clock(), self._limits()
+        kept = {digest: one for digest, one in self._sessions.items() if not one.is_over(now, limits)}
         for user, most in ((session.user, _MAX_PER_USER), (None, _MAX_SESSIONS)):
             found = [digest for digest, one in kept.items() if user in (None, one.user)]
             for digest in sorted(found, key=lambda one: kept[one].seen)[: max(0, len(found) + 1 - most)]:

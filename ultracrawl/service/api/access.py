@@ -170,7 +170,7 @@ def signed_in_user(request: Request, state: ApiState) -> Requester | None:
         return None
     requester, session = found
     if renewed := state.accounts.sessions.rotated(identifier):
-        state.cookies.set_later(request, CookieKind.SESSION, renewed)
+        state.cookies.set_later(request, CookieKind.SESSION, renewed, section.sessions.expiry)
     request.state.csrf_token, request.state.session = session.csrf_token, session
     return requester
 

@@ -1,4 +1,4 @@
-"""The `sign_in` section of a project: users whom another system signs in, and what their groups let them do."""
+"""The `sign_in` section of a project: users whom another system signs in, what their groups allow, and sessions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
-from ultracrawl.sources.durations import Interval
+from ultracrawl.sources.durations import Interval, NeededInterval
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
@@ -144,8 +144,17 @@ class LdapGroups(Section):
         return self
 
 
+class SessionLimits(Section):
+    """How long a session of a browser lasts, whoever signed its user in."""
+
+    expiry: NeededInterval = Field(default=30 * 86_400.0, examples=["12 h"])
+    """After this time a session ends, and the user has to log in again."""
+    idle_timeout: NeededInterval = Field(default=3 * 86_400.0, examples=["30 min"])
+    """After this time without a request a session ends."""
+
+
 class SignInSection(Section):
-    """Users of the service whom another system signs in."""
+    """Users of the service whom another system signs in, and sessions of all users."""
 
     proxy: ProxySignIn = Field(default=ProxySignIn.by_default(), examples=[{"networks": ["10.1.0.7"]}])
     """A reverse proxy that says in a header who its user is."""
@@ -165,6 +174,8 @@ class SignInSection(Section):
         ],
     )
     """An LDAP directory that names the groups of these users (needs the extra `ldap`)."""
+    sessions: SessionLimits = Field(default=SessionLimits.by_default(), examples=[{"expiry": "12 h"}])
+    """How long a log-in lasts, of the users of the service too."""
     roles: Mapping[RoleName, PrincipalNames] = Field(
         default={}, examples=[{"administrator": ["operators"], "reader": ["staff"]}]
     )

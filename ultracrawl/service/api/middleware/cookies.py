@@ -12,7 +12,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ultracrawl.service.access.logins import DEVICE_LIFE
 from ultracrawl.service.access.oidc.attempts import ATTEMPT_LIFE
-from ultracrawl.service.access.sessions import ABSOLUTE
 
 _FORM_LIFE = 3600
 
@@ -30,12 +29,11 @@ class CookieKind(StrEnum):
 
 
 _LIVES = {
-    CookieKind.SESSION: int(ABSOLUTE),
     CookieKind.FORM: _FORM_LIFE,
     CookieKind.ATTEMPT: ATTEMPT_LIFE,
     CookieKind.DEVICE: DEVICE_LIFE,
 }
-"""Seconds."""
+"""Seconds; a session has a life of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +57,22 @@ class Cookies:
         """Return the value of a cookie that a request has; empty without it."""
         return request.cookies.get(self.name_of(kind), "")
 
-    def set_on(self, response: Response, kind: CookieKind, value: str) -> None:
-        """Set a cookie; an empty value deletes it."""
+    def set_on(self, response: Response, kind: CookieKind, value: str, life: float = 0.0) -> None:
+        """Set a cookie; an empty value deletes it. `life`: its seconds, if it is that of a session."""
         response.set_cookie(
             self.name_of(kind),
             value,
-            max_age=_LIVES[kind] if value else 0,
+            max_age=int(life or _LIVES[kind]) if value else 0,
             path=self.root_path or "/",
             secure=self.is_secure,
             httponly=True,
             samesite="lax",
         )
 
-    def set_later(self, request: Request, kind: CookieKind, value: str) -> None:
+    def set_later(self, request: Request, kind: CookieKind, value: str, life: float) -> None:
         """Set a cookie on the response to a request, whoever makes it."""
         carrier = Response()
-        self.set_on(carrier, kind, value)
+        self.set_on(carrier, kind, value, life)
         request.state.cookies = carrier.headers.getlist("set-cookie")
 
 

@@ -161,7 +161,8 @@ def enter_session(request: Request, state: ApiState, identifier: str, next_: str
         state.accounts.sessions.end_session(former)
         request.state.cookies = ()  # its new identifier, if it just got one
     answer = _redirect(local_path(request, next_))
-    state.cookies.set_on(answer, CookieKind.SESSION, identifier)
+    life = state.project.sign_in.sessions.expiry
+    state.cookies.set_on(answer, CookieKind.SESSION, identifier, life)
     state.cookies.set_on(answer, CookieKind.FORM, "")
     return answer
 
