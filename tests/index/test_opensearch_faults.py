@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.bulk_proxy import BulkProxy, Fault, bulk_proxy, cut_answer, keep_late, refuse, refuse_a_part
 from support.opensearch import OwnNodes, own_index, send
-from support.project import LOOPBACK, Ended, Workspace
+from support.project import LOOPBACK, PATIENCE, Ended, PatientWorkspace, Workspace
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
@@ -28,8 +28,6 @@ from ultracrawl.sources.dialects import read_definitions
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
 
 PAGES = 40
-PATIENCE = 300.0
-"""Seconds that a command may take."""
 
 
 @pytest.fixture
@@ -48,16 +46,6 @@ ALL = sorted(["/", *(f"/{number}" for number in range(PAGES))])
 def options() -> Iterator[dict[str, Json]]:
     with own_index() as given:
         yield given
-
-
-class PatientWorkspace(Workspace):
-    """A workspace whose commands may take as long as a server needs on a busy machine."""
-
-    def command(
-        self, *words: str, timeout: float = 0, stdin: str = "", hosted: bool | None = None, **env: str
-    ) -> Ended:
-        """See `Workspace.command`."""
-        return super().command(*words, timeout=max(timeout, PATIENCE), stdin=stdin, hosted=hosted, **env)
 
 
 def workspace_of(folder: Path, site_url: str, options: dict[str, Json]) -> Workspace:

@@ -9,20 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.bulk_proxy import BulkProxy, bulk_proxy
-from support.opensearch import own_index
+from support.bulk_proxy import BulkProxy, bulk_proxy, keep_late
+from support.opensearch import OwnNodes, own_index, send
 from support.postgresql import postgresql_server
-from support.project import LOOPBACK, Workspace, kill_group
+from support.project import LOOPBACK, PATIENCE, Ended, PatientWorkspace, kill_group
 from support.site import Site
 from support.until import until
 
 from ultracrawl.index.engine import Json
 
-pytestmark = [pytest.mark.servers, pytest.mark.processes, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.servers, pytest.mark.processes, pytest.mark.timeout(1200)]
 
 LEASE = {"ULTRACRAWL_LEASE_SECONDS": "4"}
 PAGES = 10
-PATIENCE = 300.0
 ALL = sorted(["/", *(f"/{number}" for number in range(PAGES))])
 
 
@@ -47,7 +46,7 @@ def options() -> Iterator[dict[str, Json]]:
         yield given
 
 
-class Machine(Workspace):
+class Machine(PatientWorkspace):
     """A machine with a folder of its own; the state and the index are common to all."""
 
     def __init__(self, folder: Path, site: str, database: str, options: dict[str, Json]) -> None:
@@ -78,7 +77,7 @@ class Machine(Workspace):
 
     def take_over(self, *words: str) -> None:
         """Crawl the source when the lease of the crawl that stands still is over."""
-        until(lambda: not self.crawl(*words, code=None, hosted=False, timeout=PATIENCE, **LEASE).code)
+        until(lambda: not self.crawl(*words, code=None, hosted=False, **LEASE).code, patience=PATIENCE)
 
 
 @pytest.fixture
@@ -104,9 +103,9 @@ def test_a_crawl_that_lost_its_source_sends_nothing_and_its_changes_wait(
     last = site.hold("/9")
     stopped = one.begin()
     try:
-        until(site.page_paths, stopped)
+        until(site.page_paths, stopped, PATIENCE)
         proxy.before = hold  # the index process asks for the index before it writes
-        until(reached.is_set, stopped)
+        until(reached.is_set, stopped, PATIENCE)
         stopped.send_signal(signal.SIGSTOP)
         last.set()
         other.take_over()
@@ -123,3 +122,84 @@ def test_a_crawl_that_lost_its_source_sends_nothing_and_its_changes_wait(
     assert one.crawl(hosted=False, **LEASE).run["problems"] == []
     assert proxy.bulks
     assert (one.waiting, other.indexed()) == ([], ALL)
+
+
+def test_a_bulk_that_arrives_behind_the_other_crawl_changes_nothing(
+    machines: tuple[Machine, Machine, BulkProxy], site: Site, url: str, options: dict[str, Json]
+) -> None:
+    one, other, proxy = machines
+    stopped = overtake(one, other, proxy, site, url)
+    try:
+        assert set(proxy.deliver_late()) == {409}
+        assert send("POST", f"{options['url']}/{options['name']}/_refresh")
+        assert other.indexed() == LEFT
+        assert other.search("egret") == ["/1"]
+        stopped.send_signal(signal.SIGCONT)
+        stopped.communicate(timeout=PATIENCE)
+    finally:
+        kill_group(stopped)
+    assert other.indexed() == LEFT
+    proxy.faults.clear()
+    one.crawl(hosted=False, **LEASE)  # with what still waits there
+    assert (one.waiting, other.indexed(), other.search("egret")) == ([], LEFT, ["/1"])
+
+
+def test_a_bulk_that_arrives_behind_a_restart_of_the_servers_is_undone_when_the_run_ends(
+    url: str, database: str, site: Site, tmp_path: Path
+) -> None:
+    with OwnNodes(tmp_path / "nodes") as nodes, bulk_proxy(nodes.urls[0]) as (address, proxy):
+        options: dict[str, Json] = {"url": nodes.urls[0], "name": "restarted", "shards": 1, "replicas": 0}
+        one = Machine(tmp_path / "one", url, database, {**options, "url": address})
+        other = Machine(tmp_path / "other", url, database, options)
+        stopped = overtake(one, other, proxy, site, url)
+        kill_group(stopped)
+        assert send("POST", f"{nodes.urls[0]}/restarted/_flush")  # else its log has the deletion
+        nodes.send_signal(signal.SIGKILL)
+        nodes.start()
+        site.reset()
+        last = site.hold("/9")
+        running = other.begin("--force")
+        try:
+            until(site.page_paths, running, PATIENCE)
+            assert set(proxy.deliver_late()) == {409, 201}
+            last.set()
+            out, err = running.communicate(timeout=PATIENCE)
+        finally:
+            kill_group(running)
+        assert Ended(running.returncode, out, err).run["problems"] == []
+        assert other.indexed() == LEFT
+        assert other.search("egret") == ["/1"]
+
+
+LEFT = [one for one in ALL if one != "/2"]
+
+
+def overtake(one: Machine, other: Machine, proxy: BulkProxy, site: Site, url: str) -> subprocess.Popen[str]:
+    """Stop a crawl whose bulk request is on its way; the other machine then changes a document and deletes one.
+
+    Returns the stopped crawl.
+    """
+
+    def keep_removed(proxy: BulkProxy, body: bytes) -> tuple[int, bytes] | None:
+        return keep_late(proxy, body) if f'"{url}/2"'.encode() in body else proxy.pass_on(body)
+
+    assert other.crawl(hosted=False, **LEASE).run["problems"] == []
+    assert other.indexed() == ALL
+    for number in range(PAGES):
+        site.page(f"/{number}", title=f"Page {number}", text=f"crane number {number}")
+    last = site.hold("/9")
+    proxy.faults = [keep_removed] * 1000
+    stopped = one.begin("--force")
+    try:
+        until(lambda: proxy.late, stopped, PATIENCE)
+        stopped.send_signal(signal.SIGSTOP)
+    except BaseException:
+        kill_group(stopped)
+        raise
+    last.set()
+    site.page("/1", title="Changed", text="egret")
+    site.remove("/2")
+    other.take_over("--force")
+    assert other.crawl("--force", hosted=False, **LEASE).run["problems"] == []
+    assert other.indexed() == LEFT
+    return stopped

@@ -29,6 +29,8 @@ DAY = 86_400.0
 """Seconds after which robots.txt is asked for again unless a source says otherwise."""
 LOOPBACK = {"networks": ["127.0.0.0/8"]}
 """The boundary section that lets a source reach the sites of the tests."""
+PATIENCE = 300.0
+"""Seconds that a command of a `PatientWorkspace` may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,16 @@ class Workspace:
         """Return the paths found by `ultracrawl search`."""
         hits = self.command("search", "--json", "--limit", "1000", *words).json["hits"]
         return ["/" + hit["url"].split("/", 3)[3] for hit in hits]
+
+
+class PatientWorkspace(Workspace):
+    """A workspace whose commands may take as long as a server needs on a busy machine."""
+
+    def command(
+        self, *words: str, timeout: float = 0, stdin: str = "", hosted: bool | None = None, **env: str
+    ) -> Ended:
+        """See `Workspace.command`."""
+        return super().command(*words, timeout=max(timeout, PATIENCE), stdin=stdin, hosted=hosted, **env)
 
 
 def counts_early(env: Mapping[str, str]) -> bool:
