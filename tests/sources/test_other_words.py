@@ -63,3 +63,14 @@ def test_a_type_of_destination_and_an_engine_of_an_index_are_distinguished(
 ) -> None:
     (mistake,) = read(tmp_path, "", f"{top}\n")
     assert instead in mistake
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("index: far", "destination: far"), ("destination: near", "index: near")]
+)
+def test_an_index_and_a_destination_of_a_source_are_distinguished(
+    written: str, meant: str, tmp_path: Path
+) -> None:
+    top = "indexes: {near: {path: near}}\ndestinations: {far: {type: jsonl, path: far}}\n"
+    (mistake,) = read(tmp_path, f"    feeding: {{destinations: {{one: {{{written}}}}}}}\n", top)
+    assert f"`{meant}`" in mistake

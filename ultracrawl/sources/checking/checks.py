@@ -188,6 +188,7 @@ def check_destinations(
 ) -> Iterator[PathFinding]:
     """Yield the indexes and destinations in `feeding` that do not exist."""
     known = {"index": {PROJECT_INDEX, *indexes}, "destination": {*destinations}}
+    others = {"index": "destination", "destination": "index"}
     for label, destination in source.feeding.destinations.items():
         option = "destination" if destination.destination else "index"
         if destination.target not in known[option]:
@@ -195,6 +196,8 @@ def check_destinations(
             instead = suggestion(
                 destination.target, known[option], f"name it under `{section}:` of the project"
             )
+            if destination.target in known[others[option]]:
+                instead = f"write `{others[option]}: {destination.target}`"
             problem = f"there is no {option} `{destination.target}`"
             yield PathFinding(("feeding", "destinations", label, option), problem, instead)
 
