@@ -129,7 +129,7 @@ class CrawlProgress:
     start: float = 0.0
     """Seconds that it took to open its files."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Counters: fetched, indexed, deleted, queued, done, failed."""
+    """Counters: fetched, indexed, deleted, queued, done, failed, errors (those failed, and of servers and networks)."""
 
 
 Show = Callable[[int, Mapping[str, CrawlProgress]], None]
@@ -199,7 +199,7 @@ class SourceState:
     run: str = ""
     """The number of the current run."""
     live: Mapping[str, int] = field(default_factory=dict)
-    """Counters of the current run: fetched, indexed, queued, deleted, failed."""
+    """Counters of the current run; see `CrawlProgress`."""
     begun: float = 0.0
     """When the current run started."""
     next_run: float | None = None

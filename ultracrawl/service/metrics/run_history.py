@@ -13,7 +13,8 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.model.dates import iso
 from ultracrawl.stores import RunMark
 
-_ERRORS = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
+ERRORS = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
+"""Outcomes of URLs that were not fetched for an error."""
 
 
 class RunEnd(StrEnum):
@@ -79,7 +80,7 @@ def _numbers(mark: RunMark) -> RunNumbers:
     outcomes = {
         outcome: report.get("outcomes", {}).get(outcome, 0)
         + report.get("outcomes_before", {}).get(outcome, 0)
-        for outcome in (UrlOutcome.NEW, UrlOutcome.MODIFIED, *_ERRORS)
+        for outcome in (UrlOutcome.NEW, UrlOutcome.MODIFIED, *ERRORS)
     }
     problems = report.get("problems") or []
     end = RunEnd.FAILED if problems else RunEnd.STOPPED if report.get("interrupted") else RunEnd.DONE
@@ -92,7 +93,7 @@ def _numbers(mark: RunMark) -> RunNumbers:
         new=outcomes[UrlOutcome.NEW],
         modified=max(outcomes[UrlOutcome.MODIFIED] - report.get("indexed_again", 0), 0),
         deleted=report.get("deleted", 0),
-        errors=sum(outcomes[one] for one in _ERRORS),
+        errors=sum(outcomes[one] for one in ERRORS),
         bytes=report.get("bytes", 0),
         documents=report.get("documents"),
         answer_seconds=report.get("answer_seconds"),

@@ -20,6 +20,7 @@ from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.run import RunningCrawl
 from ultracrawl.service.completion import complete_failed_start
+from ultracrawl.service.metrics.run_history import ERRORS
 from ultracrawl.service.orders import CrawlProgress
 from ultracrawl.service.run import run_source
 from ultracrawl.service.supervisor.messages import ChildOrder
@@ -108,6 +109,7 @@ def progress_of(crawl: RunningCrawl, start: float) -> CrawlProgress:
         "queued": report.queued,
         "done": report.outcomes.total(),
         "failed": report.outcomes[UrlOutcome.FAILED],
+        "errors": sum(report.outcomes[one] for one in ERRORS),
     }
     site = next((visit.entry.site for visit in crawl.context.visits.values()), "")
     return CrawlProgress(report.run_id, crawl.paused, site, crawl.quiet_seconds, start, counts)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import csv
+import time
+from dataclasses import replace
 from io import StringIO
 from urllib.parse import quote
 
 import pytest
+from lxml.html import HtmlElement, fragment_fromstring
 from service.pages.admin.conftest import Administration, texts
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.editing.versions import versions_folder
-from ultracrawl.service.pages.admin.sources import url_routes
+from ultracrawl.service.orders import SourcePhase, SourceState
+from ultracrawl.service.pages.admin.sources import source_routes, url_routes
+from ultracrawl.service.pages.admin.sources.overview import speed
 
 READER_PATHS = (
     "/admin/sources/site",
@@ -121,6 +126,53 @@ def test_a_saved_definition_is_marked_between_the_runs(administration: Administr
     page = administration.get("/admin/sources/site", Role.READER)
     assert page.cssselect("tr.saved")
     assert "administrator" not in page.text_content(), "who it was, only administrators see"
+
+
+def test_an_open_page_follows_the_crawl(
+    administration: Administration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, path = administration.supervisor.known, "/admin/sources/site"
+    counts = {"fetched": 1200, "queued": 758, "errors": 4, "failed": 1}
+    known["site"] = SourceState("site", SourcePhase.RUNNING, "2", counts, begun=time.time() - 100)
+    now = administration.get(path, Role.READER).cssselect("#now")[0]
+    figures = dict(zip(texts(now, "dt"), texts(now, "dd"), strict=True))
+    assert (figures["Pages read"], figures["Wait"], figures["Errors"]) == ("1,200", "758", "4")
+    assert 11 < float(figures["Pages a second"]) <= 12
+    monkeypatch.setattr(source_routes, "source_status", lambda *_: pytest.fail("a state was read"))
+
+    def asked(address: str) -> HtmlElement:
+        answer = administration.browser().ask("GET", address, headers={"HX-Request": "true"})
+        assert len(answer.content) < 2000
+        return fragment_fromstring(answer.text)
+
+    known["site"] = replace(known["site"], live={**counts, "fetched": 1300})
+    part = asked(now.get("hx-get"))
+    assert "1,300" in texts(part, "dd")
+    assert part.get("hx-trigger") == "every 2s"
+    known["site"] = replace(known["site"], phase=SourcePhase.PAUSED)
+    part = asked(now.get("hx-get"))
+    assert not part.cssselect("dd, .notice"), "its run has not ended"
+    assert part.get("hx-get") == now.get("hx-get")
+    known["site"] = SourceState("site")
+    part = asked(now.get("hx-get"))
+    assert part.get("hx-trigger") == "every 10s", "it notices the next crawl"
+    assert part.cssselect(".notice a")[0].get("href") == path
+    assert not asked(path).cssselect("*")[1:], "the page has shown no crawl"
+
+
+@pytest.mark.parametrize(
+    ("phase", "begun", "is_known"),
+    [
+        (SourcePhase.RUNNING, 50.0, True),
+        (SourcePhase.RUNNING, 0.0, False),
+        (SourcePhase.RUNNING, 99.9, False),
+        (SourcePhase.BACKING_OFF, 50.0, False),
+        (SourcePhase.IDLE, 50.0, False),
+    ],
+)
+def test_speed_is_known_while_pages_are_read(phase: SourcePhase, begun: float, is_known: bool) -> None:
+    live = SourceState("site", phase, live={"fetched": 100}, begun=begun)
+    assert speed(live, 100.0) == (2.0 if is_known else None)
 
 
 def test_a_damaged_history_hides_no_page(administration: Administration) -> None:

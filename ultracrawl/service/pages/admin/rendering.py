@@ -19,6 +19,7 @@ OVERVIEW_TEMPLATES = (
     "menu.html",
     "account.html",
     "admin/layout.html",
+    "admin/live_scripts.html",
     "admin/overview.html",
     "admin/parts.html",
     "admin/need.html",

@@ -115,7 +115,7 @@ class SourceRow:
     @property
     def is_crawling(self) -> bool:
         """Whether it is being crawled now."""
-        return self.live is not None and self.live.phase in _RUNNING
+        return is_crawled(self.live)
 
     def as_json(self) -> dict[str, Any]:
         """Return the row as a JSON object."""
@@ -168,6 +168,18 @@ class Overview:
         """Return the rows of a filter; all for a name that no filter has."""
         wanted = FILTERS.get(name)
         return self.rows if wanted is None else [row for row in self.rows if row.condition in wanted]
+
+
+def is_crawled(live: SourceState | None) -> bool:
+    """Return whether a source is being crawled, by its state in the service."""
+    return live is not None and live.phase in _RUNNING
+
+
+def speed(live: SourceState | None, now: float) -> float | None:
+    """Return the pages a second since a crawl began; None while it does not read, or has just begun."""
+    if live is None or live.phase is not SourcePhase.RUNNING or not live.begun or now - live.begun < 1:
+        return None
+    return live.live.get("fetched", 0) / (now - live.begun)
 
 
 def crawled_now(state: ApiState) -> list[SourceState]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as RoutePath
@@ -20,8 +21,9 @@ from ultracrawl.service.metrics.run_difference import compare_runs
 from ultracrawl.service.metrics.run_history import RunNumbers, run_numbers
 from ultracrawl.service.metrics.run_plots import PLOT_RUNS, place_of, plots
 from ultracrawl.service.pages.admin.rendering import render_admin
-from ultracrawl.service.pages.admin.sources.overview import source_row
+from ultracrawl.service.pages.admin.sources.overview import is_crawled, source_row, speed
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
+from ultracrawl.service.pages.rendering import FRAGMENT_HEADER
 from ultracrawl.service.source_status import source_status
 from ultracrawl.sources import Project
 from ultracrawl.stores.project_stores import state_to_read
@@ -42,10 +44,27 @@ class SavedVersion(NamedTuple):
 
 
 @router.get("/{name}")
-def source_page(request: Request, state: State, _requester: Reader, name: str) -> Response:
-    """Return the page of a source: its condition, orders, and latest runs."""
+def source_page(
+    request: Request,
+    state: State,
+    _requester: Reader,
+    name: str,
+    run: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None,
+) -> Response:
+    """Return the page of a source: its condition, orders, and latest runs; to its script only how far its crawl is.
+
+    That needs no state of the source. With `run`, which the page has shown, it says when that one has ended.
+    """
     source, project = state.known_source(name), state.project
     live = next((one for one in state.supervisor.sources() if one.name == name), None)
+    now: dict[str, Any] = {
+        "live": live,
+        "is_crawling": is_crawled(live),
+        "rate": speed(live, time.time()),
+        "seen_run": run if FRAGMENT_HEADER in request.headers else None,
+    }
+    if FRAGMENT_HEADER in request.headers:
+        return render_admin(request, "admin/source_now.html", section="overview", **now)
     runs = _runs(state, name)
     mistaken = project.invalid_sources.get(name)
     holdings = state.holdings.holdings_of(project, name)
@@ -61,6 +80,7 @@ def source_page(request: Request, state: State, _requester: Reader, name: str) -
         plots=plots(runs[::-1]),
         saved=_saved_versions(project, name, runs[::-1]),
         plot_runs=PLOT_RUNS,
+        **now,
     )
 
 
