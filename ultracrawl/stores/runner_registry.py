@@ -45,14 +45,15 @@ class RunnerRegistration:
     def __init__(self, notes: Notes, node: str = "") -> None:
         """Register this process in the notes of the service. Raises `StateError`."""
         self._notes, self._node = notes, node
-        self._number = secrets.token_hex(4)
+        self.number = secrets.token_hex(4)
+        """Tells it apart from all others."""
         self._published: dict[str, Any] = {
             "pid": os.getpid(),
             "machine": machine_name(),
-            "number": self._number,
+            "number": self.number,
             "node": node,
         }
-        name = f"{os.getpid()}-{self._number}{_RUNNER}"
+        name = f"{os.getpid()}-{self.number}{_RUNNER}"
         self._presence = notes.appear(name, json.dumps(self._published).encode())
 
     def claim(self, schedules: Collection[str], sources: Collection[str]) -> RunnerStatus | None:
@@ -60,7 +61,7 @@ class RunnerRegistration:
         with self._notes.locked():
             for other in active_runners(self._notes):
                 of_nodes = bool(self._node and other.node)
-                if not (other.number == self._number or of_nodes) and not (
+                if not (other.number == self.number or of_nodes) and not (
                     other.schedules.isdisjoint(schedules) and other.sources.isdisjoint(sources)
                 ):
                     return other

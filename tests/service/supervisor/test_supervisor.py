@@ -243,6 +243,24 @@ def test_what_people_ordered_is_resumed_by_the_next_service(tmp_path: Path) -> N
     asyncio.run(play())
 
 
+def test_what_was_ordered_from_a_service_that_lives_is_not_resumed_by_another_one(tmp_path: Path) -> None:
+    async def play() -> None:
+        first, second = Service(tmp_path, 1), Service(tmp_path, 1)
+        async with first.running() as supervisor:
+            await supervisor.start_source("quiet", force=True)
+            other = tmp_path / "other.yaml"  # with the same state, and nothing that both run by time
+            definition = {**DEFINITION, "sources": {"quiet": source()}, "schedules": {}}
+            other.write_text(yaml.safe_dump(definition))
+            second.definitions = Definitions(str(other))
+            async with second.running():
+                assert second.launcher.names == []
+            assert OrderedCrawls(service_notes(supervisor.project)).forced == {"quiet": True}
+        async with second.running():
+            assert second.launcher.names == ["quiet"], "it has ended"
+
+    asyncio.run(play())
+
+
 def test_an_order_for_a_source_that_is_no_longer_defined_is_forgotten(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

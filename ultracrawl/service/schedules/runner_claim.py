@@ -35,6 +35,11 @@ class RunnerClaim:
         self.share: Share | None = None
         """On a node: the plans that it runs now; None: all."""
 
+    @property
+    def number(self) -> str:
+        """What tells the registration apart from all others; empty without one."""
+        return self._registration.number if self._registration is not None else ""
+
     def claim(self, schedules: Collection[str], sources: Collection[str]) -> str:
         """Claim schedules and sources; returns a message if another process has claimed some of them, else "".
 

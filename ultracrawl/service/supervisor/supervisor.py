@@ -38,6 +38,7 @@ from ultracrawl.stores.control_channel import Command
 from ultracrawl.stores.ordered_crawls import OrderedCrawls
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleCommand, ScheduleOrder, ScheduleStore
 from ultracrawl.stores.project_stores import service_notes
+from ultracrawl.stores.runner_registry import active_runners
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class _Start(Protocol):
 
 
 async def _resume_ordered(ordered: OrderedCrawls, start: _Start) -> None:
-    """Start the ordered crawls that an earlier service has not ended."""
+    """Start the ordered crawls that an earlier service has not ended; one that lives goes on with its own."""
     for source, force in ordered.forced.items():
         try:
             await start(source, force=force)
@@ -86,7 +87,9 @@ class Supervisor:
         self._states = SourceStates()
         self._by_hand: dict[str, PooledCrawl] = {}
         """The last crawl of each source that a person or a folder change has ordered."""
-        self._ordered = OrderedCrawls(service_notes(self.project))
+        notes = service_notes(self.project)
+        living = [runner.number for runner in active_runners(notes)]
+        self._ordered = OrderedCrawls(notes, self._runner_claim.number, living)
         self._draining = False
         options = CrawlOptions(jobs, launcher=launcher, clock=clock)
         self._crawls = PlannedCrawls(lambda: self.project, self._plans(), store, self._runner_claim, options)
