@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,10 @@ import pytest
 from support.project import LOOPBACK, Ended, Workspace, kill_group
 from support.site import Site
 from support.until import until
+
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.stores.file_notes import notes_beside
+from ultracrawl.stores.site_orders import SiteAction, SiteOrder, leave_site_order
 
 BROKEN = "sources: {site: [\n"
 
@@ -43,6 +48,13 @@ def test_documents_are_approved_by_the_next_run(crawled: Workspace) -> None:
     assert crawled.search("needle") == [], "nothing can be indexed without a definition"
     crawled.crawl()
     assert sorted(crawled.search("needle")) == ["/", "/a", "/b"]
+
+
+def test_an_approval_of_all_that_was_shown_is_of_no_others(crawled: Workspace, url: str) -> None:
+    notes = notes_beside(crawled.directory / "var" / "state" / "site.sqlite")
+    leave_site_order(notes, SiteOrder(SiteAction.APPROVE, "", keys=(url_key(f"{url}/a"),)), time.time())
+    crawled.crawl()
+    assert crawled.search("needle") == ["/a"]
 
 
 def test_some_are_approved_and_others_removed_in_the_order_of_the_orders(
