@@ -6,11 +6,13 @@ import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import yaml
 from stores.conftest import a_schema
 
+from ultracrawl.errors import StateError
 from ultracrawl.service.nodes.node import open_node
 from ultracrawl.service.schedules import plans
 from ultracrawl.sources import require
@@ -33,8 +35,8 @@ def test_a_source_whose_state_could_not_be_read_once_is_not_taken_for_ever(
         with closing(open_state(project, "birds")) as store:
             run, _ = store.begin_run(time.time(), "")
             store.end_run(replace(run, finished=time.time()))
-        with open_node(lambda: project, "a") as node:
+        with open_node(lambda: project, dict, "a") as node:
             with monkeypatch.context() as patched:
-                patched.setattr(plans, "_latest_run", lambda project, source: None)
+                patched.setattr(plans, "state_to_read", Mock(side_effect=StateError("away")))
                 assert node._look([], 1).taken.keys() == {own_key("birds")}
             assert not node._look([own_key("birds")], 1).taken
