@@ -49,6 +49,23 @@ def test_an_index_has_shards_replicas_and_a_mapping(opened: Open, options: Optio
     assert (facts.current, facts.mapping, facts.shards) == (True, MAPPING_VERSION, 2)
 
 
+def test_a_full_disk_is_no_damage(opened: Open, options: Options, tmp_path: Path) -> None:
+    opened().apply(LIBRARY)
+    (name,) = behind(options)
+    workspace = Workspace(tmp_path)
+    served: dict[str, Json] = {"far": {"engine": "opensearch", **options}, "near": {"path": "near"}}
+    workspace.write({"indexes": served, "sources": {"s": {"start_urls": ["http://lake.example/"]}}})
+    block: Json = {"index.blocks.read_only_allow_delete": True}
+    assert send("PUT", f"{options['url']}/{name}/_settings", block) is not None
+    ended = workspace.command("index", "check", "--index", "far")
+    assert (ended.code, len(ended.err.splitlines())) == (1, 1)
+    assert "read_only_allow_delete" in ended.out
+    assert "servers" in ended.err
+    assert "index rebuild --index far" in ended.err
+    assert workspace.command("index", "rebuild", "--index", "far").code == 1
+    assert behind(options) == [name]
+
+
 def test_the_command_says_what_is_old_and_what_to_do(opened: Open, options: Options, tmp_path: Path) -> None:
     opened().apply(LIBRARY)
     workspace = Workspace(tmp_path)

@@ -113,7 +113,13 @@ def check(name: str, project: Project, as_json: bool) -> None:
         for line in problems or ["Sound."]:
             click.echo(line)
     if problems:
-        raise IndexStoreError("the index is damaged; `ultracrawl index rebuild` repairs it")
+        remedy = f"{_verb('rebuild', name)} repairs"
+        if name in indexes_on_servers(project):
+            raise IndexStoreError(
+                f"the index is not sound; {remedy} documents, and what an interrupted rebuild left; a full disk and "
+                "lost shards are for who runs the servers"
+            )
+        raise IndexStoreError(f"the index is damaged; {remedy} it")
 
 
 @command.command("optimise", short_help="Merge all segments into one, and free space.")
