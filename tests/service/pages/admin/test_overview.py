@@ -17,6 +17,7 @@ from service.pages.admin.conftest import Administration, texts
 from support.in_process import InProcessWorkspace
 
 from ultracrawl.service.access.requester import Role
+from ultracrawl.service.metrics.indexes import IndexFactsReader
 from ultracrawl.service.orders import SourcePhase, SourceState
 from ultracrawl.service.pages import rendering
 from ultracrawl.service.pages.admin.downloads import csv_lines, csv_text
@@ -83,6 +84,24 @@ def test_a_damaged_state_fails_its_source_only(administration: Administration) -
     page = administration.get("/admin")
     assert page.cssselect("tbody .condition.failed")
     assert administration.status("/admin/sources/site") == 200
+
+
+def test_an_index_without_a_server_is_named_in_the_language_of_the_page(
+    administration: Administration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = "no server <b> answers"
+    monkeypatch.setattr(IndexFactsReader, "problems", lambda *_: {"birds": problem})
+    sentences = set[str]()
+    for language in ("en", "de"):
+        (notice,) = administration.get(f"/admin?language={language}", Role.EDITOR).cssselect(".notice")
+        assert notice.get("role") == "alert"
+        (english,) = notice.cssselect("[lang=en]")
+        assert english.text_content() == problem
+        assert notice.cssselect("b")[0].text == "birds"
+        english.drop_tree()
+        sentences.add(notice.text_content())
+    assert len(sentences) == 2
+    assert not administration.get("/admin", Role.READER).cssselect(".notice"), "readers cannot do anything"
 
 
 def test_a_mistake_is_shown_with_its_line(administration: Administration) -> None:
