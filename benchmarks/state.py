@@ -3,9 +3,10 @@
     python benchmarks/state.py [--sizes 1000,10000,100000,1000000,10000000] [--postgresql URL]
 
 For each size a process of its own fills a state store (the first thousand URLs one by one, the others in bulk with
-copied rows), opens it as a crawl does (a new run queues all URLs), and then processes pages: take the next entry, admit
-20 known and 2 new links, finish the visit, flush every 500. Prints one JSON object: resident memory added by the known
-URLs, CPU and wall microseconds per page, bytes on disk per URL. Ten million take some minutes and 2.5 GB of disk.
+copied rows), opens it as a crawl does (a new run queues all URLs), and then processes pages: take the next entry, look
+for other pages with its text, admit 20 known and 2 new links, finish the visit, flush every 500. Prints one JSON
+object: resident memory added by the known URLs, CPU and wall microseconds per page, statements per page between two
+flushes, bytes on disk per URL. Ten million take some minutes and 2.5 GB of disk.
 
 URL is a PostgreSQL of this machine: then the stores in it are measured beside those in SQLite, in a schema that is
 dropped before and after; its URLs are filled one by one. The processor time of all its processes and the bytes of its
@@ -24,8 +25,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 import psycopg
@@ -36,12 +38,15 @@ from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
-from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners
+from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners, LinkPage
 from ultracrawl.scheduler.link_urls import LinkUrls
 from ultracrawl.stores import QueueEntry, SqliteStore, Store
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
+from ultracrawl.stores.postgresql.access.database import Database
 from ultracrawl.stores.postgresql.store import PostgresStore
+from ultracrawl.stores.sqlite.database import SqliteAccess
 
+T = TypeVar("T")
 PAGES = 3000
 ONE_BY_ONE = 1000
 SCHEMA = "state_benchmark"
@@ -116,8 +121,25 @@ def revisit_row(number: int) -> tuple[object, ...]:
     return (number + 1,)
 
 
+class Reads:
+    """Counts the statements that are made alone: what is read by a flush is not."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        for kind, names in ((SqliteAccess, ("read",)), (Database, ("read", "stream"))):
+            for name in names:
+                setattr(kind, name, self._counted(getattr(kind, name)))
+
+    def _counted(self, method: Callable[..., T]) -> Callable[..., T]:
+        def counted(*values: Any, **options: Any) -> T:
+            self.number += 1
+            return method(*values, **options)
+
+        return counted
+
+
 def crawl(place: str, size: int) -> dict[str, Any]:
-    before = rss()
+    before, reads = rss(), Reads()
     state = store_at(place)
     started = time.perf_counter()
     state.begin_run(3.0, "")
@@ -134,6 +156,7 @@ def crawl(place: str, size: int) -> dict[str, Any]:
         CandidateListeners(rejected.append),
     )
     server = Server(place) if is_url(place) else None
+    alone, read_before = 0, reads.number
     pages, started, cpu = 0, time.perf_counter(), time.process_time()
     while pages < min(PAGES, size):
         while frontier.hungry:
@@ -146,16 +169,27 @@ def crawl(place: str, size: int) -> dict[str, Any]:
         work_on(state, admission, frontier, entry, pages, size)
         pages += 1
         if pages % 500 == 0:
-            state.flush()
-    state.flush()
+            alone += reads.number - read_before
+            flush(state, admission, frontier)
+            read_before = reads.number
+    alone += reads.number - read_before
+    flush(state, admission, frontier)
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     spent = server.spent(pages) if server else {}
     return spent | {
         "open_seconds": round(opened, 2),
         "us_per_page": round(seconds / max(pages, 1) * 1e6),
+        "statements_per_page": round(alone / max(pages, 1), 3),
         "cpu_us_per_page": round(cpu / max(pages, 1) * 1e6),
         "mb": rss() - before,
     }
+
+
+def flush(state: Store, admission: CandidateFilter, frontier: Frontier[QueueEntry]) -> None:
+    state.records.look_up_later(admission.late)
+    state.flush()
+    for new in admission.settle(state.records.looked_up()):
+        frontier.add_entry(new)
 
 
 class Server:
@@ -197,9 +231,12 @@ def work_on(
 ) -> None:
     record = state.records.get_record(entry.key)
     assert record is not None
+    text = blake2b(page.to_bytes(8, "big"), digest_size=16).digest()
+    assert not state.records.with_fingerprint(text)
     hrefs = [url_of((page * 7919 + link * 104729) % size) for link in range(KNOWN_LINKS)]
     hrefs += [url_of(size + page * NEW_LINKS + link) for link in range(NEW_LINKS)]
-    found, inside = admission.admit(hrefs, entry.url, entry.depth + 1)
+    urls = admission.resolve(hrefs, entry.url).values()
+    found, inside = admission.admit_resolved(urls, LinkPage(entry.url, entry.depth + 1, may_wait=True))
     for new in found:
         frontier.add_entry(new)
     state.records.finish_url(entry, replace(record, outcome=UrlOutcome.NOT_MODIFIED, links=inside.tobytes()))

@@ -20,6 +20,7 @@ from ultracrawl.scheduler.candidate_filter import (
     OUTSIDE_BOUNDARY,
     CandidateFilter,
     CandidateListeners,
+    LinkPage,
     SeenUrls,
 )
 from ultracrawl.scheduler.link_urls import MALFORMED, TOO_LONG, LinkUrls
@@ -271,3 +272,105 @@ def test_a_url_is_compared_again_after_another_left_the_table(
     assert [one.url for one in admit.admit([second], PAGE, 1)[0]] == [second]
     admit.admit([first], PAGE, 1)
     assert shared == [(first, second)]
+
+
+# ---- links that wait for the next flush
+
+
+def waiting_page(depth: int = 1) -> LinkPage:
+    return LinkPage(PAGE, depth, may_wait=True)
+
+
+def flushed(state: CountingStore, admit: CandidateFilter) -> list[str]:
+    """Flush as a crawl does; returns the URLs that turned out to be new."""
+    state.records.look_up_later(admit.late)
+    state.flush()
+    return [one.url for one in admit.settle(state.records.looked_up())]
+
+
+@pytest.fixture
+def grown(state: CountingStore) -> CountingStore:
+    """A store with a URL of an earlier run at depth 5."""
+    admit_with(state)[0].admit(["/x"], PAGE, 5)
+    state.flush()
+    return state
+
+
+@pytest.mark.parametrize(("depth", "shorter"), [(2, [2]), (5, []), (6, [])])
+def test_a_link_to_a_known_url_costs_no_look_up_of_its_own(
+    grown: CountingStore, depth: int, shorter: list[int]
+) -> None:
+    (admit, rejected), x = admit_with(grown), "http://a.example/x"
+    assert not grown.records.known_urls([7])  # the keys are loaded
+    before = grown.lookups
+    for deeper in (0, 1, 0):
+        found, inside = admit.admit_resolved([x], waiting_page(depth + deeper))
+        assert (found, list(inside)) == ([], [url_key(x)])
+    assert grown.lookups == before
+    assert admit.shorter_routes == []
+    assert flushed(grown, admit) == []
+    assert grown.lookups == before + 1
+    assert admit.shorter_routes == [(url_key(x), one) for one in shorter]
+    admit.admit_resolved([x], waiting_page(depth))
+    assert (grown.lookups, admit.late, rejected) == (before + 1, {}, {})
+
+
+def test_a_new_url_waits_for_nothing(grown: CountingStore) -> None:
+    admit, rejected = admit_with(grown)
+    found, inside = admit.admit_resolved(
+        ["http://a.example/y", "http://b.example/", "http://a.example/x"], waiting_page()
+    )
+    assert [one.url for one in found] == ["http://a.example/y"]
+    assert (len(inside), list(admit.late), sum(rejected.values())) == (2, [url_key("http://a.example/x")], 1)
+
+
+@pytest.mark.parametrize(("url", "found"), [("http://a.example/x", 1), ("http://b.example/x", 0)])
+def test_a_url_that_was_taken_for_known_is_admitted_by_the_rules_after_the_flush(
+    state: CountingStore, url: str, found: int
+) -> None:
+    filter_of(state, Boundary()).admit([url], PAGE, 5)
+    assert state.records.known_urls([url_key(url)])
+    state.drop_urls([url_key(url)])
+    admit, rejected = admit_with(state)
+    assert admit.admit_resolved([url], waiting_page())[0] == []
+    assert len(flushed(state, admit)) == found
+    assert rejected.total() == 1 - found
+    assert (url_key(url) in state.records.known_urls([url_key(url)])) is bool(found)
+    assert admit.admit_resolved([url], waiting_page())[0] == []
+    assert flushed(state, admit) == []
+
+
+def test_a_url_with_the_key_of_a_known_one_is_reported_after_the_flush(
+    state: CountingStore, same_keys: tuple[str, str]
+) -> None:
+    shared: list[tuple[str, str]] = []
+    first, second = same_keys
+    filter_of(state, Boundary()).admit([first], PAGE, 1)
+    state.flush()
+    admit = filter_of(state, Boundary(), shares_key=lambda *urls: shared.append(urls))
+    assert admit.admit_resolved([second], waiting_page())[0] == []
+    assert flushed(state, admit) == []
+    assert shared == [(second, first)]
+
+
+def test_two_links_of_one_key_do_not_wait_for_one_answer(
+    state: CountingStore, same_keys: tuple[str, str]
+) -> None:
+    shared: list[tuple[str, str]] = []
+    first, second = same_keys
+    filter_of(state, Boundary()).admit([first], PAGE, 1)
+    state.flush()
+    admit = filter_of(state, Boundary(), shares_key=lambda *urls: shared.append(urls))
+    for one in (first, second):
+        assert admit.admit_resolved([one], waiting_page())[0] == []
+    assert flushed(state, admit) == []
+    assert shared == [(second, first)]
+
+
+def test_links_of_pages_do_not_wait_without_end(
+    grown: CountingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidate_filter, "MAX_LATE_KEYS", 0)
+    admit, _ = admit_with(grown)
+    admit.admit_resolved(["http://a.example/x"], waiting_page())
+    assert admit.late == {}

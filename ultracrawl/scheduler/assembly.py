@@ -97,6 +97,7 @@ class SchedulerParts(NamedTuple):
     picker: EntryPicker
     flight: VisitsInFlight
     activator: RecrawlActivator
+    ingest: LinkIngest
 
 
 def assemble(
@@ -144,8 +145,9 @@ def assemble(
             RobotsBarrier(context, frontier, pacing, alarm, features.robots, sitemaps).holds_back,
             barrier.holds_back,
         ),
+        ingest.settle_now,
     )
-    return SchedulerParts(picker, flight, activator)
+    return SchedulerParts(picker, flight, activator, ingest)
 
 
 def _holds_given(given: GivenUrls, flight: VisitsInFlight, entry: QueueEntry) -> bool:

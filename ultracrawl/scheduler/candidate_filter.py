@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ultracrawl.model.candidate import Candidate, ExceededLimit
@@ -24,6 +24,8 @@ GENERATION_SIZE = 200_000
 """Keys of one generation, about 25 MB."""
 HASH_BITS = 48
 _HASH_MASK = (1 << HASH_BITS) - 1
+MAX_LATE_KEYS = 50_000
+"""Limit of links that wait for the next flush, about 15 MB; further ones are looked up at once."""
 MAX_CACHED_KEYS = 20_000
 """Limit of URLs whose keys are cached, about 4 MB."""
 
@@ -119,6 +121,8 @@ class LinkPage(NamedTuple):
     """The rule that excludes unknown URLs; empty: that of `CandidateFilter.close`."""
     rules_hold: bool = True
     """Whether the rules about domains, ports, paths and URIs apply."""
+    may_wait: bool = False
+    """Whether known URLs need not be looked up before the next flush; see `CandidateFilter.late`."""
 
 
 class CandidateFilter:
@@ -150,6 +154,8 @@ class CandidateFilter:
         self._level_of = level_of
         self.seen = SeenUrls()
         self._keys = UrlKeys(self.seen)
+        self.late: dict[int, tuple[str, LinkPage]] = {}
+        """Links to URLs that are known in all likelihood, by key: the next flush tells their URL and depth."""
         self.on_known: Callable[[Iterable[int]], None] | None = None
         """Called with the keys of known URLs that were not seen recently."""
         self.shorter_routes: list[tuple[int, int]] = []
@@ -208,12 +214,13 @@ class CandidateFilter:
         self.shorter_routes.append((key, depth))
 
     def _admit_unseen(self, unseen: dict[int, str], page: LinkPage, inside: array[int]) -> list[QueueEntry]:
-        known = self._state.records.known_urls(list(unseen))
+        known, waiting = self._known(unseen, page)
         for key in [key for key, (url, _) in known.items() if url != unseen[key]]:
             self._listeners.shares_key(unseen.pop(key), known.pop(key)[0])
         if self._look_up is not None:
-            self._look_up(host_of(url) for key, url in unseen.items() if key not in known)
-        shown, depth, gates = self._urls.shown, page.depth, self._listeners.gates
+            new = (url for key, url in unseen.items() if key not in known and key not in waiting)
+            self._look_up(map(host_of, new))
+        depth = page.depth
         if known and self.on_known is not None:
             self.on_known(key for key in unseen if key in known)
         entries: list[QueueEntry] = []
@@ -223,12 +230,59 @@ class CandidateFilter:
                 inside.append(key)
                 if known[key][1] > depth:
                     self._note_shorter_route(key, url, depth)
+            elif key in waiting:
+                inside.append(key)
+                self._wait_for(key, url, page)
             elif self._is_inside(key, url, page):
                 inside.append(key)
-                if gates and not all(gate(site_of(url)) for gate in gates):
-                    self._record_only(key, url, depth, shown.get(url, ""))
+                entries += self._admit_new(key, url, depth)
+        return entries
+
+    def _known(
+        self, unseen: dict[int, str], page: LinkPage
+    ) -> tuple[dict[int, tuple[str, int]], Collection[int]]:
+        """Return (url, depth) of the known ones by key, and the keys of those that may wait for the next flush."""
+        records = self._state.records
+        if page.may_wait and len(self.late) < MAX_LATE_KEYS:
+            answer = records.known_in_memory(list(unseen))
+            if answer is not None:
+                # Another URL with a key that waits: only one of them can be looked up later.
+                waits = self.late.get
+                if all(waits(key, (unseen[key],))[0] == unseen[key] for key in answer.likely):
+                    return answer.known, frozenset(answer.likely)
+        return records.known_urls(list(unseen)), ()
+
+    def _wait_for(self, key: int, url: str, page: LinkPage) -> None:
+        before = self.late.get(key)
+        if before is None or page.depth < before[1].depth:
+            self.late[key] = url, page
+
+    def _admit_new(self, key: int, url: str, depth: int) -> list[QueueEntry]:
+        """Add a new URL inside the boundary; returns its entry, unless it is only recorded in this cycle."""
+        shown, gates = self._urls.shown.get(url, ""), self._listeners.gates
+        if gates and not all(gate(site_of(url)) for gate in gates):
+            self._record_only(key, url, depth, shown)
+            return []
+        return [self.add_url(key, url, depth, shown)]
+
+    def settle(self, known: Mapping[int, tuple[str, int]]) -> list[QueueEntry]:
+        """Do what waited for the URLs and depths of `late` links; returns the entries of those that were new after all.
+
+        `known` has (url, depth) by key for those of them that are known.
+        """
+        late, self.late = self.late, {}
+        entries: list[QueueEntry] = []
+        for key, (url, page) in late.items():
+            if key in known:
+                stored, depth = known[key]
+                if stored != url:
+                    self._listeners.shares_key(url, stored)
                     continue
-                entries.append(self.add_url(key, url, depth, shown.get(url, "")))
+                self.seen.add_url(key, url, depth)
+                if depth > page.depth:
+                    self._note_shorter_route(key, url, page.depth)
+            elif self.seen.get(key) is None and self._is_inside(key, url, page):
+                entries += self._admit_new(key, url, page.depth)
         return entries
 
     def _record_only(self, key: int, url: str, depth: int, display_url: str) -> None:
@@ -270,6 +324,7 @@ class CandidateFilter:
         self._keys.clear()
         for key in keys:
             self.seen.drop(key)
+            self.late.pop(key, None)
 
     def mark_known(self, entry: QueueEntry) -> None:
         """Mark a URL as known although it is not in the stored queue, so that links to it do not queue it."""

@@ -105,6 +105,9 @@ class LinkIngest(Feature):
             candidates.on_known = activator.note_linked
         self.forget_urls, self.mark_known = candidates.forget, candidates.mark_known
         self._hops = OffFocusHops(context, repeats.requeue)
+        rules = context.rules
+        # Where known URLs wait in the queue whatever leads to them, and no link changes when they are fetched.
+        self._may_wait = not (activator.on or self._hops.on or rules.listed or rules.depth_limit is not None)
 
     def limits_changed(self) -> None:
         """Admit new URLs or only known ones, as the limits of the run say."""
@@ -165,7 +168,7 @@ class LinkIngest(Feature):
         candidates = self._candidates
         closed = FOCUSED if visit.page.link_hops == NO_LINKS else ""
         resolved = candidates.resolve(hrefs, base)
-        page = LinkPage(visit.url, visit.depth + 1, closed)
+        page = LinkPage(visit.url, visit.depth + 1, closed, may_wait=self._may_wait)
         entries, inside = candidates.admit_resolved(resolved.values(), page)
         visit.note_links(inside.tobytes())
         for on_links in self._context.hooks[Feature.links_resolved]:
@@ -173,6 +176,28 @@ class LinkIngest(Feature):
         self._hops.note(visit.page.link_hops, (entry.key for entry in entries), inside)
         self._place_all(entries)
         return len(entries)
+
+    def before_flush(self) -> None:
+        """Have the flush look up the links of pages to known URLs."""
+        self._context.store.records.look_up_later(self._candidates.late)
+
+    def after_flush(self) -> None:
+        """Do what waited for that."""
+        known = self._context.store.records.looked_up()
+        if self._candidates.late:
+            self._place_all(self._candidates.settle(known))
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether links wait for the next flush, among which a new URL may be."""
+        return bool(self._candidates.late)
+
+    def settle_now(self) -> bool:
+        """Look up what waits for the next flush, because nothing else is left to request; whether anything waited."""
+        late = self._candidates.late
+        if late:
+            self._place_all(self._candidates.settle(self._context.store.records.known_urls(list(late))))
+        return bool(late)
 
     def offer_links(self, urls: Iterable[str], depth: int) -> int:
         """Queue links from outside this source that are new and inside the boundary; returns how many."""

@@ -189,6 +189,7 @@ class EntryPicker:
     """Takes the next due entry from the frontier that none of the `barriers` holds back.
 
     A barrier is called with an entry that was handed out; it returns whether it put the entry back, or ended it.
+    `settle` is called when nothing is left: it returns whether links waited that may have added entries.
     """
 
     def __init__(
@@ -197,11 +198,13 @@ class EntryPicker:
         refill: Refill,
         pacing: Pacing,
         barriers: Sequence[Callable[[QueueEntry], bool]],
+        settle: Callable[[], bool] = lambda: False,
     ) -> None:
         self._frontier = frontier
         self._refill = refill
         self._pacing = pacing
         self._barriers = barriers
+        self._settle = settle
 
     def next_entry(self) -> QueueEntry | None:
         """Return the next due entry, None if there is none now."""
@@ -210,5 +213,7 @@ class EntryPicker:
             self._pacing.prepare_sites()
             # The time is read here because the store calls above may have taken long.
             entry = self._frontier.pop_entry(time.monotonic())
+            if entry is None and not self._frontier.pending and self._settle():
+                continue
             if entry is None or not any(holds_back(entry) for holds_back in self._barriers):
                 return entry

@@ -77,7 +77,7 @@ class UltracrawlScheduler(BaseScheduler):
             return None
         context = self._context
         parts = assemble(context, self._features, self._frontier, self._pacing, self._alarm, self._direct)
-        self._picker, self._flight = parts.picker, parts.flight
+        self._picker, self._flight, self._ingest = parts.picker, parts.flight, parts.ingest
         self._requests = RequestFactory(context, spider, self._pacing.mirrors)
         self._cycle_end = CycleEnd(context, parts.activator, self._alarm.set_timer, self._crawler.signals)
         for fill_queue in context.hooks[Feature.queue_opened]:
@@ -98,7 +98,8 @@ class UltracrawlScheduler(BaseScheduler):
         if self._context.run.failed or self._may_fetch() <= 0:
             return bool(self._direct)
         waiting = self._frontier.pending or self._features.sitemaps.waiting_sites
-        return bool(self._direct or waiting or self._context.run.is_listing)
+        late = self._begun and self._ingest.is_waiting
+        return bool(self._direct or waiting or late or self._context.run.is_listing)
 
     def enqueue_request(self, request: Request) -> bool:
         """Accept a request of a spider or middleware, or one that the downloader has handled already."""

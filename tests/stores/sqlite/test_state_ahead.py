@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, Retained, SqliteStore
 from ultracrawl.stores.sqlite import read_ahead
-from ultracrawl.stores.sqlite.records import READ_AHEAD_RECORDS
+from ultracrawl.stores.sqlite.read_ahead import READ_AHEAD_RECORDS
 
 KEYS = range(1, 9)
 
@@ -186,6 +186,7 @@ def test_what_is_not_in_the_table_costs_no_query_at_any_size(monkeypatch: pytest
     assert look(1) == 2 * 3, "each column is loaded"
     assert look(100) == 0
     monkeypatch.setattr(read_ahead, "MAX_LOADED_AT_ONCE", 20)
+    monkeypatch.setattr(read_ahead, "LOADED_WITH_FIRST", 20)
     monkeypatch.setattr(read_ahead, "VALUES_PER_LOOK_UP", 8)
     store = known_store(80)
     look = Look(store)
@@ -216,10 +217,11 @@ def test_new_values_are_found_however_many_they_are(monkeypatch: pytest.MonkeyPa
 
 def test_a_table_that_is_too_large_is_asked_for_each_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_ahead, "MAX_LOADED_AT_ONCE", 10)
+    monkeypatch.setattr(read_ahead, "LOADED_WITH_FIRST", 10)
     monkeypatch.setattr(read_ahead, "MAX_POSSIBLE_VALUES", 20)
     look = Look(known_store(30))
     look(2)
-    assert look(50) == 2 * 50
+    assert look(50) == 50 + 48, "that a fingerprint is not there is kept until a page has it"
 
 
 def test_a_store_for_reading_keeps_nothing(tmp_path: Any) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.stores.port.queue import QueueEntry
@@ -29,6 +29,15 @@ class StateCounts:
     """Documents of which a new version was held back."""
 
 
+class MemoryAnswer(NamedTuple):
+    """What can be said about some URLs without asking the store; all others of them are not known."""
+
+    known: dict[int, tuple[str, int]]
+    """(url, depth) by key."""
+    likely: list[int]
+    """Keys that are known in all likelihood; only the store can tell, and which URL and depth they have."""
+
+
 class RecordPart(Protocol):
     """The part of a `Store` with the document table. A key is `url_key` of a URL."""
 
@@ -36,6 +45,15 @@ class RecordPart(Protocol):
 
     def known_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Return (url, depth) by key for those of the keys that are known."""
+
+    def known_in_memory(self, keys: Sequence[int]) -> MemoryAnswer | None:
+        """Return what can be said about some keys without asking the store, None if nothing can."""
+
+    def look_up_later(self, keys: Iterable[int]) -> None:
+        """Look up URLs in the next flush, together, so that they cost no statement of their own."""
+
+    def looked_up(self) -> dict[int, tuple[str, int]]:
+        """Return, once, (url, depth) by key for those of the keys of `look_up_later` that the last flush found."""
 
     def get_record(self, key: int) -> UrlRecord | None:
         """Return the record of a key, None if its URL is not known."""

@@ -9,9 +9,9 @@ from ultracrawl.rules.duplicates.fingerprint import blocks, distance
 from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
 from ultracrawl.stores.postgresql.record_row import READ, record_of
 
-_SELECT_BY_FINGERPRINT = f"""
-    {READ} AND u.fingerprint = %s AND u.key IN (SELECT c.key FROM content c WHERE {{c}} AND c.fingerprint = %s)
-    ORDER BY u.key"""  # noqa: S608 - constant texts
+_SELECT_BY_FINGERPRINTS = f"""
+    {READ} AND u.fingerprint = ANY(%s)
+    AND u.key IN (SELECT c.key FROM content c WHERE {{c}} AND c.fingerprint = ANY(%s)) ORDER BY u.key"""  # noqa: S608 - constant texts
 _PUT_SIGNATURES = """
     INSERT INTO near (source, part, block, fingerprint, signature)
     SELECT {ids}, * FROM unnest(%s::bigint[], %s::bytea[], %s::bigint[]) ON CONFLICT DO NOTHING"""
@@ -37,14 +37,15 @@ class PostgresContents(PostgresPart):
             self._fingerprints.setdefault(fingerprint, set()).add(key)
 
     def _flushed_with(self, fingerprint: bytes) -> dict[int, UrlRecord]:
-        """Return the flushed records with a fingerprint, cached until the next write."""
+        """Return the flushed records with a fingerprint; read with those of the pages that are likely to be next."""
         kept = self._record_cache.get_by_fingerprint(fingerprint)
         if kept is not None:
             return kept
-        rows = self._read(_SELECT_BY_FINGERPRINT, fingerprint, fingerprint)
+        asked = self._record_cache.asked_with(fingerprint)
+        rows = self._read(_SELECT_BY_FINGERPRINTS, asked, asked)
         found = {row[0]: record_of(row, self._database.name) for row in rows}
-        self._record_cache.put_by_fingerprint(fingerprint, found)
-        return found
+        self._record_cache.put_by_fingerprint(asked, found)
+        return {key: record for key, record in found.items() if record.fingerprint == fingerprint}
 
     def put_signature(self, fingerprint: bytes, signature: int) -> None:
         """Store the signature of a text."""

@@ -203,5 +203,5 @@ class PostgresDocuments(PostgresPart):
     def forget_changes(self) -> None:
         """Clear the changes after a committed flush, and the records that they changed."""
         retained = (self._retained[Retained.APPROVAL], self._retained[Retained.CHANGE])
-        self._record_cache.invalidate((*self._marks, *retained[0], *retained[1]))
+        self._record_cache.note_flushed((*self._marks, *retained[0], *retained[1]))
         super().forget_changes()

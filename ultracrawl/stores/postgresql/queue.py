@@ -199,6 +199,8 @@ class PostgresQueue(PostgresPart):
                 (0, *row) for row in self._read(_SELECT_FOLLOWING_SITES, site, number, number, number)
             ]
             self._read_ahead.fill(following, more=len(following) == number, without=self._site_changes)
+            # In one chain: the records of many small sites are read together.
+            self._remember_order([*rows, *following])
 
     def _remember_order(self, rows: Sequence[Row]) -> None:
         if len(self._following) > MOST_FOLLOWING:

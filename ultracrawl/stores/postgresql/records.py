@@ -14,8 +14,8 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.queue import QueueEntry
-from ultracrawl.stores.port.records import StateCounts
-from ultracrawl.stores.postgresql.access.fencing import run_for
+from ultracrawl.stores.port.records import MemoryAnswer, StateCounts
+from ultracrawl.stores.postgresql.access.fencing import ask_for, fetched, run_for
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS, outcome_of
 from ultracrawl.stores.postgresql.contents import PostgresContents
 from ultracrawl.stores.postgresql.hosts import Hosts
@@ -67,12 +67,15 @@ _COUNT_REST = f"""
 _COUNT_VISITED = """
     SELECT u.outcome, count(*) FROM url u WHERE {u} AND u.last_fetched >= %s
     AND NOT EXISTS (SELECT FROM queue q WHERE {q} AND q.key = u.key) GROUP BY u.outcome"""
+_SELECT_URLS = "SELECT key, url, depth FROM url WHERE {own} AND key = ANY(%s)"
 _SELECT_FORGETTABLE = f"""
     SELECT u.key FROM url u WHERE {{u}} AND u.outcome = {_GONE} AND u.failures >= %s
     AND NOT EXISTS (SELECT FROM removal m WHERE {{m}} AND m.key = u.key)"""  # noqa: S608 - a constant
 _SELECT_LINKS = f"SELECT links FROM url WHERE {{own}} AND outcome <> {_GONE} AND links IS NOT NULL"  # noqa: S608 - a constant
-READ_AHEAD_RECORDS = 256
-"""Records read by one query: that of an entry and those of the following entries; more than finish per flush."""
+_LOADED_AT_ONCE = 20_000
+"""Rows of one column that are fetched together, about 1 MB."""
+VALUES_PER_ROUND_TRIP = 2000
+"""Stored values for each look-up before they are loaded: a million take as long as some hundred round trips."""
 FORGET_AFTER_GONE_RUNS = 3
 """A URL without links to it is deleted after it was gone in this many runs in a row."""
 
@@ -109,6 +112,7 @@ class PostgresRecords(PostgresContents):
                 (self._discovered, self._finished, self._amended),
             ),
             _part_of_key,
+            VALUES_PER_ROUND_TRIP,
         )
         self._possible_fingerprints = PossibleValues[bytes](
             self._highest_number,
@@ -118,9 +122,13 @@ class PostgresRecords(PostgresContents):
                 (self._fingerprints,),
             ),
             _part_of_fingerprint,
+            VALUES_PER_ROUND_TRIP,
         )
+        self._asked: set[int] = set()
+        """Keys that the next flush looks up."""
+        self._answers: dict[int, tuple[str, int]] = {}
         of_urls = (self._discovered, self._unqueued, self._finished, self._amended, self._display_urls)
-        self.changes = (*self.changes, *of_urls)
+        self.changes = (*self.changes, *of_urls, self._asked)
 
     def _highest_number(self) -> int:
         return self._database.numbered
@@ -136,7 +144,8 @@ class PostgresRecords(PostgresContents):
             return None
         many = self._database.numbered >= read_ahead.MAX_LOADED_AT_ONCE
         unflushed = set[T]().union(*waiting)
-        stored: Iterator[T] = (row[0] for row in self._database.stream(self._sql(query)))
+        rows = self._database.stream(self._sql(query), at_once=_LOADED_AT_ONCE)
+        stored: Iterator[T] = (row[0] for row in rows)
         if many:
             return array("I", map(part_of, stored)), unflushed
         return array("I"), unflushed.union(stored)
@@ -145,16 +154,31 @@ class PostgresRecords(PostgresContents):
 
     def known_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Return (url, depth) by key for those of the keys that are known."""
-        known = {
-            key: (self._discovered[key][0].url, self._discovered[key][0].depth)
-            for key in keys
-            if key in self._discovered
-        }
+        known = self._known_unflushed(keys)
         rest = self._possible_keys.possible([key for key in keys if key not in known])
-        if rest:
-            query = "SELECT key, url, depth FROM url WHERE {own} AND key = ANY(%s)"
-            known.update((key, (url, depth)) for key, url, depth in self._read(query, list(rest)))
-        return known
+        return known | self._stored_urls(rest) if rest else known
+
+    def _known_unflushed(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+        found = ((key, self._discovered[key][0]) for key in keys if key in self._discovered)
+        return {key: (entry.url, entry.depth) for key, entry in found}
+
+    def known_in_memory(self, keys: Sequence[int]) -> MemoryAnswer | None:
+        """Return what can be said about some keys without asking the store."""
+        known = self._known_unflushed(keys)
+        likely = self._possible_keys.likely(key for key in keys if key not in known)
+        return None if likely is None else MemoryAnswer(known, likely)
+
+    def look_up_later(self, keys: Iterable[int]) -> None:
+        """Look up URLs in the next flush."""
+        self._asked.update(keys)
+
+    def looked_up(self) -> dict[int, tuple[str, int]]:
+        """Return, once, what the last flush found."""
+        found, self._answers = self._answers, {}
+        return found
+
+    def _stored_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+        return {key: (url, depth) for key, url, depth in self._read(_SELECT_URLS, list(keys))}
 
     def get_record(self, key: int) -> UrlRecord | None:
         """Return the record of a key."""
@@ -187,8 +211,10 @@ class PostgresRecords(PostgresContents):
         """Read a record, and cache those of the entries that are likely to be next."""
         if not self._record_cache.keeps:
             return self._stored_records([key]).get(key)
-        found = self._stored_records(self._queue.keys_from(key, READ_AHEAD_RECORDS))
-        self._record_cache.put_records(self._without_unflushed(found))
+        keys = self._queue.keys_from(key, self._record_cache.ahead)
+        found = self._stored_records(keys)
+        in_order = {one: found[one] for one in keys if one in found}
+        self._record_cache.put_records(self._without_unflushed(in_order))
         return found.get(key)
 
     def _without_unflushed(self, records: dict[int, V]) -> dict[int, V]:
@@ -326,6 +352,15 @@ class PostgresRecords(PostgresContents):
             db.execute(self._sql(statement))
         self.forget_unused_signatures(db)
 
+    def ask_stored(self, db: psycopg.Connection) -> Callable[[], None]:
+        """Send the look-ups of a flush with its other reads; returns a function that keeps the answers."""
+        cursor = ask_for(db, self._sql(_SELECT_URLS), self._asked)
+
+        def keep_answers() -> None:
+            self._answers = {key: (url, depth) for key, url, depth in fetched(cursor)}
+
+        return keep_answers
+
     def count_new(self) -> None:
         """Give numbers to new URLs, before the transaction that writes them and the highest number."""
         self._first_number = self._database.numbered + 1
@@ -389,10 +424,10 @@ class PostgresRecords(PostgresContents):
         self._hosts.remember(self._written_hosts)
         self._written_hosts = {}
         new = {key: self._discovered[key] for key in self._fresh if key in self._discovered}
-        self._record_cache.put_records(self._without_unflushed(new))
+        self._record_cache.put_new(self._without_unflushed(new))
         self._fresh.clear()
+        self._record_cache.note_flushed((*self._finished, *self._amended), self._fingerprints)
         super().forget_changes()
-        self._record_cache.invalidate(())
 
 
 def _unvisited(source: str, entry: QueueEntry, now: float) -> UrlRecord:

@@ -194,8 +194,10 @@ class PostgresStore:
         self._listings.clear()
 
     def _write_changes(self, db: psycopg.Connection) -> None:
+        keep_answers = self.records.ask_stored(db)
         for part in self._parts:
             part.write_changes(db)
+        keep_answers()  # they came with what the parts have read
         if self._listings:
             run_for(db, self._sql(_PUT_LISTINGS), list(self._listings.items()))
             oldest = max(self._listings) - MAX_LISTINGS

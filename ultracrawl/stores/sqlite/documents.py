@@ -153,7 +153,7 @@ class SqliteDocuments(SqlitePart):
     def write_changes(self) -> None:
         """Write the unflushed changes, after the records."""
         run = self._db.executemany
-        self._access.record_cache.invalidate(
+        self._access.record_cache.note_flushed(
             (*self._marks, *self._retained[Retained.APPROVAL], *self._retained[Retained.CHANGE])
         )
         run(_UPDATE_INDEXED, [(indexed, key) for key, indexed in self._marks.items()])

@@ -207,6 +207,8 @@ class SqliteQueue(SqlitePart):
         if number:
             following = self._read(_SELECT_FOLLOWING_SITES, site, number)
             self._read_ahead.fill(following, more=len(following) == number, without=self._site_changes)
+            # In one chain: the records of many small sites are read together.
+            self.row_ids.remember([(row[1], row[0]) for row in (*rows, *following)])
 
     def is_waiting(self, key: int) -> bool:
         """Whether a known URL is in the queue; scans the whole queue."""

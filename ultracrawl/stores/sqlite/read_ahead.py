@@ -6,7 +6,7 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from ultracrawl.model import UrlRecord
@@ -21,8 +21,16 @@ PAUSE_SITES = 64
 
 MAX_CACHED_RECORDS = 20_000
 """Size at which the record cache is cleared."""
+READ_AHEAD_RECORDS = 256
+"""Records read by one query at the most: that of an entry and those of the following entries."""
+READS_TO_GROW = 1000
+"""Reads without a full cache after which twice as many records are read at once."""
+MAX_FINGERPRINTS = 5000
+"""Number of fingerprints at which their cached records are dropped; a quarter of the records."""
 MAX_LOADED_AT_ONCE = 100_000
-"""As many values of a column are loaded with the first look-up, and as many are held as they are."""
+"""As many values of a column are held as they are, and of each further one 32 bits."""
+LOADED_WITH_FIRST = 300_000
+"""As many values are loaded with the first look-up: 0.2 s in a run that mostly asks for as many URLs."""
 VALUES_PER_LOOK_UP = 100
 """Stored values for each look-up before they are loaded: a million take 0.6 s, a look-up 8 µs and more."""
 MAX_POSSIBLE_VALUES = 10_000_000
@@ -89,38 +97,93 @@ class RecordCache:
 
     def __init__(self, *, keeps: bool) -> None:
         self.keeps = keeps
-        self._records: dict[int, UrlRecord | tuple[QueueEntry, float]] = {}
-        self._same: tuple[bytes, dict[int, UrlRecord]] | None = None
-        """The last requested fingerprint with its records; one page requests them several times."""
+        self.ahead = READ_AHEAD_RECORDS
+        """How many records to read at once. Halved when too many wait for their turn, as those of many sites do."""
+        self._reads = 0
+        """Reads since that changed."""
+        self._records: dict[int, UrlRecord] = {}
+        self._new: dict[int, tuple[QueueEntry, float]] = {}
+        self._twins: dict[bytes, dict[int, UrlRecord]] = {}
+        """Flushed records by fingerprint, until one of them is flushed anew, or another one with the fingerprint."""
+        self._print_of: dict[int, bytes] = {}
+        """The fingerprint under which a record is in there."""
+        self._next_prints: dict[bytes, int] = {}
+        """Fingerprints of records that were read, with their places: their pages are likely to have them still."""
 
-    def put_records(self, records: Mapping[int, UrlRecord] | Mapping[int, tuple[QueueEntry, float]]) -> None:
-        """Add records by key; a full cache is cleared first."""
+    def put_records(self, records: Mapping[int, UrlRecord]) -> None:
+        """Add records that were read, by key; a full cache is cleared first, and fewer are to be read at once."""
         if len(self._records) > MAX_CACHED_RECORDS:
             self._records.clear()
+            self.ahead, self._reads = max(1, self.ahead // 2), 0
+        if not self.keeps:
+            return
+        self._reads += 1
+        if self._reads > READS_TO_GROW:
+            self.ahead, self._reads = min(READ_AHEAD_RECORDS, 2 * self.ahead), 0
+        self._records.update(records)
+        if len(self._next_prints) > MAX_CACHED_RECORDS:
+            self._next_prints.clear()
+        prints, place = (record.fingerprint for record in records.values()), len(self._next_prints)
+        for fingerprint in filter(None, prints):
+            place += self._next_prints.setdefault(fingerprint, place) == place
+
+    def put_new(self, entries: Mapping[int, tuple[QueueEntry, float]]) -> None:
+        """Add records that were never visited, by key."""
+        if len(self._new) > MAX_CACHED_RECORDS:
+            self._new.clear()
         if self.keeps:
-            self._records.update(records)
+            self._new.update(entries)
 
     def get_record(self, key: int) -> UrlRecord | tuple[QueueEntry, float] | None:
         """Return a cached record, or None."""
-        return self._records.get(key)
+        return self._records.get(key) or self._new.get(key)
 
     def get_by_fingerprint(self, fingerprint: bytes) -> dict[int, UrlRecord] | None:
         """Return the cached records with a fingerprint, or None."""
-        return self._same[1] if self._same is not None and self._same[0] == fingerprint else None
+        return self._twins.get(fingerprint)
 
-    def put_by_fingerprint(self, fingerprint: bytes, records: dict[int, UrlRecord]) -> None:
-        """Cache the records with a fingerprint until the next write."""
-        if self.keeps:
-            self._same = (fingerprint, records)
+    def asked_with(self, fingerprint: bytes) -> list[bytes]:
+        """Return a fingerprint, and those that are likely to be asked for next."""
+        place = self._next_prints.get(fingerprint)
+        if place is None:
+            return [fingerprint]
+        following = islice(self._next_prints, place + 1, place + self.ahead // 4)
+        return [fingerprint, *(one for one in following if one not in self._twins)]
+
+    def put_by_fingerprint(self, fingerprints: Iterable[bytes], records: Mapping[int, UrlRecord]) -> None:
+        """Cache all records with some fingerprints."""
+        if not self.keeps:
+            return
+        if len(self._twins) > MAX_FINGERPRINTS:
+            self._twins.clear()
+            self._print_of.clear()
+        self._twins.update((fingerprint, {}) for fingerprint in fingerprints)
+        for key, record in records.items():
+            self._twins[record.fingerprint][key] = record
+            self._print_of[key] = record.fingerprint
+
+    def note_flushed(self, keys: Iterable[int], fingerprints: Iterable[bytes] = ()) -> None:
+        """Drop what was cached of records that were flushed, and of those with the fingerprints that they have now."""
+        for key in keys:
+            self._records.pop(key, None)
+            self._new.pop(key, None)
+            self._drop_twins(self._print_of.get(key, b""))
+        for fingerprint in fingerprints:
+            self._drop_twins(fingerprint)
+
+    def _drop_twins(self, fingerprint: bytes) -> None:
+        for key in self._twins.pop(fingerprint, ()):
+            self._print_of.pop(key, None)
 
     def invalidate(self, keys: Iterable[int] | None = None) -> None:
         """Drop records that are no longer valid; without `keys` all."""
-        self._same = None
         if keys is None:
-            self._records.clear()
-        elif self._records:
+            for cached in (self._records, self._new, self._twins, self._print_of, self._next_prints):
+                cached.clear()
+        elif self._records or self._new:
             for key in keys:
                 self._records.pop(key, None)
+                self._new.pop(key, None)
 
 
 V = TypeVar("V", bound=Hashable)
@@ -141,10 +204,13 @@ class PossibleValues(Generic[V]):
         number: Callable[[], int],
         load: Callable[[], tuple[Parts, set[V]] | None],
         part_of: Callable[[V], int],
+        per_look_up: int | None = None,
     ) -> None:
+        """`per_look_up` replaces `VALUES_PER_LOOK_UP` for a store whose look-ups take longer."""
         self._number = number
         self._load = load
         self._part_of = part_of
+        self._per_look_up = per_look_up
         self._stored: Parts | None = None
         self._values: set[V] = set()
         self._load_at = -1
@@ -165,6 +231,12 @@ class PossibleValues(Generic[V]):
         at = bisect_left(self._stored, part)
         return at < len(self._stored) and self._stored[at] == part
 
+    def likely(self, values: Iterable[V]) -> list[V] | None:
+        """Return those that may be in the table, None while nothing is loaded."""
+        if self._stored is None:
+            self._load_if_due()
+        return None if self._stored is None else [value for value in values if self.may_hold(value)]
+
     def is_absent(self, value: V) -> bool:
         """Return whether a value is known not to be in the table; loads nothing to find out."""
         return self._stored is not None and not self.may_hold(value)
@@ -178,7 +250,8 @@ class PossibleValues(Generic[V]):
     def _load_if_due(self) -> None:
         if self._load_at < 0:
             number = self._number()
-            self._load_at = 0 if number <= MAX_LOADED_AT_ONCE else number // VALUES_PER_LOOK_UP
+            each = self._per_look_up or VALUES_PER_LOOK_UP
+            self._load_at = 0 if number <= LOADED_WITH_FIRST else number // each
             if number > MAX_POSSIBLE_VALUES:
                 self._load_at = sys.maxsize
         self._asked += 1

@@ -12,7 +12,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import blocks, distance
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores.port.queue import QueueEntry
-from ultracrawl.stores.port.records import StateCounts
+from ultracrawl.stores.port.records import MemoryAnswer, StateCounts
 from ultracrawl.stores.sqlite import read_ahead
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 from ultracrawl.stores.sqlite.queue import SqliteQueue
@@ -30,13 +30,11 @@ _COUNT_VISITED = """
     WHERE last_fetched>=? AND id NOT IN (SELECT id FROM queue) GROUP BY outcome"""
 _SELECT_BY_KEY = f"SELECT key, {READ} FROM url WHERE key=?"  # noqa: S608 - constant column names
 _SELECT_BY_KEYS = f"SELECT key, {READ} FROM url WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
-_SELECT_BY_FINGERPRINT = f"SELECT key, {READ} FROM url WHERE fingerprint=? AND fingerprint<>x''"  # noqa: S608 - the same
+_SELECT_BY_FINGERPRINTS = f"SELECT key, {READ} FROM url WHERE fingerprint IN ({{}}) AND fingerprint<>x''"  # noqa: S608 - the same
 _SELECT_BY_IDS = f"SELECT key, {READ} FROM url WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
 _SELECT_KEYS = "SELECT key FROM url ORDER BY key"
 _SELECT_FINGERPRINTS = "SELECT fingerprint FROM url WHERE fingerprint<>x'' ORDER BY fingerprint"
 _SIGN_BIT = 1 << 63
-READ_AHEAD_RECORDS = 256
-"""Records read by one query: that of an entry and those of the following entries; more than finish per flush."""
 FORGET_AFTER_GONE_RUNS = 3
 """A URL without links to it is deleted after it was gone in this many runs in a row."""
 
@@ -108,15 +106,16 @@ class SqliteContents(SqliteScans):
             self._possible_fingerprints.add_value(fingerprint)
 
     def _flushed_with(self, fingerprint: bytes) -> dict[int, UrlRecord]:
-        """Return the flushed records with a fingerprint, cached until the next write."""
+        """Return the flushed records with a fingerprint; read with those of the pages that are likely to be next."""
         kept = self._access.record_cache.get_by_fingerprint(fingerprint)
         if kept is not None:
             return kept
-        rows = self._read(_SELECT_BY_FINGERPRINT, fingerprint)
+        asked = self._access.record_cache.asked_with(fingerprint)
+        rows = self._read(_SELECT_BY_FINGERPRINTS.format(", ".join("?" * len(asked))), *asked)
         with self._access.translated:
             found = {row[0]: record_of(row[1:], self._source) for row in rows}
-        self._access.record_cache.put_by_fingerprint(fingerprint, found)
-        return found
+        self._access.record_cache.put_by_fingerprint(asked, found)
+        return {key: record for key, record in found.items() if record.fingerprint == fingerprint}
 
     def put_signature(self, fingerprint: bytes, signature: int) -> None:
         """Store the signature of a text."""
@@ -175,23 +174,42 @@ class SqliteRecords(SqliteContents):
             ),
             _part_of_key,
         )
+        self._asked: set[int] = set()
+        """Keys that the next flush looks up."""
+        self._answers: dict[int, tuple[str, int]] = {}
         of_urls = (self._discovered, self._unqueued, self._finished, self._amended, self._display_urls)
-        self.changes = (*self.changes, *of_urls)
+        self.changes = (*self.changes, *of_urls, self._asked)
 
     # ---- one URL
 
     def known_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Return (url, depth) by key for those of the keys that are known."""
-        known = {
-            key: (self._discovered[key][0].url, self._discovered[key][0].depth)
-            for key in keys
-            if key in self._discovered
-        }
+        known = self._known_unflushed(keys)
         rest = self._possible_keys.possible([key for key in keys if key not in known])
-        if rest:
-            query = "SELECT key, url, depth FROM url WHERE key IN (SELECT value FROM json_each(?))"
-            known.update((key, (url, depth)) for key, url, depth in self._read(query, json.dumps(rest)))
-        return known
+        return known | self._stored_urls(rest) if rest else known
+
+    def _known_unflushed(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+        found = ((key, self._discovered[key][0]) for key in keys if key in self._discovered)
+        return {key: (entry.url, entry.depth) for key, entry in found}
+
+    def known_in_memory(self, keys: Sequence[int]) -> MemoryAnswer | None:
+        """Return what can be said about some keys without asking the store."""
+        known = self._known_unflushed(keys)
+        likely = self._possible_keys.likely(key for key in keys if key not in known)
+        return None if likely is None else MemoryAnswer(known, likely)
+
+    def look_up_later(self, keys: Iterable[int]) -> None:
+        """Look up URLs in the next flush."""
+        self._asked.update(keys)
+
+    def looked_up(self) -> dict[int, tuple[str, int]]:
+        """Return, once, what the last flush found."""
+        found, self._answers = self._answers, {}
+        return found
+
+    def _stored_urls(self, keys: Iterable[int]) -> dict[int, tuple[str, int]]:
+        query = "SELECT key, url, depth FROM url WHERE key IN (SELECT value FROM json_each(?))"
+        return {key: (url, depth) for key, url, depth in self._read(query, json.dumps(list(keys)))}
 
     def get_record(self, key: int) -> UrlRecord | None:
         """Return the record of a key."""
@@ -220,11 +238,12 @@ class SqliteRecords(SqliteContents):
 
     def _read_records(self, key: int) -> UrlRecord | None:
         """Read a record, and cache those of the entries that are likely to be next."""
-        ids = self._queue.row_ids.ids_from(key, READ_AHEAD_RECORDS) if self._access.record_cache.keeps else []
+        cache = self._access.record_cache
+        ids = self._queue.row_ids.ids_from(key, cache.ahead) if cache.keeps else []
         rows = self._read(_SELECT_BY_IDS, json.dumps(ids)) if ids else self._read(_SELECT_BY_KEY, key)
         with self._access.translated:
             found = {row[0]: record_of(row[1:], self._source) for row in rows}
-        self._access.record_cache.put_records(self._without_unflushed(found))
+        cache.put_records(self._without_unflushed(found))
         return found.get(key)
 
     def _without_unflushed(self, records: dict[int, T]) -> dict[int, T]:
@@ -318,11 +337,13 @@ class SqliteRecords(SqliteContents):
         )
         self._write_finished()
         super().write_changes()
+        if self._asked:
+            self._answers = self._stored_urls(self._asked)
 
     def forget_changes(self) -> None:
         """Clear the changes after a committed flush, and the records cached by fingerprint."""
+        self._access.record_cache.note_flushed((*self._finished, *self._amended), self._fingerprints)
         super().forget_changes()
-        self._access.record_cache.invalidate(())
 
     def _write_discovered(self) -> None:
         """Insert new URLs into table and queue; their row ids follow the highest one."""
@@ -334,7 +355,7 @@ class SqliteRecords(SqliteContents):
         )
         ids = {entry.key: row_id for row_id, (entry, _) in found}
         if self._read("SELECT count(*) FROM url WHERE id>?", last) == [(len(found),)]:
-            self._access.record_cache.put_records(self._without_unflushed(self._discovered))
+            self._access.record_cache.put_new(self._without_unflushed(self._discovered))
         else:  # some were in the table already
             ids = dict(self._read(_SELECT_IDS, json.dumps(list(self._discovered))))
         self._queue.write_new((e for e, _ in self._discovered.values() if e.key not in self._unqueued), ids)

@@ -27,7 +27,7 @@ _LONGEST_PAUSE = 2.0
 _MOST_CONFLICTS = 5
 """How often a transaction is repeated that another one got in the way of."""
 _CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected, errors.LockNotAvailable)
-_STREAMED_ROWS = 2000
+STREAMED_ROWS = 2000
 _SNAPSHOT = b"""
     BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0;
     SET LOCAL cursor_tuple_fraction = 1"""
@@ -69,12 +69,15 @@ class Database:
         cursor = self._db.execute(query, values)
         return cursor.fetchall() if cursor.description else []
 
-    def stream(self, query: Query, *values: object) -> Iterator[Row]:
-        """Yield the rows of a query of any size; the server keeps its result, without an open transaction."""
+    def stream(self, query: Query, *values: object, at_once: int = STREAMED_ROWS) -> Iterator[Row]:
+        """Yield the rows of a query of any size, `at_once` of them by one round trip.
+
+        The server keeps its result, without an open transaction.
+        """
         name = f"rows{next(self._names)}"
         cursor = self.repeated(lambda: self._open_stream(name, query, values))
         with self._translated(), contextlib.closing(cursor):
-            while rows := cursor.fetchmany(_STREAMED_ROWS):
+            while rows := cursor.fetchmany(at_once):
                 yield from rows
 
     def _open_stream(self, name: str, query: Query, values: Sequence[object]) -> psycopg.ServerCursor[Row]:

@@ -1,0 +1,59 @@
+"""Links that wait for the next flush: a crawl finds the same pages, though it takes every URL for a known one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.crash import build
+from support.project import Workspace
+from support.site import Site
+
+pytestmark = pytest.mark.processes
+
+PAGES = 40
+_NO_FLUSH = """
+from ultracrawl.scheduler.ingest import LinkIngest
+LinkIngest.before_flush = LinkIngest.after_flush = lambda self: None
+"""
+_CODE = """
+from ultracrawl.stores import SqliteStore
+from ultracrawl.stores.port.records import MemoryAnswer
+from ultracrawl.run.lifecycle import context_of
+from scrapy import signals
+
+
+class Forgetful:
+    @classmethod
+    def from_crawler(cls, crawler):
+        extension = cls()
+        extension.crawler = crawler
+        crawler.signals.connect(extension.opened, signals.spider_opened)
+        return extension
+
+    def opened(self):
+        records = context_of(self.crawler).store.records
+        records.known_in_memory = lambda keys: MemoryAnswer({}, list(keys))
+"""
+
+
+@pytest.mark.parametrize("answered", ["by flushes", "when nothing else is left"])
+def test_a_crawl_that_takes_every_url_for_known_finds_the_same(
+    site: Site, url: str, tmp_path: Path, answered: str
+) -> None:
+    build(site, PAGES)
+    tables, outcomes = [], []
+    for name in ("plain", "forgetful"):
+        folder = tmp_path / name
+        folder.mkdir()
+        workspace, options = Workspace(folder), {}
+        if name == "forgetful":
+            (folder / "forgetful.py").write_text(_CODE + _NO_FLUSH * (answered != "by flushes"))
+            options = {"settings": {"EXTENSIONS": {"forgetful.Forgetful": 1}}}
+        workspace.define(f"{url}/p0", **options)
+        # In a process of its own: what it changes in the program stays there.
+        outcomes.append(workspace.crawl(hosted=False).run["outcomes"])
+        tables.append({path: (row["outcome"], row["depth"]) for path, row in workspace.urls().items()})
+    assert tables[0] == tables[1]
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0]["NEW"] == PAGES

@@ -1,0 +1,180 @@
+"""How often a crawl asks its store between two flushes: not once a page, however many URLs are known."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from stores.conftest import IN_SERVERS, a_schema
+from support.turns import counted_turns
+
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.candidates.rules import CandidateRules
+from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
+from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners, LinkPage
+from ultracrawl.scheduler.link_urls import LinkUrls
+from ultracrawl.stores import QueueEntry, SqliteStore, Store
+from ultracrawl.stores.project_stores import store_engine
+from ultracrawl.stores.sqlite import read_ahead
+
+PAGES, FLUSHES = 100, 10
+SITES = 20
+KNOWN_LINKS, NEW_LINKS = 20, 2
+Asked = Callable[[], int]
+
+
+def url_of(number: int) -> str:
+    return f"http://h{number % SITES}.example/{number}"
+
+
+def print_of(number: int) -> bytes:
+    return blake2b(number.to_bytes(8, "big"), digest_size=16).digest()
+
+
+def fill(store: Store, known: int) -> None:
+    """Add URLs: pages that an earlier run has read, and as many more as are to be known, which no run requests."""
+    store.begin_run(1.0, "")
+    for number in range(known):
+        url, is_page = url_of(number), number < PAGES * FLUSHES
+        entry = QueueEntry(url_key(url), url, site_of(url), 1, number + 1)
+        store.records.discover_url(entry, 1.0, queued=is_page)
+        if is_page:
+            read = UrlRecord(url, "s", 1, outcome=UrlOutcome.NEW, last_fetched=1.0)
+            store.records.amend_record(entry.key, replace(read, fingerprint=print_of(number)))
+        if number % 20_000 == 0:
+            store.flush()
+    store.flush()
+
+
+@pytest.fixture(params=[pytest.param("sqlite"), pytest.param("postgresql", marks=pytest.mark.servers)])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Callable[[], Store], Asked]]:
+    """Opens a store, and tells how often it was asked: statements that SQLite ran alone, or round trips of a client."""
+    with ExitStack() as around:
+        options, folder = None, tmp_path / "state"
+        asked: list[str] = []
+        alone: Asked = lambda: alone_in(asked)  # noqa: E731 - the other one is a function as well
+        if request.param in IN_SERVERS:
+            options = around.enter_context(a_schema(request.getfixturevalue("database")))
+            turns = around.enter_context(counted_turns(options["url"]))
+            options, alone = {**options, "url": turns.url}, lambda: turns.number
+
+        def open_store() -> Store:
+            store = around.enter_context(
+                closing(store_engine(request.param, options).open_store(folder, "s"))
+            )
+            if isinstance(store, SqliteStore):
+                store._db.set_trace_callback(asked.append)
+            return store
+
+        yield open_store, alone
+
+
+def alone_in(statements: list[str]) -> int:
+    """Return how many statements stood outside of transactions; a transaction counts as one."""
+    number, inside = 0, False
+    for statement in statements:
+        inside = inside or statement.startswith("BEGIN")
+        number += not inside or statement.startswith("BEGIN")
+        inside = inside and not statement.startswith(("COMMIT", "ROLLBACK"))
+    return number
+
+
+def filter_over(store: Store) -> CandidateFilter:
+    def ignore(_: str) -> None:
+        """What is rejected does not matter."""
+
+    urls = LinkUrls(UrlPolicy(), ignore)
+    return CandidateFilter(urls, CandidateRules(Boundary()), store, time.time, CandidateListeners(ignore))
+
+
+def in_turns(store: Store) -> Iterator[QueueEntry]:
+    """Yield what waits, one of each site after the other, as a crawl asks for it."""
+    queues = [iter(store.queue.entries_of(site, 1000)) for site, _ in store.queue.waiting_sites()]
+    while queues:
+        for queue in list(queues):
+            if (entry := next(queue, None)) is None:
+                queues.remove(queue)
+            else:
+                yield entry
+
+
+@pytest.mark.parametrize("known", [1000, 200_000])
+def test_a_flush_of_a_hundred_pages_costs_two_statements_at_any_size(
+    opened: tuple[Callable[[], Store], Asked], known: int
+) -> None:
+    """Each page has 20 links to known URLs anywhere and two new ones; every other one has a new text."""
+    open_store, asked = opened
+    store = open_store()
+    fill(store, known)
+    store.close()
+    store = open_store()
+    store.begin_run(3.0, "")
+    links, entries = filter_over(store), in_turns(store)
+    costs = []
+    for _ in range(FLUSHES):
+        before = asked()
+        batch = list(islice(entries, PAGES))
+        assert len(batch) == PAGES
+        for entry in batch:
+            number = int(entry.url.rpartition("/")[2])
+            record = store.records.get_record(entry.key)
+            assert record is not None
+            changed = number // SITES % 2 == 0
+            text = print_of(number + changed * known)
+            assert bool(store.records.with_fingerprint(text)) is not changed
+            hrefs = [url_of((number * 7919 + link * 104_729) % known) for link in range(KNOWN_LINKS)]
+            hrefs += [url_of(known + number * NEW_LINKS + link) for link in range(NEW_LINKS)]
+            page = LinkPage(entry.url, 2, may_wait=True)
+            found, inside = links.admit_resolved(hrefs, page)
+            assert (len(found), len(inside)) == (NEW_LINKS, KNOWN_LINKS + NEW_LINKS)
+            done = replace(
+                record,
+                outcome=UrlOutcome.MODIFIED,
+                links=inside.tobytes(),
+                fingerprint=text,
+                last_fetched=3.0,
+            )
+            store.records.finish_url(entry, done)
+        between = asked()
+        store.records.look_up_later(links.late)
+        store.flush()
+        assert links.settle(store.records.looked_up()) == []
+        costs.append((between - before, asked() - between))
+    alone = sum(between for between, _ in costs[1:])
+    assert alone <= 2 * len(costs[1:]), costs
+    if isinstance(
+        store, SqliteStore
+    ):  # of the other one `postgresql/test_round_trips.py` tells what a flush costs
+        assert all(flushing == 1 for _, flushing in costs)
+    assert costs[0][0] <= 4 * SITES, "of each site the queue, the records and their twins are read"
+
+
+def test_many_sites_in_turn_do_not_read_their_records_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The records that would be read ahead for all sites together are more than are kept."""
+    monkeypatch.setattr(read_ahead, "MAX_CACHED_RECORDS", 2000)
+    store, sites, pages = SqliteStore(":memory:", "s"), 150, 12_000
+    store.begin_run(1.0, "")
+    for number in range(pages):
+        url = f"http://h{number % sites}.example/{number}"
+        store.records.discover_url(
+            QueueEntry(url_key(url), url, site_of(url), 1, store.queue.next_seq()), 1.0
+        )
+    store.flush()
+    store._access.record_cache.invalidate()
+    queues = [store.queue.entries_of(site, pages) for site, _ in store.queue.waiting_sites()]
+    statements: list[str] = []
+    store._db.set_trace_callback(statements.append)
+    for entries in zip(*queues, strict=True):
+        for entry in entries:
+            record = store.records.get_record(entry.key)
+            assert record is not None
+            store.records.finish_url(entry, record)
+    assert len(statements) <= pages // 5
+    store.close()
