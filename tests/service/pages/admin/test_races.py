@@ -69,7 +69,9 @@ def test_another_new_version_than_the_one_that_was_shown_is_not_accepted(
     alike: Administration, workspace: InProcessWorkspace, site: NetworkSite
 ) -> None:
     shown = alike.form("changes", "accept")
-    site.page("/story7", title="Members", text="This page is for members, please pay here /story7")
+    for number in range(30):
+        text = f"This page is for members, please pay here /story{number}"
+        site.page(f"/story{number}", title="Members", text=text)
     workspace.crawl(code=1)
     assert alike.press(shown) == 409
     assert len(waiting_urls(alike)) == 30
