@@ -7,44 +7,48 @@ import signal
 import subprocess
 import time
 from collections import Counter, defaultdict
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import psycopg
+import pytest
+from stores.conftest import a_schema
 
 from support.machines import LEASE, Machines
-from support.project import LOOPBACK
+from support.postgresql import postgresql_server
+from support.project import LOOPBACK, Workspace
 from support.resource import Reply
+from support.same_index import index_differences
 from support.server import Request
 from support.site import Site
 from support.tcp_proxy import TcpProxy, tcp_proxy
 from support.until import until
 
-OWN_HOSTS = 3
-"""Hosts of each source that no other one has."""
 PATIENCE = 180.0
+FETCHED = ("NEW", "MODIFIED", "UNMODIFIED", "NOT_MODIFIED")
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
 
 class Sources:
-    """Sources whose pages lie on hosts of their own and on one that they share with others; all are served here."""
+    """Sources whose pages lie on `own` hosts of each and on one of the `shared` ones; all are served here."""
 
-    def __init__(self, stack: ExitStack, number: int, pages: int, shared: int) -> None:
+    def __init__(self, stack: ExitStack, number: int, pages: int, own: int, shared: int) -> None:
         self.names = [f"s{source}" for source in range(number)]
         self.pages = pages
         self.site = Site()
         self.site.dynamic("/*", self._answer)
         hosts = [
             stack.enter_context(self.site.serve(f"127.0.0.{2 + host}"))
-            for host in range(OWN_HOSTS * number + shared)
+            for host in range(own * number + shared)
         ]
-        own, common = hosts[: OWN_HOSTS * number], hosts[OWN_HOSTS * number :]
+        common = hosts[own * number :]
         self._hosts = [
-            [*own[OWN_HOSTS * source : OWN_HOSTS * (source + 1)], common[source % shared]]
-            for source in range(number)
+            [*hosts[own * source : own * (source + 1)], common[source % shared]] for source in range(number)
         ]
 
     def url(self, source: int, page: int) -> str:
@@ -175,7 +179,7 @@ class Blow:
 
 
 class Blows:
-    """Kills one of three nodes, stops another for three leases, and cuts the third off, as the crawls go on."""
+    """Kills nodes, stops them for three leases, and cuts them off, as the crawls go on; none is hit twice."""
 
     def __init__(self, fleet: Fleet, sources: Sources) -> None:
         self._fleet, self._sources = fleet, sources
@@ -233,9 +237,45 @@ class Blows:
         until(lambda: self._fleet.nodes()[name].alive, self.nodes[name])
         proxy.half_close()
 
-    def fetched_again(self) -> list[str]:
+    def take_back(self) -> None:
+        """Start the nodes that were killed again; from now on all may be hit."""
+        for name in set("abc") - self.nodes.keys():
+            self.nodes[name] = self._fleet.run(name)
+        self._whole = dict(self.nodes)
+
+    def _fetched_again(self) -> list[str]:
         """Return what was fetched twice though nothing happened to its node, or though the index had it before that."""
         asked = self._sources.asked()
         again = [url for blow in self.blows for url in blow.indexed if asked[url][-1] > blow.at]
         hit = {source for blow in self.blows for source in blow.sources}
         return again + [url for url, times in asked.items() if url.split("/")[1] not in hit and times[1:]]
+
+    def check_end(self, folder: Path, delay: float, patience: float) -> None:
+        """Wait until all is crawled, and compare everything with what one node would have done."""
+        fleet, sources = self._fleet, self._sources
+        until(lambda: fleet.finished() == set(sources.names), patience=patience)
+        until(lambda: not fleet.holders())
+        for name, process in self.nodes.items():
+            fleet.end(name, process)
+        listed = fleet.command("urls", "--json").lines
+        found = Counter((row["source"], row["outcome"] in FETCHED) for row in listed)
+        again, fast = self._fetched_again(), sources.too_fast(delay)
+        assert sources.too_fast(3 * delay), "it would be seen"
+        alone = Workspace(folder / "alone")
+        alone.directory.mkdir()
+        alone.write({"sources": sources.definition(0.0)})
+        alone.crawl("--jobs", "2", timeout=patience)
+        assert found == dict.fromkeys(((name, True) for name in sources.names), sources.pages)
+        assert again == [], "only what was not in the index is fetched twice"
+        assert fast == []
+        assert index_differences(alone, fleet.workspace("desk")) == []
+
+
+@contextmanager
+def a_fleet(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fleet]:
+    """Run a server for nodes, which the environment names."""
+    with postgresql_server() as url, a_schema(url) as options, ExitStack() as stack:
+        parts = urlsplit(url)
+        monkeypatch.setenv("PGHOST", str(parts.hostname))
+        monkeypatch.setenv("PGPORT", str(parts.port))
+        yield Fleet(folder, options, stack)
