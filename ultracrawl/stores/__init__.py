@@ -12,7 +12,7 @@ running crawl by them.
 """
 
 from ultracrawl.stores.port.documents import Copy, Expiries, Retained, Unrecorded
-from ultracrawl.stores.port.links import LinkTexts
+from ultracrawl.stores.port.links import LOWERED, LinkTexts
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry, QueueStart
 from ultracrawl.stores.port.records import StateCounts
 from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, SiteStore, StoredRobots
@@ -23,6 +23,7 @@ from ultracrawl.stores.sqlite.shared.site_store import SqliteSiteStore
 from ultracrawl.stores.sqlite.store import SqliteStore
 
 __all__ = [
+    "LOWERED",
     "Advice",
     "Copy",
     "Expiries",

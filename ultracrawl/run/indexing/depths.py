@@ -12,7 +12,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
-from ultracrawl.stores import LinkTexts
+from ultracrawl.stores import LOWERED, LinkTexts
 
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BATCH = 500
 """URLs read at once."""
 
+_LOWERED = frozenset(array("q", LOWERED))
 _Path = tuple[int, int]
 """A link into a URL: key of the page, and the depth that the URL has by it."""
 
@@ -65,9 +66,12 @@ class LinkDepths(Feature):
         depths = LinkGraph(context)
         # Lower ones first: only when all of them are known, URLs on shortest paths are known, too.
         depths.lower_targets(due)
-        depths.raise_targets({key for dropped in due.values() for key in array("q", dropped)})
+        depths.raise_targets({key for dropped in due.values() for key in array("q", dropped)} - _LOWERED)
         depths.lower_targets(())
-        lowered = (key for key, dropped in due.items() if not dropped)
+        # A page may have been read, and sent, before the link that lowered it. Earlier versions noted nothing then.
+        lowered = (
+            key for key, dropped in due.items() if not dropped or not _LOWERED.isdisjoint(array("q", dropped))
+        )
         for keys in _batches([*dict.fromkeys((*depths.changed, *lowered))]):
             for key, record in context.store.records.get_records(keys).items():
                 self._apply(key, record, depths.changed.get(key, record.depth))

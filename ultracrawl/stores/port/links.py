@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple, Protocol
 
+LOWERED = bytes(8)
+"""Stands among dropped links for a lower depth of the URL itself."""
+
 
 class LinkTexts(NamedTuple):
     """The anchor texts of a document, sorted."""
@@ -28,14 +31,14 @@ class LinkPart(Protocol):
 
     # ---- depths
 
-    def note_depth_due(self, key: int, dropped: bytes = b"") -> None:
-        """Record that depths are to be corrected: of a URL and below it, and of the targets of links it dropped.
+    def note_depth_due(self, key: int, dropped: bytes = LOWERED) -> None:
+        """Record that depths are to be corrected: below a URL, and of the targets of links it dropped.
 
-        `dropped` are their keys, 8 bytes each.
+        `dropped` are their keys, 8 bytes each; `LOWERED`: the URL was found at a lower depth.
         """
 
     def depths_due(self) -> dict[int, bytes]:
-        """Return the dropped links by key of what `note_depth_due` recorded; sees flushed changes only."""
+        """Return what `note_depth_due` recorded, by key; sees flushed changes only."""
 
     def clear_depths_due(self) -> None:
         """Delete what `note_depth_due` recorded, with the next flush."""

@@ -11,7 +11,7 @@ import psycopg
 from ultracrawl.content.anchors import SHARED, anchor_mark
 from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.link_texts import TextRow, is_crowded, texts_hash, texts_of
-from ultracrawl.stores.port.links import LinkTexts
+from ultracrawl.stores.port.links import LOWERED, LinkTexts
 from ultracrawl.stores.postgresql.access.connecting import storable
 from ultracrawl.stores.postgresql.access.fencing import ask_for, fetched, run_for
 from ultracrawl.stores.postgresql.anchor_counts import AnchorCounts, AnchorLink
@@ -81,7 +81,7 @@ class PostgresLinks(PostgresPart):
 
     # ---- depths
 
-    def note_depth_due(self, key: int, dropped: bytes = b"") -> None:
+    def note_depth_due(self, key: int, dropped: bytes = LOWERED) -> None:
         """Record that depths are to be corrected."""
         self._depths_due[key] = self._depths_due.get(key, b"") + dropped
 

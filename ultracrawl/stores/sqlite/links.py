@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from ultracrawl.content.anchors import SHARED, anchor_mark
 from ultracrawl.stores.link_texts import TextRow, is_crowded, texts_hash, texts_of
-from ultracrawl.stores.port.links import LinkTexts
+from ultracrawl.stores.port.links import LOWERED, LinkTexts
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
@@ -65,7 +65,7 @@ class SqliteLinks(SqlitePart):
 
     # ---- depths
 
-    def note_depth_due(self, key: int, dropped: bytes = b"") -> None:
+    def note_depth_due(self, key: int, dropped: bytes = LOWERED) -> None:
         """Record that depths are to be corrected."""
         self._depths_due[key] = self._depths_due.get(key, b"") + dropped
 
