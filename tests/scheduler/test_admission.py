@@ -340,31 +340,18 @@ def test_a_url_that_was_taken_for_known_is_admitted_by_the_rules_after_the_flush
     assert flushed(state, admit) == []
 
 
+@pytest.mark.parametrize("links", [[1], [0, 1]], ids=["alone", "behind-the-other"])
 def test_a_url_with_the_key_of_a_known_one_is_reported_after_the_flush(
-    state: CountingStore, same_keys: tuple[str, str]
+    state: CountingStore, same_keys: tuple[str, str], links: list[int]
 ) -> None:
     shared: list[tuple[str, str]] = []
-    first, second = same_keys
-    filter_of(state, Boundary()).admit([first], PAGE, 1)
+    filter_of(state, Boundary()).admit([same_keys[0]], PAGE, 1)
     state.flush()
     admit = filter_of(state, Boundary(), shares_key=lambda *urls: shared.append(urls))
-    assert admit.admit_resolved([second], waiting_page())[0] == []
+    for link in links:
+        assert admit.admit_resolved([same_keys[link]], waiting_page())[0] == []
     assert flushed(state, admit) == []
-    assert shared == [(second, first)]
-
-
-def test_two_links_of_one_key_do_not_wait_for_one_answer(
-    state: CountingStore, same_keys: tuple[str, str]
-) -> None:
-    shared: list[tuple[str, str]] = []
-    first, second = same_keys
-    filter_of(state, Boundary()).admit([first], PAGE, 1)
-    state.flush()
-    admit = filter_of(state, Boundary(), shares_key=lambda *urls: shared.append(urls))
-    for one in (first, second):
-        assert admit.admit_resolved([one], waiting_page())[0] == []
-    assert flushed(state, admit) == []
-    assert shared == [(second, first)]
+    assert shared == [(same_keys[1], same_keys[0])]
 
 
 def test_links_of_pages_do_not_wait_without_end(

@@ -14,7 +14,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.queue import QueueEntry
-from ultracrawl.stores.port.records import MemoryAnswer, StateCounts
+from ultracrawl.stores.port.records import StateCounts
 from ultracrawl.stores.postgresql.access.fencing import ask_for, fetched, run_for
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS, outcome_of
 from ultracrawl.stores.postgresql.contents import PostgresContents
@@ -24,7 +24,7 @@ from ultracrawl.stores.postgresql.queue import PostgresQueue
 from ultracrawl.stores.postgresql.record_row import READ, UPSERT, record_of, removal_row, row_of
 from ultracrawl.stores.postgresql.visits import PostgresVisits
 from ultracrawl.stores.sqlite import read_ahead
-from ultracrawl.stores.sqlite.read_ahead import Parts, PossibleValues
+from ultracrawl.stores.sqlite.read_ahead import Parts, PossibleValues, UrlLookUps
 
 _REDIRECTED, _GONE = OUTCOME_NUMBERS[UrlOutcome.REDIRECTED], OUTCOME_NUMBERS[UrlOutcome.GONE]
 _PENDING, _HELD = PURPOSE_NUMBERS[Retained.APPROVAL], PURPOSE_NUMBERS[Retained.CHANGE]
@@ -83,7 +83,7 @@ T = TypeVar("T", int, bytes)
 V = TypeVar("V")
 
 
-class PostgresRecords(PostgresContents):
+class PostgresRecords(PostgresContents, UrlLookUps):
     """The tables `url`, `content`, `near`, `shown`, `redirected`, `submitted`, `removal`; see `RecordPart`."""
 
     def __init__(self, access: StoreAccess, queue: PostgresQueue, visits: PostgresVisits) -> None:
@@ -94,7 +94,7 @@ class PostgresRecords(PostgresContents):
         self._visits = visits
         self._hosts = Hosts(access.database)
         self._written_hosts: dict[str, int] = {}
-        self._discovered: dict[int, tuple[QueueEntry, float]] = {}
+        self._discovered = {}
         self._fresh: set[int] = set()
         """Keys of discovered URLs that were certainly not in the table before."""
         self._unqueued: set[int] = set()
@@ -124,9 +124,7 @@ class PostgresRecords(PostgresContents):
             _part_of_fingerprint,
             VALUES_PER_ROUND_TRIP,
         )
-        self._asked: set[int] = set()
-        """Keys that the next flush looks up."""
-        self._answers: dict[int, tuple[str, int]] = {}
+        self._asked, self._answers = set(), {}
         of_urls = (self._discovered, self._unqueued, self._finished, self._amended, self._display_urls)
         self.changes = (*self.changes, *of_urls, self._asked)
 
@@ -151,31 +149,6 @@ class PostgresRecords(PostgresContents):
         return array("I"), unflushed.union(stored)
 
     # ---- one URL
-
-    def known_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        """Return (url, depth) by key for those of the keys that are known."""
-        known = self._known_unflushed(keys)
-        rest = self._possible_keys.possible([key for key in keys if key not in known])
-        return known | self._stored_urls(rest) if rest else known
-
-    def _known_unflushed(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        found = ((key, self._discovered[key][0]) for key in keys if key in self._discovered)
-        return {key: (entry.url, entry.depth) for key, entry in found}
-
-    def known_in_memory(self, keys: Sequence[int]) -> MemoryAnswer | None:
-        """Return what can be said about some keys without asking the store."""
-        known = self._known_unflushed(keys)
-        likely = self._possible_keys.likely(key for key in keys if key not in known)
-        return None if likely is None else MemoryAnswer(known, likely)
-
-    def look_up_later(self, keys: Iterable[int]) -> None:
-        """Look up URLs in the next flush."""
-        self._asked.update(keys)
-
-    def looked_up(self) -> dict[int, tuple[str, int]]:
-        """Return, once, what the last flush found."""
-        found, self._answers = self._answers, {}
-        return found
 
     def _stored_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
         return {key: (url, depth) for key, url, depth in self._read(_SELECT_URLS, list(keys))}

@@ -12,11 +12,11 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import blocks, distance
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores.port.queue import QueueEntry
-from ultracrawl.stores.port.records import MemoryAnswer, StateCounts
+from ultracrawl.stores.port.records import StateCounts
 from ultracrawl.stores.sqlite import read_ahead
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 from ultracrawl.stores.sqlite.queue import SqliteQueue
-from ultracrawl.stores.sqlite.read_ahead import Parts, PossibleValues
+from ultracrawl.stores.sqlite.read_ahead import Parts, PossibleValues, UrlLookUps
 from ultracrawl.stores.sqlite.record_row import READ, REPLACE, UPSERT, outcome_of, record_of, row_of
 from ultracrawl.stores.sqlite.visits import SqliteVisits
 
@@ -150,7 +150,7 @@ class SqliteContents(SqliteScans):
         )
 
 
-class SqliteRecords(SqliteContents):
+class SqliteRecords(SqliteContents, UrlLookUps):
     """The tables `url` and `near`; see `RecordPart`."""
 
     def __init__(self, access: SqliteAccess, source: str, queue: SqliteQueue, visits: SqliteVisits) -> None:
@@ -158,7 +158,7 @@ class SqliteRecords(SqliteContents):
         super().__init__(access, source)
         self._queue = queue
         self._visits = visits
-        self._discovered: dict[int, tuple[QueueEntry, float]] = {}
+        self._discovered = {}
         self._unqueued: set[int] = set()
         """Keys of discovered URLs that do not enter the queue."""
         self._finished: dict[int, tuple[QueueEntry, UrlRecord]] = {}
@@ -174,38 +174,11 @@ class SqliteRecords(SqliteContents):
             ),
             _part_of_key,
         )
-        self._asked: set[int] = set()
-        """Keys that the next flush looks up."""
-        self._answers: dict[int, tuple[str, int]] = {}
+        self._asked, self._answers = set(), {}
         of_urls = (self._discovered, self._unqueued, self._finished, self._amended, self._display_urls)
         self.changes = (*self.changes, *of_urls, self._asked)
 
     # ---- one URL
-
-    def known_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        """Return (url, depth) by key for those of the keys that are known."""
-        known = self._known_unflushed(keys)
-        rest = self._possible_keys.possible([key for key in keys if key not in known])
-        return known | self._stored_urls(rest) if rest else known
-
-    def _known_unflushed(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        found = ((key, self._discovered[key][0]) for key in keys if key in self._discovered)
-        return {key: (entry.url, entry.depth) for key, entry in found}
-
-    def known_in_memory(self, keys: Sequence[int]) -> MemoryAnswer | None:
-        """Return what can be said about some keys without asking the store."""
-        known = self._known_unflushed(keys)
-        likely = self._possible_keys.likely(key for key in keys if key not in known)
-        return None if likely is None else MemoryAnswer(known, likely)
-
-    def look_up_later(self, keys: Iterable[int]) -> None:
-        """Look up URLs in the next flush."""
-        self._asked.update(keys)
-
-    def looked_up(self) -> dict[int, tuple[str, int]]:
-        """Return, once, what the last flush found."""
-        found, self._answers = self._answers, {}
-        return found
 
     def _stored_urls(self, keys: Iterable[int]) -> dict[int, tuple[str, int]]:
         query = "SELECT key, url, depth FROM url WHERE key IN (SELECT value FROM json_each(?))"
