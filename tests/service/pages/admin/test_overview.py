@@ -276,3 +276,9 @@ def test_links_have_the_prefix_of_a_proxy(administration: Administration) -> Non
     page = administration.ask("/search/admin", root="/search").text
     assert 'href="/search/admin/sources/site"' in page
     assert 'href="/admin' not in page
+
+
+def test_a_cell_is_made_in_one_pass() -> None:
+    """A text of blanks alone, which a site may send, took time by the square of its length."""
+    text = "a" + "\n" * 500_000 + "b"
+    assert csv_text(text) == text

@@ -12,8 +12,10 @@ from starlette.responses import Response, StreamingResponse
 _SIGNS = "=+-@＝＋－＠"
 _FORMULA = (*_SIGNS, "\t", "\r", "\n")
 """Characters with which spreadsheets begin a formula, or drop before one (OWASP, CSV injection)."""
-_AT_A_CELL = re.compile(rf'([;\t\r\n][\s"]*)(?=[{re.escape(_SIGNS)}])')
-"""Where a formula would begin in a program that divides cells by semicolons or tabs, as those of many countries do."""
+_BEFORE_A_SIGN = re.compile(rf'(?<![\s";])[\s";]++(?=[{re.escape(_SIGNS)}])')
+"""A run of signs that may divide cells, before a sign that begins a formula; each run is looked at once."""
+_DIVIDES = frozenset(";\t\r\n")
+"""Where programs divide cells by semicolons or tabs, as those of many countries do, a formula may begin behind them."""
 _BATCH = 500
 """Rows that are sent together."""
 
@@ -24,7 +26,7 @@ def csv_text(value: object) -> str:
         return ""
     if not isinstance(value, str):
         return str(value)
-    text = _AT_A_CELL.sub(r"\1'", value)
+    text = _BEFORE_A_SIGN.sub(lambda run: run[0] if _DIVIDES.isdisjoint(run[0]) else f"{run[0]}'", value)
     return f"'{text}" if value.lstrip().startswith(_FORMULA) else text
 
 
