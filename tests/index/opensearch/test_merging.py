@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import pytest
 from index.conftest import LIBRARY, document
-from index.opensearch.conftest import Open
+from index.opensearch.conftest import Open, Options, behind
+from support.opensearch import send
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
@@ -135,3 +136,19 @@ def test_a_real_server_merges_all_segments(opened: Open) -> None:
     index.optimise()
     facts = index.facts()
     assert (facts.segments, facts.documents) == (1, len(LIBRARY))
+
+
+@pytest.mark.servers
+def test_sizes_are_those_of_now(opened: Open, options: Options) -> None:
+    index, sizes = opened(), []
+    for one in LIBRARY:
+        index.apply([one])
+        sizes.append(index.facts().size)
+    assert sizes == sorted(set(sizes)), "each document takes room"
+    index.optimise()
+    size = index.facts().size
+    assert 0 < size < sizes[-1]
+    (name,) = behind(options)
+    segments = send("GET", f"{options['url']}/_cat/segments/{name}?format=json")
+    assert isinstance(segments, list)
+    assert len(segments) == 1, "nothing of the former ones is left on the disk"

@@ -151,23 +151,25 @@ class OpenSearchIndex:
         """See `IndexEngine.optimise`; it is a task of the servers, which goes on if this process ends."""
         if (index := self._alias.current()) is not None:
             merge_segments(self._servers, index.name)
-            self._alias.refresh(index.name)  # searches let go of the former segments
+            self._servers.ask("POST", f"/{index.name}/_flush")  # the disk lets go of the former segments
+            self._alias.refresh(index.name)  # so do searches
 
     def facts(self) -> IndexFacts:
         """See `IndexEngine.facts`."""
         index = self._alias.current()
         if index is None:
             return IndexFacts("opensearch", 0, 0, 0, 0, 0, {}, server=ServerFacts(self._servers.version))
-        found = self._servers.ask("GET", f"/{index.name}/_stats/docs,store,segments")["_all"]["primaries"]
-        documents, segments = found["docs"], found["segments"]["count"]
-        size = found["store"]["size_in_bytes"]
+        # Servers keep the size of a folder for ten seconds; those of its files are the ones of now.
+        path = f"/{index.name}/_stats/docs,segments"
+        found = self._servers.ask("GET", path, include_segment_file_sizes="true")["_all"]["primaries"]
+        documents, segments = found["docs"], found["segments"]
         shards, replicas = self._alias.copies(index)
         return IndexFacts(
             "opensearch",
             documents["count"],
             documents["deleted"],
-            segments,
-            size,
+            segments["count"],
+            sum(kind["size_in_bytes"] for kind in segments["file_sizes"].values()),
             index.schema,
             self._source_counts(),
             server=ServerFacts(
