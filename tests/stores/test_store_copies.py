@@ -35,6 +35,7 @@ from ultracrawl.stores.port.notes import NotesOf
 from ultracrawl.stores.port.transfer import OF_PROJECT, OF_SOURCE, Row, UrlRow, name_of
 from ultracrawl.stores.project_stores import open_state
 from ultracrawl.stores.runner_registry import RunnerRegistration
+from ultracrawl.stores.unfinished_copy import UnfinishedCopy, mark_unfinished
 
 PATHS = [
     pytest.param(names, marks=pytest.mark.servers if IN_SERVERS & {*names} else (), id="-".join(names))
@@ -225,6 +226,34 @@ def test_a_killed_copy_is_refused_by_crawls_and_begun_again(places: list[StorePl
     _copied(origin, target)
     open_state(project, "s").close()
     assert _all_rows(target) == before
+
+
+VERBS_OF_STATE = (
+    ["crawl"], ["crawl", "s"], ["status"], ["status", "s"], ["status", "h0"], ["urls"], ["stats", "s"], ["queue", "s"],
+    ["plan", "s"], ["explain", "http://h0/3"], ["approve", "--list", "s"], ["approve", "s"], ["approve-deletions", "s"],
+    ["approve-changes", "s"], ["pause", "s"], ["resume", "s"], ["stop", "s"], ["schedule", "list"],
+    ["schedule", "show", "n"], ["schedule", "disable", "n"], ["remove", "s", "--yes"], ["rename", "s", "t", "--yes"],
+    ["submit", "http://h0/3"], ["serve", "--port", "0"], ["index", "rebuild"],
+    ["backup", "saved.tar"], ["store", "copy", "--to", "further"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("places", PATHS[:2], indirect=True)
+def test_no_verb_takes_an_unfinished_copy_for_a_state(places: list[StorePlace], workspace: Workspace) -> None:
+    target = places[1]
+    _fill(target)
+    mark_unfinished(target.notes(), target.engine_name, UnfinishedCopy("/elsewhere", ["s"]))
+    workspace.write(
+        {
+            "state": {**target.definition, "path": str(target.folder)},
+            "sources": {"s": {"start_urls": ["http://h0/3"]}},
+            "schedules": {"n": {"sources": ["s"], "every": "1 d"}},
+        }
+    )
+    for words in VERBS_OF_STATE:
+        ended = workspace.command(*words)
+        assert (ended.code, ended.out, ended.err.count("/elsewhere")) == (1, "", 1), (words, ended)
+    assert workspace.command("search", "apples").code == 0  # the index is no part of it
 
 
 @pytest.mark.parametrize("places", PATHS[:2], indirect=True)

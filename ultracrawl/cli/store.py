@@ -46,8 +46,8 @@ def copy(origin: str | None, target: str, config: str | None, as_json: bool) -> 
     libpq. A password is in $PGPASSWORD, in ~/.pgpass, or the one of the definition if that names the database.
 
     Nothing may be crawled meanwhile, and the target may have no sources. A copy that was killed is begun again by the
-    same command; until it is whole, no crawl uses it. What is copied stays as it is. Index, document cache, stored
-    documents, lists, users and tokens are in no store: they stay where they are.
+    same command; until it is whole, no command takes it for a state. What is copied stays as it is. Index, document
+    cache, stored documents, lists, users and tokens are in no store: they stay where they are.
 
     \b
     Examples:

@@ -47,6 +47,18 @@ def _engine(project: Project) -> StoreEngine:
     return store_engine(project.state.engine, state_options(project))
 
 
+def require_whole_state(project: Project) -> None:
+    """Raise `StateError` if the state of a project is an unfinished copy."""
+    _whole_engine(project)
+
+
+def _whole_engine(project: Project) -> StoreEngine:
+    """Return the storage engine, whose stores are no unfinished copy. Raises `UserError`, `StateError`."""
+    engine = _engine(project)
+    require_whole(engine.open_notes(project.state.path, "", NotesOf.SERVICE), project.state.engine)
+    return engine
+
+
 def state_options(project: Project) -> dict[str, str]:
     """Return the options of the storage engine, its secrets as this process finds them. Raises `UserError`."""
     state = project.state
@@ -68,8 +80,8 @@ def robot_notes(project: Project, source: str) -> Notes | None:
 
 
 def service_notes(project: Project) -> Notes | None:
-    """Return the notes of the processes that run schedules; None if the state is in memory."""
-    return _engine(project).open_notes(project.state.path, "", NotesOf.SERVICE)
+    """Return the notes of the processes that run schedules; None if the state is in memory. Raises `StateError`."""
+    return _whole_engine(project).open_notes(project.state.path, "", NotesOf.SERVICE)
 
 
 def state_version(project: Project, source: str) -> object | None:
@@ -78,13 +90,13 @@ def state_version(project: Project, source: str) -> object | None:
 
 
 def state_exists(project: Project, source: str) -> bool:
-    """Return whether a source was ever crawled."""
-    return _engine(project).has_store(project.state.path, source)
+    """Return whether a source was ever crawled. Raises `StateError`, as for an unfinished copy."""
+    return _whole_engine(project).has_store(project.state.path, source)
 
 
 def named_stores(project: Project) -> NamedStoreEngine | None:
-    """Return the storage engine if it can list and rename stores, else None. Raises `UserError`."""
-    engine = _engine(project)
+    """Return the storage engine if it can list and rename stores, else None. Raises `UserError`, `StateError`."""
+    engine = _whole_engine(project)
     return engine if isinstance(engine, NamedStoreEngine) else None
 
 
@@ -130,13 +142,11 @@ def remove_state(project: Project, source: str) -> None:
 
 
 def open_state(project: Project, source: str, *, read_only: bool = False, renew: bool = False) -> Store:
-    """Open the store of one source. Raises `UserError`, and `StateError`, as for an unfinished copy that is written to.
+    """Open the store of one source. Raises `UserError`, and `StateError`, as for an unfinished copy.
 
     With `renew`, a damaged store is set aside and a new one created.
     """
-    if not read_only:
-        require_whole(service_notes(project), project.state.engine)
-    return _engine(project).open_store(project.state.path, source, read_only=read_only, renew=renew)
+    return _whole_engine(project).open_store(project.state.path, source, read_only=read_only, renew=renew)
 
 
 @contextmanager
@@ -154,7 +164,7 @@ def open_sites(project: Project, *, read_only: bool = False, renew: bool = False
 
     With `renew`, a damaged store is set aside and a new one created. With `read_only` a missing store is empty.
     """
-    return _engine(project).open_sites(project.state.path, read_only=read_only, renew=renew)
+    return _whole_engine(project).open_sites(project.state.path, read_only=read_only, renew=renew)
 
 
 def open_schedules(project: Project, *, read_only: bool = False, renew: bool = False) -> ScheduleStore:
@@ -162,12 +172,12 @@ def open_schedules(project: Project, *, read_only: bool = False, renew: bool = F
 
     With `renew`, a damaged store is set aside and a new one created. With `read_only` a missing store is empty.
     """
-    return _engine(project).open_schedules(project.state.path, read_only=read_only, renew=renew)
+    return _whole_engine(project).open_schedules(project.state.path, read_only=read_only, renew=renew)
 
 
 def open_nodes(project: Project, token: str = "", *, read_only: bool = False) -> NodeStore:
     """Open the store of nodes, for the node of this token. Raises `UserError` without a database, `StateError`."""
-    engine = _engine(project)
+    engine = _whole_engine(project)
     if not isinstance(engine, NodeEngine):
         raise UserError(
             f"nodes need a state that several machines can use, and `state.engine` is `{project.state.engine}`; "

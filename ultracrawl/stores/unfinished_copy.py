@@ -1,4 +1,4 @@
-"""The mark of stores that are being copied to a place: nobody crawls with a part of a state."""
+"""The mark of stores that are being copied to a place: nobody works with a part of a state."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from ultracrawl.model.dates import as_text
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, definition_hash
 from ultracrawl.service.backup.places import files_of, index_places, places_of, require_files
 from ultracrawl.sources import Project
+from ultracrawl.stores.project_stores import require_whole_state
 from ultracrawl.stores.sqlite.copying import SUFFIX, copy_database
 from ultracrawl.system.files import convert_write_errors
 
@@ -37,6 +38,7 @@ def save_backup(project: Project, archive: Path, *, force: bool = False) -> Mani
     Indexes are write-locked while the files are copied, so commits wait. Raises `UserError` if the file exists,
     `WorkError`.
     """
+    require_whole_state(project)
     require_files(project)
     if archive.exists() and not force:
         raise UserError(f"{archive} exists already; name another file, or use --force")
