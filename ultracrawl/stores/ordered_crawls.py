@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple
 
 from ultracrawl.errors import StateError
 from ultracrawl.stores.port.notes import Notes
@@ -15,23 +14,16 @@ logger = logging.getLogger(__name__)
 ORDERED = "ordered.json"
 """Name of the note of the service."""
 
-
-class _Order(NamedTuple):
-    force: bool
-    service: str = ""
-    """The service that has taken it."""
+Orders = dict[str, dict[str, bool]]
+"""The orders of each service by source, and whether all documents are fetched; several services may share a state."""
 
 
 class OrderedCrawls:
-    """The sources whose crawls were ordered and have not ended, with `force` of each; in memory without notes.
+    """The sources whose crawls were ordered from one service and have not ended; in memory without notes."""
 
-    `service` names the one that takes the orders; those that another of the `living` ones has taken are its own.
-    """
-
-    def __init__(self, notes: Notes | None, service: str = "", living: Collection[str] = ()) -> None:
+    def __init__(self, notes: Notes | None, service: str = "") -> None:
         self._notes, self._service = notes, service
-        orders = {} if notes is None else _read(notes)
-        self._forced = {name: order.force for name, order in orders.items() if order.service not in living}
+        self._forced: dict[str, bool] = {}
 
     @property
     def forced(self) -> Mapping[str, bool]:
@@ -41,45 +33,80 @@ class OrderedCrawls:
     def __contains__(self, source: str) -> bool:
         return source in self._forced
 
+    def take_over(self, living: Callable[[], Collection[str]]) -> None:
+        """Take the orders of services that have ended: of two that begin at once, one gets them.
+
+        `living` returns those that live. It is asked after the note was read: whoever takes orders meanwhile has a name
+        that was not in it.
+        """
+        if self._notes is None or not (noted := stored_orders(self._notes)):
+            return
+        try:
+            ended = noted.keys() - {*living(), self._service}
+        except StateError as error:
+            logger.warning("the crawls that were ordered: %s", error)
+            return
+        taken: dict[str, bool] = {}
+
+        def take_orders(orders: Orders) -> None:
+            taken.clear()
+            for service in [one for one in orders if one in ended]:
+                taken.update(orders.pop(service))
+            orders[self._service] = {**taken, **orders.get(self._service, {})}
+
+        if ended and self._change(take_orders):
+            self._forced = {**taken, **self._forced}
+
     def add(self, source: str, *, force: bool) -> None:
         """Store an order; if it cannot be written, a warning says so."""
         self._forced[source] = force
-        self._change(lambda orders: {**orders, source: _Order(force, self._service)})
+        self._change(lambda orders: orders.setdefault(self._service, {}).update({source: force}))
 
     def discard(self, source: str) -> None:
         """Forget an order that has been fulfilled, stopped or refused."""
         if self._forced.pop(source, None) is not None:
-            self._change(lambda orders: {name: orders[name] for name in orders if name != source})
+            self._change(lambda orders: orders.get(self._service, {}).pop(source, None))
 
-    def _change(self, edit: Callable[[dict[str, _Order]], dict[str, _Order]]) -> None:
-        """Change the note; other services of the project have orders in it, too."""
+    def _change(self, edit: Callable[[Orders], object]) -> bool:
+        """Change the note, in which other services have orders, too; returns whether it could be written."""
         if self._notes is None:
-            return
+            return True
+
+        def changed(text: bytes) -> bytes:
+            orders = _orders_in(text)
+            edit(orders)
+            return json.dumps({service: own for service, own in orders.items() if own}).encode()
+
         try:
-            self._notes.change(ORDERED, lambda text: json.dumps(edit(_orders_in(text))).encode())
+            self._notes.change(ORDERED, changed)
         except StateError as error:
             logger.warning("the crawls that were ordered: %s", error)
+            return False
+        return True
 
 
-def _read(notes: Notes) -> dict[str, _Order]:
+def stored_orders(notes: Notes) -> Orders:
+    """Return the orders of all services; none if they cannot be read."""
     try:
         return _orders_in(notes.read(ORDERED) or b"")
     except StateError:
         return {}
 
 
-def _orders_in(text: bytes) -> dict[str, _Order]:
+def _orders_in(text: bytes) -> Orders:
     try:
         stored = json.loads(text or b"{}")
     except ValueError:
         return {}
-    return {str(name): _order(one) for name, one in stored.items()} if isinstance(stored, dict) else {}
-
-
-def _order(stored: object) -> _Order:
-    """Return an order; earlier versions stored only whether it is forced."""
-    match stored:
-        case [force, str(service)]:
-            return _Order(bool(force), service)
-        case force:
-            return _Order(bool(force))
+    orders: Orders = {}
+    for name, entry in stored.items() if isinstance(stored, dict) else ():
+        match entry:
+            case {**own}:
+                orders.setdefault(name, {}).update(
+                    {str(source): bool(force) for source, force in own.items()}
+                )
+            case [force, str(service)]:  # earlier versions: the source, with its service
+                orders.setdefault(service, {})[name] = bool(force)
+            case force:  # and before that without one
+                orders.setdefault("", {})[name] = bool(force)
+    return orders

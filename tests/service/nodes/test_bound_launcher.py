@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -88,3 +89,23 @@ def test_what_is_bound_to_a_node_that_is_missing_or_drains_fails_on_another(mach
     machines.end("a", a)
     assert machines.outcomes("long") == ["NEW"] * (PAGES + 1)
     assert not machines.sites["one"].counts() + machines.sites["lost"].counts()
+
+
+def test_crawl_continuous_leaves_what_is_bound_to_its_node(machines: Machines) -> None:
+    bound = machines.source("bound", node="b")
+    machines.source("free")
+    alone = machines.command("crawl", "--continuous", "bound")
+    assert (alone.code, bound.counts()) == (2, {}), alone.err
+    command = machines.workspace("desk").start("crawl", "--continuous")
+    try:
+        until(lambda: machines.sites["free"].count(f"/{PAGES - 1}"), command)
+        assert not bound.counts()
+        b = machines.start("b")
+        until(lambda: bound.count(f"/{PAGES - 1}"), b)
+        assert "runs this already" not in machines.log("b")
+        machines.end("b", b)
+    finally:
+        command.send_signal(signal.SIGINT)
+        _, said = command.communicate(timeout=60)
+    assert "bound (b)" in said
+    assert set(machines.sites["free"].counts().values()) == {1}

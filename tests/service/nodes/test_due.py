@@ -23,8 +23,13 @@ from ultracrawl.stores.project_stores import open_state
 pytestmark = pytest.mark.servers
 
 
-def test_a_source_whose_state_could_not_be_read_once_is_not_taken_for_ever(
-    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_source_whose_state_could_not_be_read_once_is_taken_when_it_is_due_and_not_before(
+    tmp_path: Path,
+    database: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    finished: bool,
 ) -> None:
     with a_schema(database) as options:
         state = {"engine": "postgresql", "url": options["url"], "schema_name": options["schema"]}
@@ -34,9 +39,13 @@ def test_a_source_whose_state_could_not_be_read_once_is_not_taken_for_ever(
         project = require(read_definitions(file))
         with closing(open_state(project, "birds")) as store:
             run, _ = store.begin_run(time.time(), "")
-            store.end_run(replace(run, finished=time.time()))
+            store.end_run(replace(run, finished=time.time() if finished else 0.0))
         with open_node(lambda: project, dict, "a") as node:
             with monkeypatch.context() as patched:
                 patched.setattr(plans, "state_to_read", Mock(side_effect=StateError("away")))
-                assert node._look([], 1).taken.keys() == {own_key("birds")}
-            assert not node._look([own_key("birds")], 1).taken
+                for _ in range(2):
+                    assert not node._look([], 1).taken, "nobody knows whether it is due"
+                    node._seen.clear()  # as a minute later
+                (told,) = [one for one in caplog.records if "birds" in one.getMessage()]
+                assert "away" in told.getMessage()
+            assert node._look([], 1).taken.keys() == (set() if finished else {own_key("birds")})

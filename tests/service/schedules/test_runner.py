@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -15,10 +16,13 @@ from support.schedules import VirtualClock, only, plan, report, run_virtual
 
 from ultracrawl.errors import StateError, UserError, WorkError
 from ultracrawl.model import ScheduleStatus
+from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.rules.schedules.times import CalendarTimes, IntervalTimes
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder
-from ultracrawl.service.schedules.plans import Plan, ScheduleTiming
+from ultracrawl.service.schedules.plans import OwnInterval, Plan, ScheduleTiming
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.stores import RunMark
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun
 from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
 
@@ -479,3 +483,27 @@ def test_a_full_disk_stops_nothing_and_what_happened_is_written_later(tmp_path: 
         store.close()
 
     run_virtual(run())
+
+
+def test_a_source_whose_state_cannot_be_read_is_crawled_when_it_is_due_and_not_before(
+    store: SqliteScheduleStore,
+) -> None:
+    place = CyclePlace(1, 0, START - HOUR, RefreshMode.KNOWN)
+    done, away = replace(RunMark.at(1, START - HOUR, "", place), finished=START), [True]
+
+    def latest() -> RunMark:
+        if away[0]:
+            raise StateError("away")
+        return done
+
+    async def hours() -> None:
+        source = DataSource(name="a", refresh={"interval": "6 h"})
+        kept = Kept([Plan("a", ("a",), OwnInterval(source, latest), own=True)], store)
+        async with kept.kept():
+            await asyncio.sleep(2 * HOUR)
+            assert not kept.hours("a"), "nobody knows whether it is due"
+            away[0] = False
+            await asyncio.sleep(4 * HOUR)
+        assert kept.hours("a")[:1] == [5]
+
+    run_virtual(hours())

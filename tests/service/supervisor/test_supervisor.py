@@ -26,7 +26,7 @@ from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import ServeOptions, serve
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.settings.projects import find_project
-from ultracrawl.stores.ordered_crawls import OrderedCrawls
+from ultracrawl.stores.ordered_crawls import stored_orders
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleOrder
 from ultracrawl.stores.project_stores import open_schedules, service_notes
 
@@ -243,6 +243,13 @@ def test_what_people_ordered_is_resumed_by_the_next_service(tmp_path: Path) -> N
     asyncio.run(play())
 
 
+def ordered(supervisor: Supervisor) -> list[dict[str, bool]]:
+    """Return the stored orders of each service that has any."""
+    notes = service_notes(supervisor.project)
+    assert notes is not None
+    return list(stored_orders(notes).values())
+
+
 def test_what_was_ordered_from_a_service_that_lives_is_not_resumed_by_another_one(tmp_path: Path) -> None:
     async def play() -> None:
         first, second = Service(tmp_path, 1), Service(tmp_path, 1)
@@ -254,7 +261,7 @@ def test_what_was_ordered_from_a_service_that_lives_is_not_resumed_by_another_on
             second.definitions = Definitions(str(other))
             async with second.running():
                 assert second.launcher.names == []
-            assert OrderedCrawls(service_notes(supervisor.project)).forced == {"quiet": True}
+            assert ordered(supervisor) == [{"quiet": True}]
         async with second.running():
             assert second.launcher.names == ["quiet"], "it has ended"
 
@@ -288,7 +295,7 @@ async def test_a_crawl_that_a_person_has_stopped_is_not_resumed(
     await settle()
     await supervisor.stop_source("quiet")
     await settle()
-    assert not OrderedCrawls(service_notes(supervisor.project)).forced
+    assert not ordered(supervisor)
 
 
 @played(jobs=3)

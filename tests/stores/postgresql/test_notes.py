@@ -16,7 +16,7 @@ from support import clock
 from support.until import until
 
 from ultracrawl.errors import StateError
-from ultracrawl.stores.ordered_crawls import OrderedCrawls
+from ultracrawl.stores.ordered_crawls import OrderedCrawls, stored_orders
 from ultracrawl.stores.port.leases import LEASE_SECONDS
 from ultracrawl.stores.port.notes import Notes, NotesOf
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
@@ -177,15 +177,39 @@ def test_sources_are_found_by_their_notes(options: dict[str, str]) -> None:
 
 
 def test_two_services_keep_the_orders_of_each_other(options: dict[str, str]) -> None:
-    def opened() -> OrderedCrawls:
-        return OrderedCrawls(PostgresEngine(options).open_notes(HERE, "", NotesOf.SERVICE))
-
-    first, second = opened(), opened()
+    notes = PostgresEngine(options).open_notes(HERE, "", NotesOf.SERVICE)
+    first, second = OrderedCrawls(notes, "1"), OrderedCrawls(notes, "2")
     first.add("a", force=True)
+    second.add("a", force=False)
     second.add("b", force=False)
-    assert opened().forced == {"a": True, "b": False}
+    second.discard("a")
+    assert stored_orders(notes) == {"1": {"a": True}, "2": {"b": False}}
+    second.take_over(lambda: ["1", "2"])
+    assert (dict(second.forced), dict(first.forced)) == ({"b": False}, {"a": True})
     first.discard("a")
-    assert opened().forced == {"b": False}
+    assert stored_orders(notes) == {"2": {"b": False}}
+
+
+def test_of_two_services_that_begin_one_gets_the_orders_of_one_that_ended(options: dict[str, str]) -> None:
+    notes = PostgresEngine(options).open_notes(HERE, "", NotesOf.SERVICE)
+    OrderedCrawls(notes, "gone").add("a", force=True)
+    first, second = OrderedCrawls(notes, "1"), OrderedCrawls(notes, "2")
+
+    def look_too_early() -> list[str]:
+        first.take_over(lambda: ["1"])
+        return ["2"]
+
+    second.take_over(look_too_early)
+    assert (dict(first.forced), dict(second.forced)) == ({"a": True}, {})
+    assert stored_orders(notes) == {"1": {"a": True}}
+
+
+def test_orders_that_an_earlier_version_noted_are_taken(options: dict[str, str]) -> None:
+    notes = PostgresEngine(options).open_notes(HERE, "", NotesOf.SERVICE)
+    notes.write("ordered.json", b'{"a": true, "b": [false, "gone"]}')
+    service = OrderedCrawls(notes, "1")
+    service.take_over(lambda: ["1"])
+    assert service.forced == {"a": True, "b": False}
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ class PlanRun:
     def check(self, now: float) -> float:
         """Launch and stop what is due; returns the time of the next check."""
         self._skip_times(now)
+        self._put_off(now)
         at, window = self._next_run(now), self.plan.window
         if at is not None and at <= now and window.is_open(now):
             is_due = self.row.due is not None and self.row.due <= now
@@ -95,6 +96,14 @@ class PlanRun:
             self._change(due=self._next_due())
         elif at is not None and due < now - MISSED_AFTER and (still := still_due(self.plan, now, due)) != due:
             self._change(due=still)
+
+    def _put_off(self, now: float) -> None:
+        """Replace the due time of a source that another process has crawled meanwhile, or whose runs are not known."""
+        due = self.row.due
+        if not self.plan.own or self.row.left or due is None or due > now or self._next_run(now) is None:
+            return
+        if self.plan.window.is_open(now) and (known := self.plan.timing.first_due(now, due)) > now:
+            self._change(due=known)
 
     def clock_set_back(self, now: float) -> None:
         """Recompute a due time that was computed with a wrong clock."""

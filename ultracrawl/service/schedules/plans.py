@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from ultracrawl.errors import StateError, UserError
+from ultracrawl.errors import StateDamagedError, StateError, UserError
 from ultracrawl.rules.recrawl.cycle import CycleRule
 from ultracrawl.rules.schedules.times import ScheduleTimes
 from ultracrawl.rules.schedules.window import RunWindow
@@ -18,6 +19,8 @@ from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.port.schedule_store import own_key
 from ultracrawl.stores.project_stores import state_to_read
+
+logger = logging.getLogger(__name__)
 
 MISSED_AFTER = 120.0
 """Seconds after which a due time counts as missed: no process ran the schedule, or the machine was suspended."""
@@ -29,7 +32,7 @@ REST_AFTER_FAILURE = 60.0
 """Seconds before the next run after one that failed or could not start."""
 
 LatestRun = Callable[[str], RunMark | None]
-"""Returns the latest run of a source; None if there is none, or its state cannot be read."""
+"""Returns the latest run of a source; None if there is none. Raises `StateError` if its state cannot be read now."""
 
 
 class Timing(Protocol):
@@ -81,7 +84,7 @@ class OwnInterval:
 
     source: DataSource
     latest: Callable[[], RunMark | None] = field(compare=False)
-    """Returns the latest run of the source, of any process."""
+    """Returns the latest run of the source, of any process. Raises `StateError`."""
     default: float | None = None
     """The interval of a source that has none of its own; its crawls take as long as they take."""
 
@@ -90,11 +93,14 @@ class OwnInterval:
         return self.source.refresh.rule if self.default is None else CycleRule(interval=self.default)
 
     def first_due(self, now: float, planned: float | None) -> float:
-        """Return the start of the next cycle, or now if a cycle is unfinished."""
+        """Return the start of the next cycle, or now if a cycle is unfinished; a minute later if that is not known."""
         refresh = self.source.refresh
         if refresh.when_idle:
             return now
-        latest = self.latest()
+        try:
+            latest = self.latest()
+        except StateError:
+            return now + REST_AFTER_FAILURE  # nobody knows when it is due
         if latest is None or not latest.finished:
             return now
         return self._rule.next_due(latest.place, now) or now
@@ -105,7 +111,10 @@ class OwnInterval:
             return now + REST_AFTER_FAILURE
         if self.source.refresh.when_idle:
             return now + max(REST_AFTER_FAILURE if failed else REST, self.source.politeness.delay)
-        latest = self.latest()
+        try:
+            latest = self.latest()
+        except StateError:
+            return now + REST_AFTER_FAILURE  # nobody knows when it is due
         due = now if latest is None else self._rule.next_due(latest.place, now) or now
         return max(due, now + REST_AFTER_FAILURE) if failed else due
 
@@ -113,7 +122,10 @@ class OwnInterval:
         """Return the end of the cycle that begins or goes on then; None for a source without an interval of its own."""
         if self.default is not None:
             return None
-        rule, latest = self._rule, self.latest()
+        try:
+            rule, latest = self._rule, self.latest()
+        except StateError:
+            return None  # the crawl reports it
         if latest is None or latest.finished or rule.is_over(latest.place, latest.started, begun):
             place = rule.following(latest.place if latest else None, begun, nothing_stored=latest is None)
             return rule.ends(place, begun)
@@ -174,16 +186,31 @@ class Plan:
 def own_interval(project: Project, source: DataSource, latest: LatestRun | None = None) -> OwnInterval:
     """Return the timing of a source by its own interval or the default, based on the runs in its state."""
     default = project.default_interval_of(source)
-    read = latest or partial(_latest_run, project)
+    read = latest or _LatestRun(project)
     return OwnInterval(source, partial(read, source.name), default)
 
 
-def _latest_run(project: Project, source: str) -> RunMark | None:
-    try:
-        with state_to_read(project, source) as state:
-            return next(iter(state.runs(1)), None) if state else None
-    except StateError:
-        return None  # the crawl will report the error
+class _LatestRun:
+    """Returns the latest run of a source by its state; says once that it cannot be read, until it can."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._unread = False
+
+    def __call__(self, source: str) -> RunMark | None:
+        """Return the run. Raises `StateError`."""
+        try:
+            with state_to_read(self._project, source) as state:
+                latest = next(iter(state.runs(1)), None) if state else None
+        except StateDamagedError:
+            return None  # the crawl sets it aside, and begins anew
+        except StateError as error:
+            if not self._unread:
+                logger.warning("%s is not crawled until its state can be read: %s", source, error)
+            self._unread = True
+            raise
+        self._unread = False
+        return latest
 
 
 def plans_of(

@@ -119,12 +119,20 @@ def crawl_continuously(
     the previous one at once (J62). A crawl that is still running when its cycle is over is ended. `write_line` gets a
     line about the next run. The first SIGINT ends all crawls cleanly, so that they can be resumed; the second ends them
     at once. Raises `UserError` for a source with neither schedule nor interval. If one of several sources cannot start,
-    its report has the reason and it is tried again; a single source raises its error.
+    its report has the reason and it is tried again; a single source raises its error. What is bound to a node is left
+    to it, and claimed by no command; raises `UserError` if nothing else was chosen.
     """
     chosen = {source.name: source for source in sources}
     project = project.model_copy(update={"sources": {**project.sources, **chosen}})
     plans = [replace(plan, force=force or plan.force) for plan in plans_of(project, chosen)]
     require_plans(plans, chosen)
+    if bound := [f"{plan.name} ({plan.node})" for plan in plans if plan.node]:
+        write_line(f"left to the nodes that alone run them: {', '.join(bound)}")
+        plans = [plan for plan in plans if not plan.node]
+    if not plans:
+        raise UserError(
+            "nothing is left to crawl here; `ultracrawl crawl NAME` crawls a source here all the same"
+        )
     optimisation = optimisation_plan(project)
     if optimisation is not None and chosen.keys() == project.sources.keys():
         plans.append(optimisation)

@@ -51,7 +51,7 @@ class _Start(Protocol):
 
 
 async def _resume_ordered(ordered: OrderedCrawls, start: _Start) -> None:
-    """Start the ordered crawls that an earlier service has not ended; one that lives goes on with its own."""
+    """Start the ordered crawls that an earlier service has not ended."""
     for source, force in ordered.forced.items():
         try:
             await start(source, force=force)
@@ -87,9 +87,7 @@ class Supervisor:
         self._states = SourceStates()
         self._by_hand: dict[str, PooledCrawl] = {}
         """The last crawl of each source that a person or a folder change has ordered."""
-        notes = service_notes(self.project)
-        living = [runner.number for runner in active_runners(notes)]
-        self._ordered = OrderedCrawls(notes, self._runner_claim.number, living)
+        self._ordered = OrderedCrawls(service_notes(self.project), self._runner_claim.number)
         self._draining = False
         options = CrawlOptions(jobs, launcher=launcher, clock=clock)
         self._crawls = PlannedCrawls(lambda: self.project, self._plans(), store, self._runner_claim, options)
@@ -123,6 +121,10 @@ class Supervisor:
         """The project by the present definitions."""
         return self._definitions.project
 
+    def _living(self) -> list[str]:
+        """Return the numbers of all services that live. Raises `StateError`."""
+        return [runner.number for runner in active_runners(service_notes(self.project))]
+
     def _note_event(self, event: Event) -> None:
         if (end := event.end) is None:
             return
@@ -135,6 +137,7 @@ class Supervisor:
         """Run schedules and intervals, and watch definitions and folders, until `drain` is called."""
         if not self._runner_claim.by_time_only:
             self._watch.replace_sources(self.project)
+            self._ordered.take_over(self._living)
             await _resume_ordered(self._ordered, self.start_source)
         async with asyncio.TaskGroup() as group:  # a failure of any task ends the service
             checks = group.create_task(self._check_repeatedly())
