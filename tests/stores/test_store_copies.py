@@ -286,14 +286,19 @@ def test_a_target_with_sources_is_left_as_it_is(places: list[StorePlace]) -> Non
     assert target.named.stored_sources(target.folder) == ["other"]
 
 
-def test_the_definition_of_a_source_is_found_from_another_folder(tmp_path: Path) -> None:
-    origin, target = StorePlace("sqlite", tmp_path / "a" / "b"), StorePlace("sqlite", tmp_path / "c")
+@pytest.mark.parametrize("places", PATHS[:2], indirect=True)
+def test_the_definition_of_a_source_is_found_from_each_place(
+    places: list[StorePlace], tmp_path: Path
+) -> None:
     (tmp_path / "ultracrawl.yaml").write_text("")
-    _fill(origin)
-    note_definition(origin.notes("s"), origin.folder, str(tmp_path / "ultracrawl.yaml"))
-    _copied(origin, target)
-    assert is_defined_elsewhere(target.notes("s"), target.folder, "")
-    assert target.notes("empty").read(DEFINITION) is None
+    _fill(places[0])
+    note_definition(places[0].notes("s"), places[0].folder, str(tmp_path / "ultracrawl.yaml"))
+    for number, (origin, target) in enumerate(pairwise(places)):
+        there = replace(target, folder=tmp_path / "a" / "b" / f"{number}")
+        _copied(origin, there)
+        folder = tmp_path if there.options else there.folder  # of a database, any machine has another one
+        assert is_defined_elsewhere(there.notes("s"), folder, "")
+        assert there.notes("empty").read(DEFINITION) is None
 
 
 @pytest.mark.parametrize(

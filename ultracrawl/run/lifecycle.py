@@ -124,7 +124,8 @@ class CrawlLifecycle:
         taken = TakeOver() if context.run.replay else take_over(context.project, context.source)
         context.run.narrowed = taken.is_narrower
         if self._notes is not None and not is_adhoc(context.project, context.source.name):
-            note_definition(self._notes, context.project.state.path, context.project.definitions)
+            state = context.project.state
+            note_definition(self._notes, None if state.url else state.path, context.project.definitions)
         control = parts[CrawlControl]
         stack.callback(control.close)  # others see the end of the crawl when all else is closed
         open_stores(parts, stack, context.project, renew=renew)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.stores.copying.place import StorePlace
-from ultracrawl.stores.definition_note import DEFINITION
+from ultracrawl.stores.definition_note import DEFINITION, moved_definition
 from ultracrawl.stores.failure_note import FAILURE
 from ultracrawl.stores.ordered_crawls import ORDERED
 from ultracrawl.stores.port.transfer import (
@@ -153,12 +151,7 @@ def _copy_notes(origin: StorePlace, target: StorePlace, source: str) -> dict[str
             written.delete(name)
             continue
         if name == DEFINITION:
-            text = _moved(text, origin.folder, target.folder)
+            text = moved_definition(text, origin.folder, None if target.options else target.folder)
         written.write(name, text)
         number += 1
     return {NOTES: number} if number else {}
-
-
-def _moved(path: bytes, folder: Path, other: Path) -> bytes:
-    """Return a path that is relative to a folder, relative to another one."""
-    return path if folder == other else os.path.relpath(folder / os.fsdecode(path), other).encode()
