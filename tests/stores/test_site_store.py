@@ -131,7 +131,7 @@ def test_what_a_crawl_writes_that_was_taken_for_dead_is_refused(sites: SiteStore
     assert held is not None
     assert held.source == "two"
     assert sites.renew_leases(two, LEASE) is True
-    assert sites.register_crawl("one", LEASE) > two > one, "no number is given twice"
+    assert sites.register_crawl("one", LEASE) not in (one, two), "no number is given twice"
 
 
 # ---- two crawls of one source
@@ -160,7 +160,7 @@ def test_a_crawl_that_ended_is_followed_at_once(kept: Place) -> None:
     assert ask(first, one, "a") == ["a"]
     first.close_crawl(one)
     two = second.register_crawl("one", LEASE)
-    assert two > one
+    assert two != one
     assert ask(second, two, "a") == ["a"]
 
 
@@ -171,7 +171,7 @@ def test_the_number_of_a_crawl_is_not_given_again(kept: Place) -> None:
         numbers.append(store.register_crawl("one", LEASE))
         store.close_crawl(numbers[-1])
         store.close()
-    assert numbers == sorted(set(numbers))
+    assert len({*numbers}) == 3
 
 
 def test_a_crawl_that_has_ended_keeps_nobody_waiting(sites: SiteStore) -> None:

@@ -85,6 +85,21 @@ def test_a_writer_notices_a_standby_that_lost_its_last_flush() -> None:
             assert [record.url for record in store.records.all_records()] == ["http://h/1"]
 
 
+def test_no_crawl_gets_the_number_of_one_whose_registration_was_lost() -> None:
+    with a_pair() as pair:
+        engine = PostgresEngine(pair.options)
+        with closing(engine.open_sites(Path())) as sites:
+            sites.register_crawl("before", LEASE)
+            pair.stall_receiver()
+            # More than PostgreSQL takes from a sequence before it writes that to its log.
+            lost = [sites.register_crawl(f"lost{number}", LEASE) for number in range(40)]
+        pair.fail_over()
+        with closing(engine.open_sites(Path())) as sites:
+            later = [sites.register_crawl(f"later{number}", LEASE) for number in range(40)]
+            assert {*lost}.isdisjoint(later)
+            assert not any(sites.renew_leases(crawl, LEASE) for crawl in lost)
+
+
 def test_a_crawl_whose_last_flushes_were_lost_is_followed_by_one_that_ends_like_a_fresh_one(
     tmp_path: Path,
 ) -> None:

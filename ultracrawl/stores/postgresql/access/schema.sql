@@ -256,8 +256,8 @@ CREATE TABLE depth_due (
     PRIMARY KEY (source, part, key)
 );
 
--- What all sources of a project share. The number of a crawl is never given twice, so that a crawl whose leases ended
--- can never write under a later one.
+-- What all sources of a project share. The number of a crawl is random, not the next one of its sequence: a standby that
+-- lost the last transactions would give one out again, and a crawl whose leases ended could write under a later one.
 CREATE TABLE crawl (
     crawl bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source text COLLATE "C" NOT NULL,

@@ -18,6 +18,8 @@ from ultracrawl.system.process_name import machine_name
 
 KEPT = 30 * 86_400.0
 """Seconds until an unused site, robots.txt response or session is deleted."""
+_UNUSED_BITS = 65
+"""Bits of a random token that do not fit into the number of a crawl."""
 _CLOCK = "site, next_at, requested, delay, why, on_hold, errors, slowed, last_error, error_at"
 _CLOCKS = f"""
     unnest(%s::text[], %s::float8[], %s::float8[], %s::float8[], %s::text[], %s::bool[], %s::int[], %s::float8[],
@@ -52,9 +54,8 @@ _FORGET_OLD = (
     b"DELETE FROM session WHERE since < moment() - %s",
 )
 _REGISTER = b"""
-    INSERT INTO crawl (source, token, machine, process, node, pid, until)
-    VALUES (%s, %s, %s, %s, %s, %s, moment() + %s)
-    RETURNING crawl"""
+    INSERT INTO crawl (crawl, source, token, machine, process, node, pid, until) OVERRIDING SYSTEM VALUE
+    VALUES (%s, %s, %s, %s, %s, %s, %s, moment() + %s)"""
 _HOLDER = b"""
     SELECT c.source, c.node, c.pid, s.since, c.until, c.crawl FROM site s JOIN crawl c ON c.crawl = s.crawl
     WHERE s.site = %s AND c.until >= moment()"""
@@ -106,11 +107,12 @@ class PostgresSiteStore:
     def register_crawl(self, source: str, lease: float) -> int:
         """Register a crawl of a source and return its number."""
         token = uuid4()
+        number = token.int >> _UNUSED_BITS
 
-        def register(db: psycopg.Connection) -> int:
+        def register(db: psycopg.Connection) -> None:
             for crawl, own, machine, process, node, pid, left in db.execute(_OF_SOURCE, [source]).fetchall():
                 if own == token:
-                    return int(crawl)  # it was registered before, and the answer was lost
+                    return  # it was registered before, and the answer was lost
                 if left >= 0 and crawl not in self._own and not is_over(machine, process):
                     raise UserError(
                         f"the source {source!r} is being crawled by process {pid} on {node}, "
@@ -119,11 +121,10 @@ class PostgresSiteStore:
                 _end_crawl(db, crawl)
             for statement in _FORGET_OLD:
                 db.execute(statement, [KEPT])
-            row = (source, token, *this_process(), machine_name(), os.getpid(), lease)
-            ((number,),) = db.execute(_REGISTER, row).fetchall()
-            return int(number)
+            row = (number, source, token, *this_process(), machine_name(), os.getpid(), lease)
+            db.execute(_REGISTER, row)
 
-        number = self._database.transact(register)
+        self._database.transact(register)
         self._own.add(number)
         return number
 
