@@ -6,7 +6,7 @@ import psycopg
 
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import blocks, distance
-from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
+from ultracrawl.stores.postgresql.part_base import PostgresPart
 from ultracrawl.stores.postgresql.record_row import READ, record_of
 
 _SELECT_BY_FINGERPRINTS = f"""
@@ -23,13 +23,13 @@ _SIGN_BIT = 1 << 63
 class PostgresContents(PostgresPart):
     """Which records have equal or similar content. The blocks find similar texts without comparing all of them."""
 
-    def __init__(self, access: StoreAccess) -> None:
-        super().__init__(access)
+    def begin_generation(self) -> None:
+        """Begin without signatures and fingerprints."""
         self._signatures: dict[bytes, int] = {}
         self._blocks: dict[int, set[bytes]] = {}
-        """Fingerprints by block, unflushed."""
+        """Fingerprints by block."""
         self._fingerprints: dict[bytes, set[int]] = {}
-        """Keys by fingerprint, unflushed."""
+        """Keys by fingerprint."""
         self.changes = (self._signatures, self._blocks, self._fingerprints)
 
     def _note_fingerprint(self, key: int, fingerprint: bytes) -> None:
@@ -58,8 +58,9 @@ class PostgresContents(PostgresPart):
         signature_blocks = blocks(signature)
         query = "SELECT fingerprint, signature FROM near WHERE {own} AND block = ANY(%s)"
         known = {found: value % (1 << 64) for found, value in self._read(query, list(signature_blocks))}
-        for block in signature_blocks:
-            known.update((found, self._signatures[found]) for found in self._blocks.get(block, ()))
+        for part in self.generations:
+            for block in signature_blocks:
+                known.update((found, part._signatures[found]) for found in part._blocks.get(block, ()))
         near = [(distance(signature, value), found) for found, value in known.items()]
         best = min(near, default=None)
         return best[1] if best is not None and best[0] <= within else None

@@ -10,7 +10,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.port.documents import Copy, Expiries, Retained, Unrecorded
 from ultracrawl.stores.postgresql.access.fencing import run_for
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS
-from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
+from ultracrawl.stores.postgresql.part_base import PostgresPart
 
 _PENDING, _SUCCESSOR = PURPOSE_NUMBERS[Retained.APPROVAL], PURPOSE_NUMBERS[Retained.REPLACEMENT]
 _UPDATE_INDEXED = """
@@ -56,8 +56,8 @@ _KEPT = f"""
 class PostgresDocuments(PostgresPart):
     """The tables `retained`, `expiry`, `copy` and `submitted`, and marks in `url`; see `DocumentPart`."""
 
-    def __init__(self, access: StoreAccess) -> None:
-        super().__init__(access)
+    def begin_generation(self) -> None:
+        """Begin with no documents."""
         self._retained: dict[Retained, dict[int, bytes | None]] = {purpose: {} for purpose in Retained}
         self._expiries: dict[int, float] = {}
         self._marks: dict[int, bool] = {}
@@ -78,9 +78,9 @@ class PostgresDocuments(PostgresPart):
 
     def retained_document(self, purpose: Retained, key: int) -> bytes | None:
         """Return the retained document of a URL, or None."""
-        changes = self._retained[purpose]
-        if key in changes:
-            return changes[key]
+        for part in reversed(self.generations):
+            if key in part._retained[purpose]:
+                return part._retained[purpose][key]
         query = "SELECT document FROM retained WHERE {own} AND purpose = %s AND key = %s"
         rows = self._read(query, PURPOSE_NUMBERS[purpose], key)
         return bytes(rows[0][0]) if rows else None
@@ -114,16 +114,18 @@ class PostgresDocuments(PostgresPart):
 
     def copy_of(self, key: int) -> Copy | None:
         """Return the checksum stored for a URL, or None."""
-        if key in self._copies:
-            return self._copies[key]
+        for part in reversed(self.generations):
+            if key in part._copies:
+                return part._copies[key]
         rows = self._read("SELECT checksum, holds FROM copy WHERE {own} AND key = %s", key)
         return Copy(*rows[0]) if rows else None
 
     def copies(self, checksum: str) -> dict[int, bool]:
         """Return the keys of all URLs with a checksum, and whether each holds it."""
         rows = self._read("SELECT key, holds FROM copy WHERE {own} AND checksum = %s", checksum)
-        found = {key: holds for key, holds in rows if key not in self._copies}
-        changed = ((key, copy) for key, copy in self._copies.items() if copy and copy.checksum == checksum)
+        unflushed = self.frozen._copies | self._copies
+        found = {key: holds for key, holds in rows if key not in unflushed}
+        changed = ((key, copy) for key, copy in unflushed.items() if copy and copy.checksum == checksum)
         return found | {key: copy.holds for key, copy in changed}
 
     # ---- submitted and indexed documents
@@ -200,8 +202,9 @@ class PostgresDocuments(PostgresPart):
         if removed := sorted(key for key, copy in self._copies.items() if not copy):
             db.execute(self._sql("DELETE FROM copy WHERE {own} AND key = ANY(%s)"), [removed])
 
-    def forget_changes(self) -> None:
-        """Clear the changes after a committed flush, and the records that they changed."""
-        retained = (self._retained[Retained.APPROVAL], self._retained[Retained.CHANGE])
-        self._record_cache.note_flushed((*self._marks, *retained[0], *retained[1]))
-        super().forget_changes()
+    def forget_frozen(self) -> None:
+        """Forget what was flushed, and the cached records that it changed."""
+        retained = self.frozen._retained
+        marked = (*self.frozen._marks, *retained[Retained.APPROVAL], *retained[Retained.CHANGE])
+        self._record_cache.note_flushed(marked)
+        super().forget_frozen()

@@ -65,6 +65,9 @@ class PostgresLinks(PostgresPart):
     def __init__(self, access: StoreAccess) -> None:
         super().__init__(access)
         self._counts = AnchorCounts(access.database)
+
+    def begin_generation(self) -> None:
+        """Begin without links."""
         self._met: dict[int, AnchorLink] = {}
         self._pages: dict[int, bytes] = {}
         self._redirects: dict[int, int] = {}
@@ -205,8 +208,3 @@ class PostgresLinks(PostgresPart):
             db.execute(self._sql("DELETE FROM anchor_redirect WHERE {own} AND key = ANY(%s)"), [gone])
         run_for(db, self._sql(_PUT_REDIRECTS), [pair for pair in changed.items() if pair[1]])
         return {*changed.values(), *(stored.get(key, 0) for key in changed)}
-
-    def forget_changes(self) -> None:
-        """Clear the changes after a committed flush."""
-        super().forget_changes()
-        self._sweep = self._clears_depths = False

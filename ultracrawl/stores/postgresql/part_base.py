@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sized
+from copy import copy
+from typing import Self
 
 import psycopg
 
 from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
 from ultracrawl.stores.sqlite.read_ahead import RecordCache
-
-
-class Changes(Protocol):
-    """A dict, list or set of unflushed changes."""
-
-    def __len__(self) -> int:
-        """Return their number."""
-
-    def clear(self) -> None:
-        """Remove them."""
 
 
 class StoreAccess:
@@ -32,30 +23,53 @@ class StoreAccess:
 
 
 class PostgresPart:
-    """Base class of the parts of a store. What `write_changes` does may be repeated, so it changes no memory."""
+    """Base class of the parts of a store, which gather changes in generations.
 
-    changes: tuple[Changes, ...] = ()
-    """The collections of unflushed changes."""
+    A flush writes the generation that it found, `frozen`; what comes until that is committed belongs to the next one.
+    Reads see both over the database, which may have the frozen one already.
+    """
+
+    changes: tuple[Sized, ...]
+    """The collections of changes."""
+    frozen: Self
+    """A part with the changes that a flush writes, or has failed to write, and nothing else; it never changes."""
 
     def __init__(self, access: StoreAccess) -> None:
         self._access = access
         self._database = access.database
         self._sql = access.database.sql
         self._record_cache = access.record_cache
+        self.begin_generation()
+        self.freeze()
+
+    def begin_generation(self) -> None:
+        """Begin with new, empty collections."""
+        raise NotImplementedError
+
+    def freeze(self) -> Self:
+        """Set the changes so far aside for a flush; returns them."""
+        self.frozen = copy(self)
+        vars(self.frozen).pop("frozen", None)  # what was frozen before is forgotten
+        self.begin_generation()
+        return self.frozen
 
     def _read(self, query: str, *values: object) -> list[Row]:
         return self._database.read(self._sql(query), *values)
 
     @property
+    def generations(self) -> tuple[Self, Self]:
+        """The parts with what a flush writes, and with what is gathered for the next one."""
+        return self.frozen, self
+
+    @property
     def unwritten(self) -> int:
-        """The number of unflushed changes."""
+        """The number of changes of this generation."""
         return sum(map(len, self.changes))
 
     def write_changes(self, db: psycopg.Connection) -> None:
-        """Write the unflushed changes; called inside the transaction of a flush."""
+        """Write the changes inside a transaction, which may be repeated; called for a frozen part."""
         raise NotImplementedError
 
-    def forget_changes(self) -> None:
-        """Clear the changes after a committed flush."""
-        for changes in self.changes:
-            changes.clear()
+    def forget_frozen(self) -> None:
+        """Forget the frozen changes, which are committed."""
+        self.frozen.begin_generation()

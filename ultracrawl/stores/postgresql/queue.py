@@ -97,9 +97,8 @@ class SiteChanges(NamedTuple):
     def of(self, stored: Iterable[QueueEntry], start: int, stop: int) -> list[QueueEntry]:
         """Return what waits of the stored entries and of the added ones with levels from `start` to before `stop`."""
         added = (entry for entry in self.added if start <= entry.level < stop)
-        return sorted(
-            (one for one in chain(stored, added) if place_of(one) not in self.finished), key=place_of
-        )
+        waiting = {place_of(one): one for one in chain(stored, added)}
+        return [waiting[place] for place in sorted(waiting.keys() - self.finished)]
 
 
 class FirstPlaces:
@@ -138,17 +137,20 @@ class PostgresQueue(PostgresPart):
         super().__init__(access)
         self._following: dict[int, int] = {}
         """The key of the entry that was read after a key."""
+        self._read_ahead = ReadAhead()
+        self._first_places = FirstPlaces()
+        self._seq = 0
+        self.reload_counters()
+
+    def begin_generation(self) -> None:
+        """Begin without entries, allowances and hops."""
         self._site_changes: dict[str, SiteChanges] = {}
         self._finished: list[QueueEntry] = []
         self._requeued: list[QueueEntry] = []
         self._allowances: dict[str, int] = {}
         self._hops: dict[int, int] = {}
         self._default_hops: int | None = None
-        self._read_ahead = ReadAhead()
-        self._first_places = FirstPlaces()
-        self._seq = 0
         self.changes = (self._site_changes, self._requeued, self._finished, self._allowances, self._hops)
-        self.reload_counters()
 
     # ---- entries
 
@@ -173,7 +175,7 @@ class PostgresQueue(PostgresPart):
     def entries_of(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
         """Return the first `limit` entries of a site."""
         start, stop = (levels.start, levels.stop) if levels else (0, _LAST_LEVEL)
-        changes = self._site_changes.get(site)
+        changes = self._changes_of_both(site)
         rows = self._read_ahead.take_site(site)
         if rows is None:
             more = len(changes.finished) if changes is not None else 0
@@ -184,6 +186,13 @@ class PostgresQueue(PostgresPart):
         self._remember_order(rows)
         stored = [QueueEntry(*row[1:]) for row in rows]
         return stored if changes is None else changes.of(stored, start, stop)[:limit]
+
+    def _changes_of_both(self, site: str) -> SiteChanges | None:
+        """Return what both generations change of a site."""
+        own, older = self._site_changes.get(site), self.frozen._site_changes.get(site)
+        if own is None or older is None:
+            return own or older
+        return SiteChanges([*older.added, *own.added], older.finished | own.finished)
 
     def _read_site(self, site: str, start: int, stop: int, limit: int) -> list[Row]:
         place = self._first_places.of(site, start)
@@ -198,7 +207,11 @@ class PostgresQueue(PostgresPart):
             following = [
                 (0, *row) for row in self._read(_SELECT_FOLLOWING_SITES, site, number, number, number)
             ]
-            self._read_ahead.fill(following, more=len(following) == number, without=self._site_changes)
+            self._read_ahead.fill(
+                following,
+                more=len(following) == number,
+                without=self._site_changes.keys() | self.frozen._site_changes.keys(),
+            )
             # In one chain: the records of many small sites are read together.
             self._remember_order([*rows, *following])
 
@@ -217,7 +230,7 @@ class PostgresQueue(PostgresPart):
 
     def is_waiting(self, key: int) -> bool:
         """Whether a known URL is in the queue; scans the whole queue."""
-        if any(entry.key == key for entry in self._requeued):
+        if any(entry.key == key for part in self.generations for entry in part._requeued):
             return True
         return bool(self._read("SELECT 1 FROM queue WHERE {own} AND key = %s LIMIT 1", key))
 
@@ -272,7 +285,8 @@ class PostgresQueue(PostgresPart):
         """Return the off-focus hops by key, without zeros."""
         query = "SELECT key, hops FROM detour WHERE {own} AND key = ANY(%s)"
         found: dict[int, int] = dict(self._read(query, list(keys)))
-        found.update((key, self._hops[key]) for key in keys if key in self._hops)
+        for part in self.generations:
+            found.update((key, part._hops[key]) for key in keys if key in part._hops)
         return {key: hops for key, hops in found.items() if hops}
 
     def put_hops(self, key: int, hops: int) -> None:
@@ -318,7 +332,7 @@ class PostgresQueue(PostgresPart):
 
     @property
     def unwritten(self) -> int:
-        """The number of unflushed changes."""
+        """The number of changes of this generation."""
         return super().unwritten + (self._default_hops is not None)
 
     @property
@@ -350,11 +364,10 @@ class PostgresQueue(PostgresPart):
         if cleared := sorted(key for key, hops in self._hops.items() if not hops):
             db.execute(self._sql("DELETE FROM detour WHERE {own} AND key = ANY(%s)"), [cleared])
 
-    def forget_changes(self) -> None:
-        """Clear the changes after a committed flush."""
-        for entry in self._finished:
+    def forget_frozen(self) -> None:
+        """Forget what was flushed, after noting what it changes of what was read."""
+        for entry in self.frozen._finished:
             self._following.pop(entry.key, None)
-        for name, changes in self._site_changes.items():
+        for name, changes in self.frozen._site_changes.items():
             self._first_places.note_added(name, changes.added)
-        super().forget_changes()
-        self._default_hops = None
+        super().forget_frozen()

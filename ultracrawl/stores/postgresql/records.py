@@ -93,23 +93,14 @@ class PostgresRecords(PostgresContents, UrlLookUps):
         self._queue = queue
         self._visits = visits
         self._hosts = Hosts(access.database)
-        self._written_hosts: dict[str, int] = {}
-        self._discovered = {}
-        self._fresh: set[int] = set()
-        """Keys of discovered URLs that were certainly not in the table before."""
-        self._unqueued: set[int] = set()
-        """Keys of discovered URLs that do not enter the queue."""
-        self._finished: dict[int, tuple[QueueEntry, UrlRecord]] = {}
-        self._amended: dict[int, UrlRecord] = {}
-        self._display_urls: dict[str, set[int]] = {}
-        """Keys by display URL, unflushed."""
+        self._answers = {}
         self._has_display_urls = bool(self._read("SELECT 1 FROM shown WHERE {own} LIMIT 1"))
         self._possible_keys = PossibleValues[int](
             self._highest_number,
             lambda: self._parts(
                 "SELECT key FROM url WHERE {own} ORDER BY key",
                 _part_of_key,
-                (self._discovered, self._finished, self._amended),
+                [(*part._discovered, *part._finished, *part._amended) for part in self.generations],
             ),
             _part_of_key,
             VALUES_PER_ROUND_TRIP,
@@ -119,13 +110,28 @@ class PostgresRecords(PostgresContents, UrlLookUps):
             lambda: self._parts(
                 "SELECT DISTINCT fingerprint FROM content WHERE {own} ORDER BY fingerprint",
                 _part_of_fingerprint,
-                (self._fingerprints,),
+                [part._fingerprints for part in self.generations],
             ),
             _part_of_fingerprint,
             VALUES_PER_ROUND_TRIP,
         )
-        self._asked, self._answers = set(), {}
-        of_urls = (self._discovered, self._unqueued, self._finished, self._amended, self._display_urls)
+
+    def begin_generation(self) -> None:
+        """Begin without URLs."""
+        super().begin_generation()
+        self._discovered = {}
+        self._fresh: set[int] = set()
+        """Keys of discovered URLs that were certainly not in the table before."""
+        self._finished: dict[int, tuple[QueueEntry, UrlRecord]] = {}
+        self._amended: dict[int, UrlRecord] = {}
+        self._display_urls: dict[str, set[int]] = {}
+        """Keys by display URL."""
+        self._asked = set()
+        self._first_number = 0
+        """The number of the first new URL, given when the generation is frozen."""
+        self._written_hosts: dict[str, int] = {}
+        """The numbers of sites that the flush has used."""
+        of_urls = (self._discovered, self._finished, self._amended, self._display_urls)
         self.changes = (*self.changes, *of_urls, self._asked)
 
     def _highest_number(self) -> int:
@@ -149,6 +155,14 @@ class PostgresRecords(PostgresContents, UrlLookUps):
         return array("I"), unflushed.union(stored)
 
     # ---- one URL
+
+    def _known_unflushed(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+        found = super()._known_unflushed(keys)
+        written = self.frozen._discovered
+        for key in keys if written else ():
+            if key in written and key not in found:
+                found[key] = (written[key][0].url, written[key][0].depth)
+        return found
 
     def _stored_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
         return {key: (url, depth) for key, url, depth in self._read(_SELECT_URLS, list(keys))}
@@ -174,11 +188,13 @@ class PostgresRecords(PostgresContents, UrlLookUps):
         return {row[0]: record_of(row, self._source) for row in rows}
 
     def _unflushed(self, key: int) -> UrlRecord | None:
-        if key in self._finished:
-            return self._finished[key][1]
-        if key in self._amended:
-            return self._amended[key]
-        return _unvisited(self._source, *self._discovered[key]) if key in self._discovered else None
+        for part in (self, self.frozen):
+            if key in part._finished:
+                return part._finished[key][1]
+            if key in part._amended:
+                return part._amended[key]
+        found = (part._discovered[key] for part in (self, self.frozen) if key in part._discovered)
+        return next((_unvisited(self._source, *one) for one in found), None)
 
     def _read_records(self, key: int) -> UrlRecord | None:
         """Read a record, and cache those of the entries that are likely to be next."""
@@ -192,11 +208,8 @@ class PostgresRecords(PostgresContents, UrlLookUps):
 
     def _without_unflushed(self, records: dict[int, V]) -> dict[int, V]:
         """Return those of the records that have no unflushed changes."""
-        return {
-            key: record
-            for key, record in records.items()
-            if key not in self._finished and key not in self._amended
-        }
+        changed = {*self._finished, *self._amended, *self.frozen._finished, *self.frozen._amended}
+        return {key: record for key, record in records.items() if key not in changed}
 
     def discover_url(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
         """Add an unknown URL to the table, and to the queue if `queued`."""
@@ -206,8 +219,6 @@ class PostgresRecords(PostgresContents, UrlLookUps):
         self._possible_keys.add_value(entry.key)
         if queued:
             self._queue.add_new(entry)
-        else:
-            self._unqueued.add(entry.key)
         self._note_display_url(entry.key, entry.display_url)
 
     def finish_url(self, entry: QueueEntry, record: UrlRecord) -> None:
@@ -251,7 +262,8 @@ class PostgresRecords(PostgresContents, UrlLookUps):
             return []
         query = "SELECT key FROM shown WHERE {own} AND display_hash = %s"
         stored = (key for (key,) in self._read(query, text_hash(url)))
-        records = self.get_records(sorted(self._display_urls.get(url, set()).union(stored)))
+        unflushed = [part._display_urls.get(url, ()) for part in self.generations]
+        records = self.get_records(sorted({*stored}.union(*unflushed)))
         return [records[key] for key in sorted(records) if records[key].display_url == url]
 
     def with_fingerprint(self, fingerprint: bytes) -> list[UrlRecord]:
@@ -260,8 +272,9 @@ class PostgresRecords(PostgresContents, UrlLookUps):
             return []
         stored = self._flushed_with(fingerprint) if self._possible_fingerprints.may_hold(fingerprint) else {}
         keys = list(stored)
-        if fingerprint in self._fingerprints:
-            keys = sorted(self._fingerprints[fingerprint].union(keys))
+        unflushed = [part._fingerprints.get(fingerprint, ()) for part in self.generations]
+        if any(unflushed):
+            keys = sorted({*keys}.union(*unflushed))
         records = (self._unflushed(key) or stored.get(key) or self.get_record(key) for key in keys)
         return [record for record in records if record is not None and record.fingerprint == fingerprint]
 
@@ -335,9 +348,10 @@ class PostgresRecords(PostgresContents, UrlLookUps):
         return keep_answers
 
     def count_new(self) -> None:
-        """Give numbers to new URLs, before the transaction that writes them and the highest number."""
-        self._first_number = self._database.numbered + 1
-        self._database.numbered += len({*self._discovered, *self._finished, *self._amended})
+        """Give numbers to the frozen URLs, before the transaction that writes them and the highest number."""
+        frozen = self.frozen
+        frozen._first_number = self._database.numbered + 1
+        self._database.numbered += len({*frozen._discovered, *frozen._finished, *frozen._amended})
 
     def write_changes(self, db: psycopg.Connection) -> None:
         """Write the unflushed changes, and what of queue and visits depends on them."""
@@ -345,7 +359,8 @@ class PostgresRecords(PostgresContents, UrlLookUps):
         sites = {key: entry.site for key, (entry, _) in {**self._discovered, **self._finished}.items()}
         for key, record in self._amended.items():
             sites.setdefault(key, site_of(record.url))
-        hosts = self._hosts.numbers(db, {*sites.values(), *self._queue.changed_sites})
+        queue, visits = self._queue.frozen, self._visits.frozen
+        hosts = self._hosts.numbers(db, {*sites.values(), *queue.changed_sites})
         self._written_hosts = hosts
         order = dict.fromkeys((*self._discovered, *self._finished, *self._amended))
         numbers = {key: number for number, key in enumerate(order, self._first_number)}
@@ -358,8 +373,8 @@ class PostgresRecords(PostgresContents, UrlLookUps):
         rows = [row_of(key, numbers[key], hosts[sites[key]], record) for key, record in written.items()]
         run_for(db, self._sql(UPSERT), rows)
         self._write_marks(db, written)
-        self._queue.write_entries(db, hosts)
-        self._visits.write_new(db, self._discovered)
+        queue.write_entries(db, hosts)
+        visits.write_new(db, self._discovered)
         super().write_changes(db)
 
     def _write_marks(self, db: psycopg.Connection, written: dict[int, UrlRecord]) -> None:
@@ -392,15 +407,15 @@ class PostgresRecords(PostgresContents, UrlLookUps):
             db.execute(self._sql("DELETE FROM removal WHERE {own} AND key = ANY(%s)"), [staying])
         run_for(db, self._sql(_PUT_REMOVALS), removals)
 
-    def forget_changes(self) -> None:
-        """Clear the changes after a committed flush, and the records cached by fingerprint."""
-        self._hosts.remember(self._written_hosts)
-        self._written_hosts = {}
-        new = {key: self._discovered[key] for key in self._fresh if key in self._discovered}
+    def forget_frozen(self) -> None:
+        """Forget what was flushed, with the cached records that it changed, and keep what it found."""
+        frozen = self.frozen
+        self._hosts.remember(frozen._written_hosts)
+        self._answers = self._answers | frozen._answers
+        new = {key: frozen._discovered[key] for key in frozen._fresh}
         self._record_cache.put_new(self._without_unflushed(new))
-        self._fresh.clear()
-        self._record_cache.note_flushed((*self._finished, *self._amended), self._fingerprints)
-        super().forget_changes()
+        self._record_cache.note_flushed((*frozen._finished, *frozen._amended), frozen._fingerprints)
+        super().forget_frozen()
 
 
 def _unvisited(source: str, entry: QueueEntry, now: float) -> UrlRecord:

@@ -1,4 +1,4 @@
-"""Sites, sitemaps and feeds of one source."""
+"""Sites, sitemaps and feeds of one source, and how far runs have listed it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ KEPT = 30 * 86_400.0
 """Seconds after the last request until a site is deleted."""
 MOST_SITES = 10_000
 """Maximum number of flushed sites in memory."""
+MAX_LISTINGS = 100
+"""Number of runs whose listing state is kept."""
 
 _SITE = "site, seen, own_delay, given_up, robots, stand_in"
 _SELECT_SITE = f"SELECT {_SITE} FROM known_site WHERE {{own}}"  # noqa: S608 - constant names
@@ -43,6 +45,9 @@ _PUT_FEED_LINKS = f"""
 _UNUSED_SITEMAPS = f"""
     SELECT key FROM sitemap m WHERE {{m}} AND (run < %s OR EXISTS (
         SELECT FROM url u WHERE {{u}} AND u.key = m.key AND u.outcome = {OUTCOME_NUMBERS[UrlOutcome.GONE]}))"""  # noqa: S608 - constant texts
+_PUT_LISTINGS = """
+    INSERT INTO listing (source, part, run, state) SELECT {ids}, * FROM unnest(%s::int[], %s::text[])
+    ON CONFLICT (source, part, run) DO UPDATE SET state = excluded.state"""
 _TO_RESET = "given_up <> 0 OR stand_in <> ''"
 
 _site_values = attrgetter(*_SITE.split(", "))
@@ -53,26 +58,28 @@ class PostgresSites(PostgresPart):
 
     def __init__(self, access: StoreAccess) -> None:
         super().__init__(access)
-        self._sites: dict[str, StoredSite] = {}
         self._written: dict[str, StoredSite] = {}
         """Flushed rows, so that a site that is read repeatedly costs no query."""
+        self.dates_announced = False
+        self.renewed: tuple[str, ...] = ()
+
+    def begin_generation(self) -> None:
+        """Begin without sites, sitemaps and feeds."""
+        self._sites: dict[str, StoredSite] = {}
         self._sitemaps: dict[int, StoredSitemap] = {}
         self._announced: dict[int, int] = {}
         self._feeds: dict[int, list[FeedLink]] = {}
-        self.dates_announced = False
-        self.renewed: tuple[str, ...] = ()
         self.changes = (self._sites, self._sitemaps, self._announced, self._feeds)
 
     # ---- sites
 
     def get_site(self, site: str) -> StoredSite | None:
         """Return what is stored of a site."""
-        if site in self._sites:
-            return self._sites[site]
-        if site in self._written:
-            return self._written[site]
-        rows = self._read(f"{_SELECT_SITE} AND site = %s", site)
-        return StoredSite(*rows[0]) if rows else None
+        for rows in (self._sites, self.frozen._sites, self._written):
+            if site in rows:
+                return rows[site]
+        found = self._read(f"{_SELECT_SITE} AND site = %s", site)
+        return StoredSite(*found[0]) if found else None
 
     def put_site(self, row: StoredSite) -> None:
         """Store a site."""
@@ -88,12 +95,13 @@ class PostgresSites(PostgresPart):
     def sitemap_keys(self) -> frozenset[int]:
         """Return the keys of all URLs that are sitemaps."""
         stored = self._read("SELECT key FROM sitemap WHERE {own}")
-        return frozenset((*self._sitemaps, *(key for (key,) in stored)))
+        return frozenset((*self._sitemaps, *self.frozen._sitemaps, *(key for (key,) in stored)))
 
     def get_sitemap(self, key: int) -> StoredSitemap | None:
         """Return a sitemap, None for other URLs."""
-        if key in self._sitemaps:
-            return self._sitemaps[key]
+        for part in reversed(self.generations):
+            if key in part._sitemaps:
+                return part._sitemaps[key]
         rows = self._read("SELECT run, is_index, dates FROM sitemap WHERE {own} AND key = %s", key)
         return StoredSitemap(*rows[0]) if rows else None
 
@@ -111,9 +119,9 @@ class PostgresSites(PostgresPart):
         """Return the `lastmod` dates by key."""
         query = "SELECT key, lastmod FROM announced WHERE {own} AND key = ANY(%s)"
         found: dict[int, int] = dict(self._read(query, list(keys)))
-        for key in keys:
-            if key in self._announced:
-                found[key] = max(self._announced[key], found.get(key, self._announced[key]))
+        for part in self.generations:
+            for key in part._announced.keys() & keys:
+                found[key] = max(part._announced[key], found.get(key, part._announced[key]))
         return found
 
     # ---- feeds
@@ -121,12 +129,13 @@ class PostgresSites(PostgresPart):
     def feed_keys(self) -> frozenset[int]:
         """Return the keys of the feeds with stored links."""
         rows = self._read("SELECT DISTINCT feed FROM feed_link WHERE {own}")
-        return frozenset((*self._feeds, *(key for (key,) in rows)))
+        return frozenset((*self._feeds, *self.frozen._feeds, *(key for (key,) in rows)))
 
     def feed_links(self, feed: int) -> list[FeedLink]:
         """Return the links of a feed."""
-        if feed in self._feeds:
-            return self._feeds[feed]
+        for part in reversed(self.generations):
+            if feed in part._feeds:
+                return part._feeds[feed]
         query = f"SELECT {_FEED_LINK} FROM feed_link WHERE {{own}} AND feed = %s ORDER BY key"  # noqa: S608 - constant names
         return [FeedLink(*row) for row in self._read(query, feed)]
 
@@ -179,12 +188,43 @@ class PostgresSites(PostgresPart):
         links = {(feed, link.key): _link_row(feed, link) for feed, own in self._feeds.items() for link in own}
         run_for(db, self._sql(_PUT_FEED_LINKS), list(links.values()))
 
-    def forget_changes(self) -> None:
-        """Keep the flushed sites in memory, and clear the changes."""
+    def forget_frozen(self) -> None:
+        """Keep the flushed sites in memory, and forget the other changes."""
         if len(self._written) > MOST_SITES:
             self._written.clear()
-        self._written.update(self._sites)
-        super().forget_changes()
+        self._written.update(self.frozen._sites)
+        super().forget_frozen()
+
+
+class PostgresListings(PostgresPart):
+    """The table `listing`; see `Store.listings`."""
+
+    def begin_generation(self) -> None:
+        """Begin without states."""
+        self._states: dict[int, str] = {}
+        self.changes = (self._states,)
+
+    def all(self) -> list[tuple[int, str]]:
+        """Return (run number, listing state), newest first."""
+        stored: dict[int, str] = dict(self._read("SELECT run, state FROM listing WHERE {own}"))
+        return sorted((stored | self.frozen._states | self._states).items(), reverse=True)
+
+    def note(self, run: int, state: str) -> None:
+        """Store how far a run has listed its source."""
+        self._states[run] = state
+
+    def forget_all(self) -> None:
+        """Delete all states, durably."""
+        self._database.write(lambda db: db.execute(self._sql("DELETE FROM listing WHERE {own}")))
+        for part in (self, self.frozen):
+            part.begin_generation()
+
+    def write_changes(self, db: psycopg.Connection) -> None:
+        """Write the states, and delete those of runs long ago."""
+        run_for(db, self._sql(_PUT_LISTINGS), list(self._states.items()))
+        if self._states:
+            query = self._sql("DELETE FROM listing WHERE {own} AND run < %s")
+            db.execute(query, [max(self._states) - MAX_LISTINGS])
 
 
 def _site_row(site: StoredSite) -> tuple[object, ...]:

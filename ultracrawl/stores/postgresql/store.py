@@ -11,14 +11,14 @@ from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueueStart
 from ultracrawl.stores.port.store import RunMark
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
-from ultracrawl.stores.postgresql.access.fencing import SourceDatabase, run_for
+from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
 from ultracrawl.stores.postgresql.documents import PostgresDocuments
 from ultracrawl.stores.postgresql.filling import fill_queue, prepare_filling
 from ultracrawl.stores.postgresql.links import PostgresLinks
-from ultracrawl.stores.postgresql.part_base import StoreAccess
+from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
 from ultracrawl.stores.postgresql.queue import DELETE_KEYS, PostgresQueue
 from ultracrawl.stores.postgresql.records import PostgresRecords
-from ultracrawl.stores.postgresql.sites import PostgresSites
+from ultracrawl.stores.postgresql.sites import PostgresListings, PostgresSites
 from ultracrawl.stores.postgresql.visits import PostgresVisits
 
 _RUN = "number, started, finished, scope, report, cycle, minor, due, mode, deleted"
@@ -29,12 +29,7 @@ _INSERT_RUN = """
 _UPDATE_RUN = (
     "UPDATE run SET finished = %s, report = %s, scope = %s, deleted = %s WHERE {own} AND number = %s"
 )
-_PUT_LISTINGS = """
-    INSERT INTO listing (source, part, run, state) SELECT {ids}, * FROM unnest(%s::int[], %s::text[])
-    ON CONFLICT (source, part, run) DO UPDATE SET state = excluded.state"""
 _NEXT_EPOCH = b"UPDATE epoch SET last = greatest(last + 1, floor(moment())::bigint) RETURNING last"
-MAX_LISTINGS = 100
-"""Number of runs whose listing state is kept."""
 _KEPT_LINKS = (
     "INSERT INTO anchor_left (source, part, marks) SELECT {ids}, marks FROM anchor_page WHERE {own} AND key = ANY(%s)",
     "INSERT INTO anchor_left (source, part, target)"
@@ -74,10 +69,17 @@ class PostgresStore:
             raise
         self._record_cache = access.record_cache
         self._sql = self._database.sql
-        self._listings: dict[int, str] = {}
-        """Unflushed listing states by run number."""
+        self._listings = PostgresListings(access)
         # Records first: the writes of the other parts refer to rows that records insert.
-        self._parts = (self.records, self.queue, self.visits, self.documents, self.sites, self.links)
+        self._parts: tuple[PostgresPart, ...] = (
+            self.records,
+            self.queue,
+            self.visits,
+            self.documents,
+            self.sites,
+            self.links,
+            self._listings,
+        )
 
     # ---- runs
 
@@ -149,17 +151,15 @@ class PostgresStore:
 
     def listings(self) -> list[tuple[int, str]]:
         """Return (run number, listing state), newest first."""
-        stored = self._database.read(self._sql("SELECT run, state FROM listing WHERE {own}"))
-        return sorted((dict(stored) | self._listings).items(), reverse=True)
+        return self._listings.all()
 
     def note_listing(self, run: int, text: str) -> None:
         """Store how far a run has listed its source."""
-        self._listings[run] = text
+        self._listings.note(run, text)
 
     def forget_listings(self) -> None:
         """Delete all listing states, durably."""
-        self._listings.clear()
-        self._database.write(lambda db: db.execute(self._sql("DELETE FROM listing WHERE {own}")))
+        self._listings.forget_all()
 
     # ---- the unit of work
 
@@ -179,29 +179,36 @@ class PostgresStore:
     @property
     def unflushed(self) -> int:
         """The number of unflushed writes."""
-        return sum(part.unwritten for part in self._parts) + len(self._listings)
+        return sum(part.unwritten + part.frozen.unwritten for part in self._parts)
 
     def flush(self) -> None:
         """Make everything written so far durable, in one transaction; without changes it may renew the lease."""
-        if not self.unflushed:
-            if not self._database.read_only:
-                self._database.renew()
-            return
-        self.records.count_new()
-        self._database.write(self._write_changes)
-        for part in self._parts:
-            part.forget_changes()
-        self._listings.clear()
+        if not self.unflushed and not self._database.read_only:
+            self._database.renew()
+        while self._freeze():
+            self._database.write(self._write_frozen)
+            self._forget_frozen()
 
-    def _write_changes(self, db: psycopg.Connection) -> None:
-        keep_answers = self.records.ask_stored(db)
+    def _freeze(self) -> bool:
+        """Set the changes aside that a flush writes: those of an earlier one that failed go first, by themselves."""
+        if any(part.frozen.unwritten for part in self._parts):
+            return True
+        if not self.unflushed:
+            return False
         for part in self._parts:
-            part.write_changes(db)
+            part.freeze()
+        self.records.count_new()
+        return True
+
+    def _write_frozen(self, db: psycopg.Connection) -> None:
+        keep_answers = self.records.frozen.ask_stored(db)
+        for part in self._parts:
+            part.frozen.write_changes(db)
         keep_answers()  # they came with what the parts have read
-        if self._listings:
-            run_for(db, self._sql(_PUT_LISTINGS), list(self._listings.items()))
-            oldest = max(self._listings) - MAX_LISTINGS
-            db.execute(self._sql("DELETE FROM listing WHERE {own} AND run < %s"), [oldest])
+
+    def _forget_frozen(self) -> None:
+        for part in self._parts:
+            part.forget_frozen()
 
     def drop_urls(self, keys: Iterable[int]) -> None:
         """Delete URLs, durably."""

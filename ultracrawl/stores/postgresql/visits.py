@@ -93,13 +93,16 @@ class PostgresVisits(PostgresPart):
     def __init__(self, access: StoreAccess) -> None:
         super().__init__(access)
         self.cycle = 0
+        self._failing_keys: set[int] | None = None
+
+    def begin_generation(self) -> None:
+        """Begin without visits."""
         self._seen: set[int] = set()
         self._observed: list[Observation] = []
         self._advice: dict[int, Advice] = {}
         self._failures: dict[tuple[int, str], int] = {}
         self._recovered: set[int] = set()
         """Keys of URLs that succeeded after errors."""
-        self._failing_keys: set[int] | None = None
         self.changes = (self._seen, self._observed, self._advice, self._failures, self._recovered)
 
     def enter_cycle(self, number: int) -> None:
@@ -112,7 +115,7 @@ class PostgresVisits(PostgresPart):
 
     def note_met(self, keys: Iterable[int]) -> list[KnownUrl]:
         """Record that URLs were linked to; returns the known ones seen for the first time in this cycle."""
-        unmet = [key for key in keys if key not in self._seen]
+        unmet = [key for key in keys if key not in self._seen and key not in self.frozen._seen]
         self._seen.update(unmet)
         rows = self._read(_SELECT_FIRST_MET, unmet, self.cycle) if unmet else []
         found = {row[0]: KnownUrl(*row) for row in rows}
@@ -171,16 +174,22 @@ class PostgresVisits(PostgresPart):
 
     def count_failure(self, key: int, rule: str) -> int:
         """Count one more error of a URL under a rule."""
-        known = self._failures.get((key, rule))
-        if known is None:
-            known = 0
-            if key in self._load_failing_keys() and key not in self._recovered:
-                query = "SELECT errors FROM failure WHERE {own} AND key = %s AND rule = %s"
-                rows = self._read(query, key, rule)
-                known = rows[0][0] if rows else 0
-        self._failures[(key, rule)] = known + 1
+        errors = self._count_failures(key, rule) + 1
+        self._failures[(key, rule)] = errors
         self._load_failing_keys().add(key)
-        return known + 1
+        return errors
+
+    def _count_failures(self, key: int, rule: str) -> int:
+        if key not in self._load_failing_keys():
+            return 0
+        for part in reversed(self.generations):
+            if (key, rule) in part._failures:
+                return part._failures[(key, rule)]
+            if key in part._recovered:
+                return 0
+        query = "SELECT errors FROM failure WHERE {own} AND key = %s AND rule = %s"
+        rows = self._read(query, key, rule)
+        return int(rows[0][0]) if rows else 0
 
     def forget_failures(self, key: int) -> None:
         """Reset the error counts of a URL."""
