@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import psutil
 from support.project import Workspace
+from support.started import end, kill, start
 
 MARK = "ULTRACRAWL_SOAK"
 """What all processes of one service have in their environment."""
@@ -91,13 +91,11 @@ class ShakenService:
 
     def stop(self) -> None:
         """End it cleanly; all of its processes are gone then, the index process within moments."""
-        self._process.send_signal(signal.SIGTERM)
-        assert self._process.wait(120) == 0, self.log[-3000:]
+        end(self._process, self._log, 120)
 
     def kill_all(self) -> None:
         """Leave nothing behind."""
-        self._process.kill()
-        self._process.wait()
+        kill(self._process)
         for process in self._all():
             self._kill("", process.pid)
 
@@ -121,16 +119,8 @@ class ShakenService:
         """Return the processes that are there."""
         return [f"{self._kind_of(one)} {one.pid}" for one in self._all()]
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        with self._log.open("ab") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", "ultracrawl", "serve", "--port", "0", "--jobs", "2"],
-                cwd=self._workspace.directory,
-                env={**os.environ, MARK: self._mark},
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+    def _start(self) -> subprocess.Popen[str]:
+        return start(self._log, "serve", "--port", "0", "--jobs", "2", **{MARK: self._mark})
 
     def _kill(self, kind: str, pid: int) -> None:
         with suppress(ProcessLookupError):

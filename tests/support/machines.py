@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
-import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -13,6 +10,7 @@ from typing import Any
 from support.hourly import hourly_source
 from support.project import Ended, Workspace
 from support.site import Site
+from support.started import end, kill, start
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.port.node_store import KeptNode
@@ -33,8 +31,6 @@ class Machines:
             "state": {"engine": "postgresql", "url": options["url"], "schema_name": options["schema"]},
             "sources": {},
         }
-        self._processes: list[subprocess.Popen[str]] = []
-        stack.callback(self._end)
 
     def source(self, name: str, **options: Any) -> Site:
         self.sites[name], self.definition["sources"][name] = hourly_source(
@@ -50,31 +46,17 @@ class Machines:
 
     def start(self, node: str, *words: str, **env: str) -> subprocess.Popen[str]:
         """Start a node, by `node run` or other words."""
-        workspace = self.workspace(node)
-        with (workspace.directory / "node.log").open("a") as log:
-            process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "ultracrawl",
-                    *(words or ("node", "run")),
-                    "--name",
-                    node,
-                    "--jobs",
-                    "2",
-                ],
-                cwd=workspace.directory,
-                env={**os.environ, "ULTRACRAWL_LEASE_SECONDS": LEASE, **env},
-                stdout=log,
-                stderr=log,
-                text=True,
-                start_new_session=True,
-            )
-        self._processes.append(process)
+        self.workspace(node)
+        words = (*(words or ("node", "run")), "--name", node, "--jobs", "2")
+        process = start(self.log_file(node), *words, **{"ULTRACRAWL_LEASE_SECONDS": LEASE, **env})
+        self._stack.callback(kill, process)
         return process
 
+    def log_file(self, node: str) -> Path:
+        return self.folder / node / "node.log"
+
     def log(self, node: str) -> str:
-        return (self.folder / node / "node.log").read_text()
+        return self.log_file(node).read_text()
 
     def command(self, *words: str) -> Ended:
         return self.workspace("desk").command(*words)
@@ -93,12 +75,4 @@ class Machines:
         return [row["outcome"] for row in listed.lines]
 
     def end(self, node: str, process: subprocess.Popen[str]) -> None:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(40) == 0, self.log(node)
-        assert "Traceback" not in self.log(node)
-
-    def _end(self) -> None:
-        for process in self._processes:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+        end(process, self.log_file(node))

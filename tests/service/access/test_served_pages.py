@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +16,7 @@ from service.access.conftest import PASSWORD, csrf_token_of
 from support.nginx import nginx_site
 from support.project import ROOT, Workspace
 from support.site import Site
+from support.started import end, kill, start
 from support.until import until
 
 from ultracrawl.service.access.requester import Role
@@ -31,25 +29,14 @@ pytestmark = pytest.mark.processes
 def serving(folder: Path, *words: str, **env: str) -> Iterator[Path]:
     """Run `ultracrawl serve` on a free port; yields the file with what it prints."""
     printed = folder / "serve.txt"
-    with printed.open("w") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "ultracrawl", "serve", "--port", "0", *words],
-            cwd=folder,
-            env={**os.environ, **env},
-            stdout=file,
-            stderr=file,
-            start_new_session=True,
-        )
+    printed.unlink(missing_ok=True)
+    process = start(printed, "serve", "--port", "0", *words, **env)
     try:
         until(lambda: "running the crawls" in printed.read_text(), process)
         yield printed
-        process.terminate()
-        assert process.wait(60) == 0, printed.read_text()
+        end(process, printed)
     finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-    assert "Traceback" not in printed.read_text()
+        kill(process)
 
 
 class Client:

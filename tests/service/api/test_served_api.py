@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,6 +12,7 @@ import pytest
 from support.client import dial
 from support.project import LOOPBACK, Workspace
 from support.site import Site
+from support.started import address, end, start
 from support.until import until
 
 pytestmark = pytest.mark.processes
@@ -46,15 +42,8 @@ class ServedApi:
             "notices": notices,
         })  # fmt: skip
         self.token = self._token("administrator")
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "ultracrawl", "serve", "--port", "0"],
-                cwd=folder, env=os.environ, stdout=log, stderr=log,
-            )  # fmt: skip
-        until(lambda: "the API answers" in self.log.read_text(), None)
-        found = re.search(r"http://127\.0\.0\.1:\d+", self.log.read_text())
-        assert found is not None
-        self.url = found[0]
+        self.process = start(self.log, "serve", "--port", "0")
+        self.url = address(self.log, self.process)
 
     def _token(self, role: str) -> str:
         return self.workspace.command("token", "create", role, "--role", role).out.strip()
@@ -87,9 +76,7 @@ def served(sites: dict[str, Site], tmp_path: Path) -> Iterator[ServedApi]:
     with sites["one"].serve() as one, sites["two"].serve() as two:
         served = ServedApi(tmp_path, [f"{one}/", f"{two}/"])
         yield served
-        served.process.send_signal(signal.SIGTERM)
-        assert served.process.wait(60) == 0, served.log.read_text()
-        assert "Traceback" not in served.log.read_text()
+        end(served.process, served.log)
 
 
 def test_crawls_are_begun_watched_and_stopped(served: ServedApi, sites: dict[str, Site]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from typing import Any
 
 import httpx
 import pytest
 from support.machines import PAGES, Machines
+from support.started import address
 from support.until import until
 
 pytestmark = [pytest.mark.servers, pytest.mark.processes]
@@ -22,10 +22,7 @@ class Service:
         made = machines.workspace("s").command("token", "create", "me", "--role", "administrator")
         self.token = made.out.strip()
         self.process: subprocess.Popen[str] = machines.start("s", "serve", "--port", "0")
-        until(lambda: "the API answers" in machines.log("s"), self.process)
-        found = re.search(r"http://127\.0\.0\.1:\d+", machines.log("s"))
-        assert found is not None
-        self.url = found[0]
+        self.url = address(machines.log_file("s"), self.process)
 
     def ask(self, method: str, path: str) -> Any:
         headers = {"Authorization": f"Bearer {self.token}"}

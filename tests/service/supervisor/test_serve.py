@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +18,7 @@ from support.hourly import hourly_source
 from support.project import Workspace
 from support.sentences import sentence
 from support.site import Site
+from support.started import end, kill, start
 from support.until import until
 
 from ultracrawl.service.control import readable_status
@@ -41,46 +41,31 @@ class Served:
         for name in ("busy", "quiet"):
             self.sites[name], self.definition["sources"][name] = hourly_source(stack, name, PAGES)
         workspace.write(self.definition)
-        self._processes: list[subprocess.Popen[str]] = []
-        stack.callback(self._end)
+        self._stack = stack
 
     @property
     def project(self) -> Project:
         return require(read_definitions(self.workspace.directory / "ultracrawl.yaml"))
 
     def start(self, **env: str) -> subprocess.Popen[str]:
-        log = (self.workspace.directory / "serve.log").open("a")
-        with log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "ultracrawl", "serve", "--port", "0", "--jobs", "2"],
-                cwd=self.workspace.directory,
-                env={**os.environ, **env},
-                stdout=log,
-                stderr=log,
-                text=True,
-                start_new_session=True,
-            )
-        self._processes.append(process)
+        process = start(self._log, "serve", "--port", "0", "--jobs", "2", **env)
+        self._stack.callback(kill, process)
         return process
 
     @property
     def log(self) -> str:
-        return (self.workspace.directory / "serve.log").read_text()
+        return self._log.read_text()
+
+    @property
+    def _log(self) -> Path:
+        return self.workspace.directory / "serve.log"
 
     def pid_of(self, source: str) -> int:
         sign = readable_status(self.project, source)
         return sign.pid if sign else 0
 
     def end(self, process: subprocess.Popen[str]) -> None:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0, self.log
-        assert "Traceback" not in self.log
-
-    def _end(self) -> None:
-        for process in self._processes:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+        end(process, self._log)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +17,7 @@ from support import crash
 from support.project import LOOPBACK, Workspace
 from support.same_index import index_differences
 from support.site import Site
+from support.started import start
 from support.until import until
 
 pytestmark = pytest.mark.servers  # much time
@@ -42,18 +42,11 @@ def define(workspace: Workspace, urls: list[str], engine: str) -> None:
     workspace.write({"index": {"engine": engine, "every": 0.5}, "sources": sources})
 
 
-def serve(workspace: Workspace) -> subprocess.Popen[bytes]:
-    with (workspace.directory / "serve.log").open("ab") as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "ultracrawl", "serve", "--port", "0", "--jobs", str(SOURCES)],
-            cwd=workspace.directory,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+def serve(workspace: Workspace) -> subprocess.Popen[str]:
+    return start(workspace.directory / "serve.log", "serve", "--port", "0", "--jobs", str(SOURCES))
 
 
-def below(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+def below(process: subprocess.Popen[str]) -> list[psutil.Process]:
     """Return what a service has started, itself included."""
     try:
         service = psutil.Process(process.pid)
