@@ -22,8 +22,11 @@ from support.free_port import free_port
 from support.requirement import require
 from ultracrawl.index.engine import Json
 
-_LIBRARIES = Path(__file__).parents[2] / "var" / "servers" / "opensearch"
-"""Where `make servers` has Maven put the node."""
+_LIBRARIES = Path(
+    os.environ.get("ULTRACRAWL_TEST_OPENSEARCH_LIBRARIES")
+    or Path(__file__).parents[2] / "var" / "servers" / "opensearch"
+)
+"""Where `make servers` has Maven put the node, or where another version of it is (see opensearch.xml)."""
 _NODE = Path(__file__).with_name("OpenSearchNode.java")
 _LEAST_JAVA = 21
 _PATIENCE = 300.0

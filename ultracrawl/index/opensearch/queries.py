@@ -28,6 +28,10 @@ Term = tuple[str, str]
 """A field and a word in it."""
 
 NOTHING: Query = {"match_none": {}}
+_LONGEST_BEGINNING = 900
+"""Bytes of the beginning of a word that a server of version 2 compares: it refuses 1,000."""
+_MOST_LONG_WORDS = 1000
+"""Words with a longer one that are found."""
 
 
 class QueryCompiler:
@@ -204,11 +208,18 @@ def _phrase(field: str, words: tuple[str, ...]) -> Query:
 
 
 def _beginning(field: str, beginning: str) -> Query:
+    if len(beginning.encode()) > _LONGEST_BEGINNING:
+        longest: dict[str, Json] = {"query": beginning, "max_expansions": _MOST_LONG_WORDS}
+        return {"match_phrase_prefix": {field: longest}}
     return {"prefix": {field: {"value": beginning}}}
 
 
 def _urls(mask: str) -> Query:
-    return _beginning("url", mask.removesuffix("*")) if mask.endswith("*") else _term("url", mask)
+    """Return the query of URLs; of a very long beginning only the first part is compared."""
+    if not mask.endswith("*"):
+        return _term("url", mask)
+    compared = mask.removesuffix("*").encode()[:_LONGEST_BEGINNING].decode(errors="ignore")
+    return _beginning("url", compared)
 
 
 def _without(query: Query, excluded: Iterable[Query]) -> Query:
