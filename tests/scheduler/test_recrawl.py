@@ -207,6 +207,22 @@ def test_a_changed_record_is_fetched_again_if_the_run_was_there_already(store: S
     assert not one.repeats.must_fetch(key("/a"))
 
 
+def test_what_waits_to_be_fetched_again_is_not_queued_a_second_time(store: SqliteStore) -> None:
+    one = Repeated(store, depth_limit=4)
+    one.fetch("/a")
+    one.repeats.fetch_again(one.record("/a"))
+    one.repeats.fetch_again(one.record("/a"))
+    one.repeats.apply_shorter_routes([(key("/a"), 1)])
+    assert one.paths() == [("/a", 3)]
+    (entry,) = [
+        found for found in store.queue.entries_of("h.test", 9) if found.key == key("/a") and found.seq > 3
+    ]
+    assert one.repeats.shorter_depth(entry, one.record("/a")) == 1
+    one.repeats.forget([key("/a")])
+    one.repeats.fetch_again(one.record("/a"))
+    assert one.paths() == [("/a", 3)], "it was taken out of the queue"
+
+
 def test_a_changed_record_that_nothing_has_led_to_yet_is_fetched(store: SqliteStore) -> None:
     one = Repeated(store)
     one.fresh.add(key("/b"))

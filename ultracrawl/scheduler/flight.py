@@ -289,6 +289,7 @@ class VisitsInFlight(Feature):
             for entry in store.queue.entries_of(site, sys.maxsize):
                 if entry.key in wanted:
                     self._context.endings.exclude_queued(entry, WITHDRAWN)
+        self._repeats.forget(wanted)
         last = store.queue.next_seq()
         self._withdrawn.update(dict.fromkeys(wanted, last))
 

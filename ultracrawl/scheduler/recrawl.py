@@ -163,6 +163,10 @@ class RepeatVisits:
         self._unconditional.discard(key)
         return True
 
+    def forget(self, keys: Iterable[int]) -> None:
+        """Forget URLs that were taken out of the queue: they do not wait any more."""
+        self._unconditional.difference_update(keys)
+
     def visit_finished(self, visit: Visit) -> None:
         """Queue a URL again whose record changed while it was fetched."""
         if visit.entry.key in self._once_more:
@@ -208,7 +212,10 @@ class RepeatVisits:
         return self._context.rules.listed and not self._context.store.queue.is_waiting(key)
 
     def requeue(self, key: int, record: UrlRecord, depth: int) -> None:
-        """Queue a known URL for a fetch in full."""
+        """Queue a known URL for a fetch in full; one that waits for that already waits at the lower depth."""
+        if key in self._unconditional:
+            self._depths[key] = min(depth, self._depths.get(key, depth))
+            return
         self._unconditional.add(key)
         state, level = self._context.store, self._context.rules.levels.of(record.url)
         site, seq = site_of(record.url), state.queue.next_seq()
