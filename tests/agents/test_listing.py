@@ -55,6 +55,21 @@ def test_an_entry_with_equal_validators_is_vouched_for_and_not_visited(
     assert found(workspace, "changed") == ["b"]
 
 
+def test_a_run_that_reached_no_document_has_failed(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace)
+    kind.put(*fill(kind, *"abc"))
+    crawl(workspace)
+    changed = [kind.write(name, page(f"changed{name}")) for name in "abc"]
+    kind.put(*changed, unreached=True)
+    run = crawl(workspace, code=1)
+    assert (outcomes(run), run["status_codes"], len(run["problems"])) == ({"NETWORK_ERROR": 3}, {"905": 3}, 1)
+    assert found(workspace, "common") == list("abc")
+    kind.put(*changed)
+    assert outcomes(crawl(workspace)) == {"MODIFIED": 3}
+    kind.put(kind.write("a", page("again")), *changed[1:], unreached=True)
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 2, "NETWORK_ERROR": 1}, "others are as they were"
+
+
 def test_a_copy_of_another_document_is_vouched_for_as_long_as_that_one_stands(
     workspace: Workspace, kind: Shelf
 ) -> None:

@@ -96,8 +96,10 @@ class ShelfFetcher(Fetcher):
         self._folder = setup.base / setup.options.shelf
 
     def fetch(self, wanted: Sequence[Wanted]) -> Sequence[Entry | Failure]:
-        pause = json.loads((self._folder / "shelf.json").read_text()).get("fetch_pause", 0)
-        time.sleep(pause)
+        told = json.loads((self._folder / "shelf.json").read_text())
+        time.sleep(told.get("fetch_pause", 0))
+        if told.get("unreached"):
+            return [Failure(905)] * len(wanted)
         return [self._get(one) for one in wanted]
 
     def _get(self, wanted: Wanted) -> Entry | Failure:

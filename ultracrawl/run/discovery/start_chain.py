@@ -131,10 +131,12 @@ def _lasting_failure_of(context: CrawlContext, url: str) -> str:
 def _is_news(context: CrawlContext) -> bool:
     """Whether it has to be reported that no page was read.
 
-    A lister may name only the few changed documents: a failure of these says nothing about the others.
+    A lister may name only the few changed documents: a failure of these says nothing about the others, unless none
+    was reached.
     """
     if context.rules.listed:
-        return not context.store.records.count_urls().documents
+        was_cut_off = {*+context.report.outcomes} == {UrlOutcome.NETWORK_ERROR} and context.report.lost
+        return bool(was_cut_off) or not context.store.records.count_urls().documents
     return bool(context.report.lost) or not _was_read(context)
 
 
