@@ -108,17 +108,20 @@ class Moody(FTPHandler):  # type: ignore[misc]  # the library has no types
     """A server that answers requests for files with `reply`; with none at all if that is empty."""
 
     reply: str | None = None
+    only = ""
+    """The end of the names of these files."""
 
     def ftp_SIZE(self, path: str) -> None:
-        self._moody() or super().ftp_SIZE(path)
+        self._moody(path) or super().ftp_SIZE(path)
 
     def ftp_MDTM(self, path: str) -> None:
-        self._moody() or super().ftp_MDTM(path)
+        self._moody(path) or super().ftp_MDTM(path)
 
     def ftp_RETR(self, file: str) -> None:
-        self._moody() or super().ftp_RETR(file)
+        self._moody(file) or super().ftp_RETR(file)
 
-    def _moody(self) -> bool:
-        if self.reply:
+    def _moody(self, path: str) -> bool:
+        is_meant = self.reply is not None and path.endswith(self.only)
+        if is_meant and self.reply:
             self.respond(self.reply)
-        return self.reply is not None
+        return is_meant

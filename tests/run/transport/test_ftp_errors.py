@@ -137,3 +137,20 @@ def test_fast_145_a_good_answer_begins_the_count_anew(
             monkeypatch.setattr(Moody, "reply", reply)
             outcomes.append(crawl(workspace)[0])
     assert outcomes == ["NEW", "HTTP_ERROR", "NOT_MODIFIED", "HTTP_ERROR", "GONE"]
+
+
+@pytest.mark.parametrize(("reply", "stops"), [("450 busy", True), ("550 no", False)])
+def test_a_robots_txt_that_cannot_be_had_for_now_stops_the_site_until_the_next_crawl(
+    ftp: FtpSite, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, reply: str, stops: bool
+) -> None:
+    monkeypatch.setattr(Moody, "reply", reply)
+    monkeypatch.setattr(Moody, "only", "/robots.txt")
+    with ftp.serve(handler=Moody) as address:
+        define(workspace, f"{address}/pub/notes.html", {})
+        file = workspace.directory / "ultracrawl.yaml"
+        file.write_text(file.read_text().replace("obey: false", "obey: true"))
+        assert workspace.crawl(code=None).code == stops
+        assert (workspace.indexed() == []) is stops
+        monkeypatch.setattr(Moody, "reply", None)
+        workspace.crawl()
+        assert workspace.indexed() == ["/pub/notes.html"]
