@@ -1,16 +1,19 @@
 """Measure the cost of known URLs: memory of the crawling process, and time per page, with 10^3 to 10^7 of them.
 
-    python benchmarks/state.py [--sizes 1000,10000,100000,1000000,10000000] [--postgresql URL]
+    python benchmarks/state.py [--sizes 1000,10000,100000,1000000,10000000] [--pages 3000] [--postgresql URL]
 
 For each size a process of its own fills a state store (the first thousand URLs one by one, the others in bulk with
 copied rows), opens it as a crawl does (a new run queues all URLs), and then processes pages: take the next entry, look
 for other pages with its text, admit 20 known and 2 new links, finish the visit, flush every 500. Prints one JSON
 object: resident memory added by the known URLs, CPU and wall microseconds per page, statements per page between two
-flushes, bytes on disk per URL. Ten million take some minutes and 2.5 GB of disk.
+flushes, bytes on disk per URL. Ten million take some minutes and 2.5 GB of disk, 9 GB with PostgreSQL.
+
+The first pages of a run pay for what is read ahead (up to 2,000 entries a site) and for the keys in memory: with 30,000
+pages it is a small part.
 
 URL is a PostgreSQL of this machine: then the stores in it are measured beside those in SQLite, in a schema that is
-dropped before and after; its URLs are filled one by one. The processor time of all its processes and the bytes of its
-log (WAL) are added, so nothing else should use it meanwhile.
+dropped before and after. The processor time of all its processes and the bytes of its log (WAL) are added, so nothing
+else should use it meanwhile.
 """
 
 from __future__ import annotations
@@ -47,7 +50,6 @@ from ultracrawl.stores.postgresql.store import PostgresStore
 from ultracrawl.stores.sqlite.database import SqliteAccess
 
 T = TypeVar("T")
-PAGES = 3000
 ONE_BY_ONE = 1000
 SCHEMA = "state_benchmark"
 KNOWN_LINKS, NEW_LINKS = 20, 2
@@ -79,8 +81,7 @@ def fill(place: str, size: int) -> float:
     state = store_at(place)
     run, _ = state.begin_run(1.0, "")
     started = time.perf_counter()
-    one_by_one = size if is_url(place) else min(size, ONE_BY_ONE)
-    for number in range(one_by_one):
+    for number in range(min(size, ONE_BY_ONE)):
         url = url_of(number)
         entry = QueueEntry(url_key(url), url, site_of(url), number.bit_length(), state.queue.next_seq())
         state.records.discover_url(entry, 1.0)
@@ -92,8 +93,11 @@ def fill(place: str, size: int) -> float:
             state.flush()
     state.end_run(replace(run, finished=2.0))
     state.close()
-    if size > one_by_one:
-        copy_rows(Path(place), size)
+    if size > ONE_BY_ONE:
+        if is_url(place):
+            copy_rows_in_database(place, size)
+        else:
+            copy_rows(Path(place), size)
     return (time.perf_counter() - started) / size * 1e6
 
 
@@ -109,6 +113,38 @@ def copy_rows(path: Path, size: int) -> None:
             rows = (own(number) + rest for number in range(ONE_BY_ONE, size))
             db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(like))})", rows)
         db.execute(index)
+
+
+def copy_rows_in_database(url: str, size: int) -> None:
+    """Do what `copy_rows` does; the indexes on keys are as full as if keys had come one by one."""
+    with closing(psycopg.connect(url)) as db, db:
+        db.execute(f"SET search_path TO {SCHEMA}")
+        sites: dict[str, int] = dict(db.execute("SELECT name, site FROM host").fetchall())
+        numbers = [sites[site] for site in SITES]
+
+        def own_values(number: int) -> str:
+            _, key, url, _, depth = url_row(number)
+            return f"{key}\t{number + 1}\t{numbers[number % len(SITES)]}\t{url}\t{depth}"
+
+        for table, own, values in (
+            ("url", "key, number, site, url, depth", own_values),
+            ("revisit", "key", lambda number: str(url_key(url_of(number)))),
+        ):
+            names = "SELECT column_name FROM information_schema.columns WHERE table_schema = %s AND table_name = %s"
+            others = [name for (name,) in db.execute(names, [SCHEMA, table]) if name not in own.split(", ")]
+            rest = ", ".join(others)
+            with db.cursor().copy(f"COPY (SELECT {rest} FROM {table} LIMIT 1) TO STDOUT") as copy:
+                (like,) = (bytes(row) for row in copy)
+            db.execute(f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey")
+            with db.cursor().copy(f"COPY {table} ({own}, {rest}) FROM STDIN") as copy:
+                for number in range(ONE_BY_ONE, size):
+                    copy.write(values(number).encode() + b"\t" + like)
+            key = f"{table}_pkey PRIMARY KEY (source, part, key) WITH (fillfactor = 70)"
+            db.execute(f"ALTER TABLE {table} ADD CONSTRAINT {key}")
+        db.execute("UPDATE part SET numbered = %s", [size])
+    with closing(psycopg.connect(url, autocommit=True)) as db:
+        db.execute("VACUUM ANALYZE")
+        db.execute("CHECKPOINT")
 
 
 def url_row(number: int) -> tuple[object, ...]:
@@ -138,7 +174,7 @@ class Reads:
         return counted
 
 
-def crawl(place: str, size: int) -> dict[str, Any]:
+def crawl(place: str, size: int, most: int) -> dict[str, Any]:
     before, reads = rss(), Reads()
     state = store_at(place)
     started = time.perf_counter()
@@ -158,7 +194,7 @@ def crawl(place: str, size: int) -> dict[str, Any]:
     server = Server(place) if is_url(place) else None
     alone, read_before = 0, reads.number
     pages, started, cpu = 0, time.perf_counter(), time.process_time()
-    while pages < min(PAGES, size):
+    while pages < min(most, size):
         while frontier.hungry:
             name = next(iter(frontier.hungry))
             stored = state.queue.entries_of(name, 2000)
@@ -243,23 +279,23 @@ def work_on(
     frontier.finish_entry(entry.site)
 
 
-def measure(size: int, database: str | None) -> dict[str, Any]:
+def measure(size: int, most: int, database: str | None) -> dict[str, Any]:
     """Return the results of a size, with those of PostgreSQL beside them if there is one."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "s.sqlite"
-        result = filled_and_crawled(str(path), size, lambda: path.stat().st_size)
+        result = filled_and_crawled(str(path), size, most, lambda: path.stat().st_size)
     if database:
         with emptied(database):
-            in_database = filled_and_crawled(database, size, lambda: bytes_of_schema(database))
+            in_database = filled_and_crawled(database, size, most, lambda: bytes_of_schema(database))
         result = {"sqlite": result, "postgresql": in_database}
     print(size, json.dumps(result), file=sys.stderr, flush=True)
     return result
 
 
-def filled_and_crawled(place: str, size: int, bytes_now: Callable[[], int]) -> dict[str, Any]:
+def filled_and_crawled(place: str, size: int, most: int, bytes_now: Callable[[], int]) -> dict[str, Any]:
     fill_us = float(in_process("--fill", place, size))
     stored = bytes_now()
-    result = json.loads(in_process("--crawl", place, size))
+    result = json.loads(in_process("--crawl", place, size, most))
     result["mb"] = round(result["mb"], 1)
     return result | {"fill_us_per_url": round(fill_us, 1), "bytes_per_url": round(stored / size)}
 
@@ -287,8 +323,8 @@ def bytes_of_schema(database: str) -> int:
     return int(total)
 
 
-def in_process(step: str, place: str, size: int) -> bytes:
-    command = [sys.executable, __file__, step, place, str(size)]
+def in_process(step: str, place: str, *numbers: int) -> bytes:
+    command = [sys.executable, __file__, step, place, *map(str, numbers)]
     return subprocess.run(command, check=True, capture_output=True).stdout
 
 
@@ -296,17 +332,18 @@ def main() -> None:
     if len(sys.argv) == 4 and sys.argv[1] == "--fill":
         print(fill(sys.argv[2], int(sys.argv[3])))
         return
-    if len(sys.argv) == 4 and sys.argv[1] == "--crawl":
-        print(json.dumps(crawl(sys.argv[2], int(sys.argv[3]))))
+    if len(sys.argv) == 5 and sys.argv[1] == "--crawl":
+        print(json.dumps(crawl(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))))
         return
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", default="1000,10000,100000,1000000,10000000")
+    parser.add_argument("--pages", type=int, default=3000, help="pages of each crawl, at most all known ones")
     parser.add_argument("--postgresql", metavar="URL", help="a server of this machine")
     options = parser.parse_args()
     sizes = [int(size) for size in options.sizes.split(",")]
-    print(json.dumps({size: measure(size, options.postgresql) for size in sizes}, indent=2))
+    print(json.dumps({size: measure(size, options.pages, options.postgresql) for size in sizes}, indent=2))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ from ipaddress import ip_address
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.types.string import StrDumper
+from psycopg.types.string import StrBinaryDumper, StrDumper
 
 from ultracrawl.errors import StateError, UserError
+from ultracrawl.stores.postgresql.access.arrays import ArrayDumper
 
 LOCK_SECONDS = 10
 """Seconds that a statement waits for a row of another process."""
@@ -80,7 +81,8 @@ class PostgresAddress:
                 raise StateError(
                     f"{self.shown} is on PostgreSQL {db.info.server_version // 10_000}; 14 is needed"
                 )
-            db.adapters.register_dumper(str, _TextDumper)
+            for kind, dumper in ((str, _TextBinaryDumper), (str, _TextDumper), (list, ArrayDumper)):
+                db.adapters.register_dumper(kind, dumper)
             db.execute(
                 sql.SQL(
                     "SET search_path TO {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {};"
@@ -100,6 +102,13 @@ class PostgresAddress:
 
 class _TextDumper(StrDumper):
     """Replaces what PostgreSQL stores in no text: NUL, and halves of surrogate pairs."""
+
+    def dump(self, obj: str) -> bytes:
+        return storable(obj).encode("utf-8", "replace")
+
+
+class _TextBinaryDumper(StrBinaryDumper):
+    """The same for texts in arrays, which are sent in binary form."""
 
     def dump(self, obj: str) -> bytes:
         return storable(obj).encode("utf-8", "replace")
