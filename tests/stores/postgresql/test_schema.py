@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,9 +12,11 @@ import psycopg
 import pytest
 from stores.conftest import a_schema
 
+from ultracrawl.errors import StateError
 from ultracrawl.stores.port.node_store import NodeFacts
 from ultracrawl.stores.port.schedule_store import KeptSchedule
 from ultracrawl.stores.postgresql.access.pool import pool_of
+from ultracrawl.stores.postgresql.access.schema import VERSION
 from ultracrawl.stores.postgresql.engine import PostgresEngine
 
 pytestmark = pytest.mark.servers
@@ -53,6 +55,7 @@ def test_a_filled_database_of_version_4_keeps_its_rows_and_has_releases(options:
         options,
         b"DROP TABLE release, released",
         b"ALTER TABLE node DROP COLUMN told",
+        b"ALTER TABLE version DROP COLUMN least",
         b"UPDATE version SET number = 4",
     )
     pool_of.cache_clear()  # what a new process knows
@@ -85,3 +88,32 @@ def test_what_a_node_tells_is_kept_and_the_newest_release_counts(options: dict[s
         ]
         nodes.release({"t": "3"}, {})
     assert ask(options, b"SELECT count(*) FROM release") == [(2,)], "no source is of the first one"
+
+
+@pytest.mark.parametrize(("least", "goes_on"), [(VERSION, True), (VERSION + 1, False)])
+def test_newer_tables_say_whether_an_older_program_goes_on(
+    options: dict[str, str], least: int, goes_on: bool
+) -> None:
+    with closing(PostgresEngine(options).open_nodes(HERE, str(uuid4()))) as nodes:
+        nodes.register_node("a", FACTS, 60.0)
+    ask(
+        options,
+        b"ALTER TABLE node ADD COLUMN later integer",
+        f"UPDATE version SET number = {VERSION + 1}, least = {least}".encode(),
+    )
+    pool_of.cache_clear()
+    with nullcontext() if goes_on else pytest.raises(StateError, match=str(VERSION + 1)):
+        with closing(PostgresEngine(options).open_nodes(HERE, str(uuid4()))) as nodes:
+            nodes.register_node("b", FACTS, 60.0)
+        engine = PostgresEngine(options)
+        engine.open_store(HERE, "s").close()
+        assert engine.stored_sources(HERE) == ["s"]
+        assert engine.state_version(HERE, "s") is not None
+    assert ask(options, b"SELECT number, least FROM version") == [(VERSION + 1, least)]
+
+
+def test_what_a_newer_program_tells_of_itself_is_left_out(options: dict[str, str]) -> None:
+    with closing(PostgresEngine(options).open_nodes(HERE, str(uuid4()))) as nodes:
+        nodes.register_node("a", FACTS, 60.0)
+        ask(options, b"""UPDATE node SET told = '{"digests": {"s": "1"}, "later": 5}'""")
+        assert [node.facts for node in nodes.nodes()] == [NodeFacts("host", "1.0", {"s": "1"})]

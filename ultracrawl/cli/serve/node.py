@@ -112,6 +112,7 @@ def as_row(node: KeptNode, released: Mapping[str, str], now: float) -> dict[str,
         "host": node.facts.host,
         "alive": node.alive,
         "state": _state(node),
+        "reason": node.facts.reason or None,
         "sources": list(node.sources),
         "lease_ends": iso(now + node.left) if node.alive else None,
         "program": node.facts.program,
@@ -140,6 +141,8 @@ def _print_node(node: KeptNode, released: Mapping[str, str]) -> None:
     lease = f", lease {node.left:.0f} s" if node.alive else ""
     sources = ", ".join(node.sources) or "nothing"
     print_line(f"{node.name}: {_state(node)} on {node.facts.host}{lease}; crawls {sources}")
+    if node.facts.reason:
+        print_line(f"  drains because {node.facts.reason}")
     if refused := _refused(node, released):
         print_line(f"  takes only what was released, and has otherwise: {', '.join(refused)}")
 

@@ -96,6 +96,8 @@ class Node:
         """The project as it was last seen, with what was made of it."""
         self._held: dict[str, Plan] = {}
         self._draining = False
+        self._reason = ""
+        """Why it drains, if it has found that itself."""
         self._ending = False
         self._ordered: Collection[str] = ()
         self._seen: dict[str, _Seen] = {}
@@ -138,7 +140,8 @@ class Node:
         project = self._project()
         if project is not self._read[0]:
             self._read = (project, all_plans(project), facts_of(project, self._files()))
-        return self._read[1:]
+        plans, facts = self._read[1:]
+        return plans, replace(facts, reason=self._reason)
 
     @asynccontextmanager
     async def running(self, workplace: Workplace, ended: Callable[[], None]) -> AsyncIterator[None]:
@@ -231,9 +234,12 @@ class Node:
         (own,) = (node for node in work.nodes if node.name == self.name)
         newest = max((node for node in work.nodes if node.alive), key=age_of, default=own)
         if age_of(newest) > age_of(own) and not own.draining:
-            told = "the node %s runs a newer program (%s, tables %d; here %s, %d): the node %s drains"
-            versions = (newest.facts.program, newest.schema, own.facts.program, own.schema)
-            logger.warning(told, newest.name, *versions, self.name)
+            self._reason = (
+                f"the node {newest.name} runs a newer program ({newest.facts.program}, tables {newest.schema}; "
+                f"here {own.facts.program}, {own.schema})"
+            )
+            logger.warning("%s: the node %s drains", self._reason, self.name)
+            self._store.renew_node(self._facts(), LEASE_SECONDS)
             self._store.drain_node(self.name)
             own = replace(own, draining=True)
         look = _Look(draining=own.draining, lost=set(self._held) - set(own.plans), ordered=work.ordered)

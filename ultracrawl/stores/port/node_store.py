@@ -22,6 +22,8 @@ class NodeFacts:
     """The digest of each definition file, by its place in the project."""
     capabilities: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What was found on its machine: `browser`, `converters`, `mounts`."""
+    reason: str = ""
+    """Why it drains, if nobody has ordered that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -52,6 +53,8 @@ _FORGET_RELEASES = (
 )
 _RELEASED = b"SELECT source, digest FROM released"
 _RELEASED_FILES = b"SELECT files FROM released JOIN release ON release = number WHERE source = %s"
+_TOLD = ("digests", "files", "capabilities", "reason")
+"""What a row keeps of `NodeFacts` as JSON."""
 _GIVE_BACK = b"DELETE FROM taken WHERE token = %s AND plan = ANY(%s)"
 
 
@@ -109,7 +112,7 @@ class PostgresNodeStore(PostgresScheduleStore):
         return [
             KeptNode(
                 name,
-                NodeFacts(host, program, **json.loads(told)),
+                _facts(host, program, json.loads(told)),
                 version,
                 draining,
                 ended,
@@ -205,5 +208,10 @@ class PostgresNodeStore(PostgresScheduleStore):
 
 def _told(facts: NodeFacts) -> str:
     """Return what a node tells of itself besides host and program, as its row keeps it."""
-    told = {"digests": facts.digests, "files": facts.files, "capabilities": facts.capabilities}
+    told = {name: getattr(facts, name) for name in _TOLD}
     return json.dumps({name: value for name, value in told.items() if value}, sort_keys=True)
+
+
+def _facts(host: str, program: str, stored: Mapping[str, Any]) -> NodeFacts:
+    """Return the facts of a row; what a newer program tells besides them is left out."""
+    return NodeFacts(host, program, **{name: stored[name] for name in _TOLD if name in stored})
