@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from stores.conftest import Place
 
 from ultracrawl.stores import QueueEntry, Store
+from ultracrawl.stores.sqlite import in_memory
 
 NOW = 1_700_000_000.0
 
@@ -54,3 +57,24 @@ def test_reset_holds_for_all_but_start_urls(place: Place, hops: int, expected: d
     state.queue.put_hops(2, 0)
     state.drop_urls([3])
     assert state.queue.hops_to([1, 2, 3]) == {}
+
+
+@pytest.mark.parametrize(("most", "changed"), [(1000, 1000), (1000, 5), (10, 1000), (0, 0)])
+def test_hops_are_those_that_were_put_last_wherever_they_are_kept(
+    kept: Place, monkeypatch: pytest.MonkeyPatch, most: int, changed: int
+) -> None:
+    monkeypatch.setattr(in_memory, "MAX_HOPS", most)
+    monkeypatch.setattr(in_memory, "MAX_CHANGED_HOPS", changed)
+    dice, state, put = random.Random(5), opened(kept), dict[int, int]()
+    discover(state, *range(1, 51))
+    for number in range(150):
+        key = dice.randrange(1, 51)
+        put[key] = dice.randrange(4)
+        state.queue.put_hops(key, put[key])
+        if number % 7 == 3:
+            state.flush()
+        if number % 40 == 39:
+            state.close()
+            state = kept.open()
+        if number % 5 == 2:
+            assert state.queue.hops_to(list(range(1, 51))) == {key: hops for key, hops in put.items() if hops}

@@ -12,6 +12,7 @@ from ultracrawl.rules.duplicates import fingerprint
 from ultracrawl.rules.duplicates.fingerprint import Fingerprints, blocks, distance, signature
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, Store
+from ultracrawl.stores.sqlite import in_memory
 
 PRINT = b"0123456789abcdef"
 
@@ -56,6 +57,32 @@ def test_the_nearest_text_is_found(state: Store, flushed: bool, parts: int, with
         for part in dice.sample(range(16), parts):
             other ^= dice.randrange(1, 16) << 4 * part
         assert state.records.nearest_signature(other, within) == (PRINT if found else None)
+
+
+@pytest.mark.parametrize("most", [1000, 60, 0], ids=["in-memory", "until-they-are-too-many", "in-the-store"])
+def test_the_nearest_of_many_texts_is_the_one_that_a_comparison_with_all_finds(
+    state: Store, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Texts of one template differ in some parts only, so that several are near, and equally near."""
+    monkeypatch.setattr(in_memory, "MAX_SIGNATURES", most)
+    dice = random.Random(7)
+    template, texts, found = dice.getrandbits(64), dict[bytes, int](), []
+    for number in range(200):
+        value = template
+        for part in dice.sample(range(16), dice.randrange(8)):
+            value ^= dice.randrange(1, 16) << 4 * part
+        within = dice.randrange(5)
+        common = {one: other for one, other in texts.items() if set(blocks(other)) & set(blocks(value))}
+        nearest = min(((distance(value, other), one) for one, other in common.items()), default=(99, b""))
+        expected = nearest[1] if nearest[0] <= within else None
+        assert state.records.nearest_signature(value, within) == expected
+        found.append(expected)
+        texts[(name := dice.randbytes(16))] = value
+        state.records.put_signature(name, value)
+        if number % 30 == 20:
+            state.flush()
+    assert None in found
+    assert len(set(found)) > 10
 
 
 def test_signatures_of_another_form_are_not_compared(state: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from dataclasses import replace
 
 from stores.conftest import Place
@@ -34,6 +36,26 @@ def test_errors_are_counted_by_rule_and_survive(kept: Place) -> None:
     state = kept.open()
     assert (state.visits.count_failure(key, "5xx"), state.visits.count_failure(key, "net")) == (2, 1)
     state.close()
+
+
+def test_errors_of_many_urls_are_kept_apart(kept: Place) -> None:
+    state, keys, rules = kept.open(), range(1, 9), ("5xx", "net", "timeout")
+    for key in keys:
+        state.records.discover_url(QueueEntry(key, f"http://h/{key}", "h", 0, key), 1.0)
+    dice, counted = random.Random(3), Counter[tuple[int, str]]()
+    for number in range(200):
+        key, rule = dice.choice(keys), dice.choice(rules)
+        if number % 9 == 4:
+            state.visits.forget_failures(key)
+            counted.subtract({pair: errors for pair, errors in counted.items() if pair[0] == key})
+        else:
+            counted[key, rule] += 1
+            assert state.visits.count_failure(key, rule) == counted[key, rule]
+        if number % 7 == 3:
+            state.flush()
+        if number % 40 == 39:
+            state.close()
+            state = kept.open()
 
 
 def test_what_was_not_flushed_is_as_it_was_before(kept: Place) -> None:

@@ -33,7 +33,7 @@ Requeue = Callable[[int, "UrlRecord", int], None]
 class OffFocusHops:
     """Stores the smallest number of hops of each URL; a page that gets fewer hops is fetched again for its links.
 
-    Costs a query per page of a focused source, and nothing for others.
+    Costs nothing for a source without a focus.
     """
 
     def __init__(self, context: CrawlContext, requeue: Requeue) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
+
 import psycopg
 
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import blocks, distance
-from ultracrawl.stores.postgresql.part_base import PostgresPart
+from ultracrawl.stores.postgresql.part_base import ROWS_AT_ONCE, PostgresPart, StoreAccess
 from ultracrawl.stores.postgresql.record_row import READ, record_of
+from ultracrawl.stores.sqlite.in_memory import Signatures
 
 _SELECT_BY_FINGERPRINTS = f"""
     {READ} AND u.fingerprint = ANY(%s)
@@ -15,6 +19,9 @@ _SELECT_BY_FINGERPRINTS = f"""
 _PUT_SIGNATURES = """
     INSERT INTO near (source, part, block, fingerprint, signature)
     SELECT {ids}, * FROM unnest(%s::bigint[], %s::bytea[], %s::bigint[]) ON CONFLICT DO NOTHING"""
+_SELECT_SIGNATURES = (
+    "SELECT fingerprint, signature FROM near WHERE {own} AND block >= %s AND block < %s LIMIT %s"
+)
 _DELETE_UNUSED = """
     DELETE FROM near n WHERE {n} AND NOT EXISTS (SELECT FROM content c WHERE {c} AND c.fingerprint = n.fingerprint)"""
 _SIGN_BIT = 1 << 63
@@ -22,6 +29,10 @@ _SIGN_BIT = 1 << 63
 
 class PostgresContents(PostgresPart):
     """Which records have equal or similar content. The blocks find similar texts without comparing all of them."""
+
+    def __init__(self, access: StoreAccess) -> None:
+        super().__init__(access)
+        self._texts = Signatures(self._stored_signatures)
 
     def begin_generation(self) -> None:
         """Begin without signatures and fingerprints."""
@@ -31,6 +42,14 @@ class PostgresContents(PostgresPart):
         self._fingerprints: dict[bytes, set[int]] = {}
         """Keys by fingerprint."""
         self.changes = (self._signatures, self._blocks, self._fingerprints)
+
+    def _stored_signatures(self, found_by: range, limit: int) -> Iterable[tuple[bytes, int]] | None:
+        if not self._record_cache.keeps:
+            return None
+        query, bounds = self._sql(_SELECT_SIGNATURES), (found_by.start, found_by.stop)
+        rows = self._database.stream(query, *bounds, limit, at_once=ROWS_AT_ONCE)
+        unflushed = (part._signatures.items() for part in self.generations)
+        return chain(((found, value % (1 << 64)) for found, value in rows), *unflushed)
 
     def _note_fingerprint(self, key: int, fingerprint: bytes) -> None:
         if fingerprint:
@@ -50,11 +69,14 @@ class PostgresContents(PostgresPart):
     def put_signature(self, fingerprint: bytes, signature: int) -> None:
         """Store the signature of a text."""
         self._signatures[fingerprint] = signature
+        self._texts.add(fingerprint, signature)
         for block in blocks(signature):
             self._blocks.setdefault(block, set()).add(fingerprint)
 
     def nearest_signature(self, signature: int, within: int) -> bytes | None:
         """Return the fingerprint with the nearest signature."""
+        if self._texts.holds_all():
+            return self._texts.nearest(signature, within)
         signature_blocks = blocks(signature)
         query = "SELECT fingerprint, signature FROM near WHERE {own} AND block = ANY(%s)"
         known = {found: value % (1 << 64) for found, value in self._read(query, list(signature_blocks))}
@@ -68,6 +90,7 @@ class PostgresContents(PostgresPart):
     def forget_unused_signatures(self, db: psycopg.Connection) -> None:
         """Delete signatures of fingerprints that no page has any more; inside a transaction, after `content`."""
         db.execute(self._sql(_DELETE_UNUSED))
+        self._texts.read_again()
 
     def write_changes(self, db: psycopg.Connection) -> None:
         """Write the unflushed changes."""

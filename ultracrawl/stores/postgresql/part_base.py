@@ -12,6 +12,9 @@ from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
 from ultracrawl.stores.sqlite.read_ahead import RecordCache
 
+ROWS_AT_ONCE = 20_000
+"""Rows of one or two narrow columns that are fetched together, about 1 MB."""
+
 
 class StoreAccess:
     """What the parts of a store share: the rows of the source, a cache of records, and `flush`, which flushes it."""

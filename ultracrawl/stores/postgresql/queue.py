@@ -13,8 +13,9 @@ from ultracrawl.model import StatusCode
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry
 from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.access.fencing import run_for
-from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
+from ultracrawl.stores.postgresql.part_base import ROWS_AT_ONCE, PostgresPart, StoreAccess
 from ultracrawl.stores.postgresql.visits import NO_SITEMAP, REMOVED
+from ultracrawl.stores.sqlite.in_memory import StoredHops
 from ultracrawl.stores.sqlite.read_ahead import ReadAhead
 
 INSERT = """
@@ -139,6 +140,7 @@ class PostgresQueue(PostgresPart):
         """The key of the entry that was read after a key."""
         self._read_ahead = ReadAhead()
         self._first_places = FirstPlaces()
+        self._stored_hops = StoredHops(self._read_hops)
         self._seq = 0
         self.reload_counters()
 
@@ -257,6 +259,7 @@ class PostgresQueue(PostgresPart):
         self._read_ahead.clear()
         self._following.clear()
         self._first_places.forget()
+        self._stored_hops.read_again()
 
     def dequeue_urls(self, keys: Iterable[int]) -> None:
         """Remove URLs from the queue, durably."""
@@ -284,14 +287,25 @@ class PostgresQueue(PostgresPart):
     def hops_to(self, keys: Sequence[int]) -> dict[int, int]:
         """Return the off-focus hops by key, without zeros."""
         query = "SELECT key, hops FROM detour WHERE {own} AND key = ANY(%s)"
-        found: dict[int, int] = dict(self._read(query, list(keys)))
+        found = self._stored_hops.of(keys)
+        if found is None:
+            found = dict(self._read(query, list(keys)))
         for part in self.generations:
             found.update((key, part._hops[key]) for key in keys if key in part._hops)
         return {key: hops for key, hops in found.items() if hops}
 
+    def _read_hops(self, limit: int) -> Iterable[tuple[int, int]] | None:
+        if not self._record_cache.keeps:
+            return None
+        for key, hops in chain.from_iterable(part._hops.items() for part in self.generations):
+            self._stored_hops.put_hops(key, hops)
+        query = self._sql("SELECT key, hops FROM detour WHERE {own} ORDER BY key LIMIT %s")
+        return self._database.stream(query, limit, at_once=ROWS_AT_ONCE)
+
     def put_hops(self, key: int, hops: int) -> None:
         """Store how many off-focus documents in a row led to a URL."""
         self._hops[key] = hops
+        self._stored_hops.put_hops(key, hops)
 
     def reset_hops(self, hops: int) -> None:
         """Set the hops of all known URLs except start URLs."""
@@ -370,4 +384,5 @@ class PostgresQueue(PostgresPart):
             self._following.pop(entry.key, None)
         for name, changes in self.frozen._site_changes.items():
             self._first_places.note_added(name, changes.added)
+        self._stored_hops.note_flushed(anew=self.frozen._default_hops is not None)
         super().forget_frozen()

@@ -19,7 +19,7 @@ from ultracrawl.stores.postgresql.access.fencing import ask_for, fetched, run_fo
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS, outcome_of
 from ultracrawl.stores.postgresql.contents import PostgresContents
 from ultracrawl.stores.postgresql.hosts import Hosts
-from ultracrawl.stores.postgresql.part_base import StoreAccess
+from ultracrawl.stores.postgresql.part_base import ROWS_AT_ONCE, StoreAccess
 from ultracrawl.stores.postgresql.queue import PostgresQueue
 from ultracrawl.stores.postgresql.record_row import READ, UPSERT, record_of, removal_row, row_of
 from ultracrawl.stores.postgresql.visits import PostgresVisits
@@ -72,8 +72,6 @@ _SELECT_FORGETTABLE = f"""
     SELECT u.key FROM url u WHERE {{u}} AND u.outcome = {_GONE} AND u.failures >= %s
     AND NOT EXISTS (SELECT FROM removal m WHERE {{m}} AND m.key = u.key)"""  # noqa: S608 - a constant
 _SELECT_LINKS = f"SELECT links FROM url WHERE {{own}} AND outcome <> {_GONE} AND links IS NOT NULL"  # noqa: S608 - a constant
-_LOADED_AT_ONCE = 20_000
-"""Rows of one column that are fetched together, about 1 MB."""
 VALUES_PER_ROUND_TRIP = 2000
 """Stored values for each look-up before they are loaded: a million take as long as some hundred round trips."""
 FORGET_AFTER_GONE_RUNS = 3
@@ -148,7 +146,7 @@ class PostgresRecords(PostgresContents, UrlLookUps):
             return None
         many = self._database.numbered >= read_ahead.MAX_LOADED_AT_ONCE
         unflushed = set[T]().union(*waiting)
-        rows = self._database.stream(self._sql(query), at_once=_LOADED_AT_ONCE)
+        rows = self._database.stream(self._sql(query), at_once=ROWS_AT_ONCE)
         stored: Iterator[T] = (row[0] for row in rows)
         if many:
             return array("I", map(part_of, stored)), unflushed

@@ -15,6 +15,7 @@ from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.access.fencing import run_for
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS, outcomes_in
 from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
+from ultracrawl.stores.sqlite.in_memory import FailureCounts
 
 REMOVED = OUTCOME_NUMBERS[UrlOutcome.REMOVED]
 """The number of the outcome of URLs that a person removed."""
@@ -93,7 +94,7 @@ class PostgresVisits(PostgresPart):
     def __init__(self, access: StoreAccess) -> None:
         super().__init__(access)
         self.cycle = 0
-        self._failing_keys: set[int] | None = None
+        self._errors = FailureCounts(lambda: self._read("SELECT key, rule, errors FROM failure WHERE {own}"))
 
     def begin_generation(self) -> None:
         """Begin without visits."""
@@ -164,40 +165,16 @@ class PostgresVisits(PostgresPart):
 
     # ---- errors
 
-    def _load_failing_keys(self) -> set[int]:
-        """Return the keys of all URLs with errors; read once, so that successful responses cost no query."""
-        if self._failing_keys is None:
-            self._failing_keys = {
-                key for (key,) in self._read("SELECT DISTINCT key FROM failure WHERE {own}")
-            }
-        return self._failing_keys
-
     def count_failure(self, key: int, rule: str) -> int:
         """Count one more error of a URL under a rule."""
-        errors = self._count_failures(key, rule) + 1
-        self._failures[(key, rule)] = errors
-        self._load_failing_keys().add(key)
+        errors = self._failures[key, rule] = self._errors.count_error(key, rule)
         return errors
-
-    def _count_failures(self, key: int, rule: str) -> int:
-        if key not in self._load_failing_keys():
-            return 0
-        for part in reversed(self.generations):
-            if (key, rule) in part._failures:
-                return part._failures[(key, rule)]
-            if key in part._recovered:
-                return 0
-        query = "SELECT errors FROM failure WHERE {own} AND key = %s AND rule = %s"
-        rows = self._read(query, key, rule)
-        return int(rows[0][0]) if rows else 0
 
     def forget_failures(self, key: int) -> None:
         """Reset the error counts of a URL."""
-        if key in self._load_failing_keys():
-            self._load_failing_keys().discard(key)
+        for rule, _ in self._errors.drop_url(key):
             self._recovered.add(key)
-            for counted in [pair for pair in self._failures if pair[0] == key]:
-                del self._failures[counted]
+            self._failures.pop((key, rule), None)
 
     # ---- writing, inside a transaction of the store
 
@@ -210,7 +187,8 @@ class PostgresVisits(PostgresPart):
         """Write the unflushed changes, after the records, which call `write_new`."""
         if self._recovered:
             db.execute(
-                self._sql("DELETE FROM failure WHERE {own} AND key = ANY(%s)"), [sorted(self._recovered)]
+                self._sql("DELETE FROM failure WHERE {own} AND key = ANY(%s)"),
+                [sorted(self._recovered)],
             )
         failures = [(*pair, errors) for pair, errors in sorted(self._failures.items())]
         run_for(db, self._sql(_PUT_FAILURES), failures)
@@ -232,4 +210,4 @@ class PostgresVisits(PostgresPart):
 
     def forget_dropped(self) -> None:
         """Forget what was read of URLs that left the document table."""
-        self._failing_keys = None
+        self._errors.read_again()

@@ -333,6 +333,11 @@ class SqliteAccess:
         with self.translated:
             return self.db.execute(query, values).fetchall()
 
+    def stream(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query of any size, while nothing else is done. Raises `StateError`."""
+        with self.translated:
+            yield from self.db.execute(query, values)
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Run a block in a transaction."""

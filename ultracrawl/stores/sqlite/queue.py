@@ -14,6 +14,7 @@ from ultracrawl.model.cause import RECHECKED_REMOVALS
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry, QueueStart
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.in_memory import StoredHops
 from ultracrawl.stores.sqlite.read_ahead import ReadAhead
 
 _INSERT = "INSERT OR REPLACE INTO queue (site, level, depth, seq, hops, id) VALUES (?,?,?,?,?,?)"
@@ -162,6 +163,7 @@ class SqliteQueue(SqlitePart):
         self._allowances: dict[str, int] = {}
         self._hops: dict[int, int] = {}
         self._default_hops: int | None = None
+        self._stored_hops = StoredHops(self._read_hops)
         self._read_ahead = ReadAhead()
         self._seq = 0
         self.changes = (self._site_changes, self._requeued, self._finished, self._allowances, self._hops)
@@ -261,13 +263,23 @@ class SqliteQueue(SqlitePart):
     def hops_to(self, keys: Sequence[int]) -> dict[int, int]:
         """Return the off-focus hops by key, without zeros."""
         query = "SELECT key, hops FROM detour WHERE key IN (SELECT value FROM json_each(?))"
-        found: dict[int, int] = dict(self._read(query, json.dumps(keys)))
+        found = self._stored_hops.of(keys)
+        if found is None:
+            found = dict(self._read(query, json.dumps(keys)))
         found.update((key, self._hops[key]) for key in keys if key in self._hops)
         return {key: hops for key, hops in found.items() if hops}
+
+    def _read_hops(self, limit: int) -> Iterable[tuple[int, int]] | None:
+        if not self._access.record_cache.keeps:
+            return None
+        for key, hops in self._hops.items():
+            self._stored_hops.put_hops(key, hops)
+        return self._access.stream("SELECT key, hops FROM detour ORDER BY key LIMIT ?", limit)
 
     def put_hops(self, key: int, hops: int) -> None:
         """Store how many off-focus documents in a row led to a URL."""
         self._hops[key] = hops
+        self._stored_hops.put_hops(key, hops)
 
     def reset_hops(self, hops: int) -> None:
         """Set the hops of all known URLs except start URLs."""
@@ -342,11 +354,13 @@ class SqliteQueue(SqlitePart):
     def forget_changes(self) -> None:
         """Clear the changes after a committed flush."""
         super().forget_changes()
+        self._stored_hops.note_flushed(anew=self._default_hops is not None)
         self._default_hops = None
 
     def forget_dropped(self) -> None:
         """Delete the hops of URLs that left the document table."""
         self._db.execute("DELETE FROM detour WHERE key NOT IN (SELECT key FROM url)")
+        self._stored_hops.read_again()
 
 
 def fill_queue(db: sqlite3.Connection, place: CyclePlace, start: QueueStart) -> None:

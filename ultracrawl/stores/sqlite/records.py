@@ -6,6 +6,7 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from ultracrawl.model import UrlOutcome, UrlRecord
@@ -15,6 +16,7 @@ from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.records import StateCounts
 from ultracrawl.stores.sqlite import read_ahead
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.in_memory import Signatures
 from ultracrawl.stores.sqlite.queue import SqliteQueue
 from ultracrawl.stores.sqlite.read_ahead import Parts, PossibleValues, UrlLookUps
 from ultracrawl.stores.sqlite.record_row import READ, REPLACE, UPSERT, outcome_of, record_of, row_of
@@ -34,6 +36,7 @@ _SELECT_BY_FINGERPRINTS = f"SELECT key, {READ} FROM url WHERE fingerprint IN ({{
 _SELECT_BY_IDS = f"SELECT key, {READ} FROM url WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
 _SELECT_KEYS = "SELECT key FROM url ORDER BY key"
 _SELECT_FINGERPRINTS = "SELECT fingerprint FROM url WHERE fingerprint<>x'' ORDER BY fingerprint"
+_SELECT_SIGNATURES = "SELECT fingerprint, signature FROM near WHERE block>=? AND block<? LIMIT ?"
 _SIGN_BIT = 1 << 63
 FORGET_AFTER_GONE_RUNS = 3
 """A URL without links to it is deleted after it was gone in this many runs in a row."""
@@ -98,7 +101,14 @@ class SqliteContents(SqliteScans):
             lambda: _parts(access, _SELECT_FINGERPRINTS, _part_of_fingerprint, self._fingerprints),
             _part_of_fingerprint,
         )
+        self._texts = Signatures(self._stored_signatures)
         self.changes = (self._signatures, self._blocks, self._fingerprints)
+
+    def _stored_signatures(self, found_by: range, limit: int) -> Iterable[tuple[bytes, int]] | None:
+        if not self._access.record_cache.keeps:
+            return None
+        rows = self._access.stream(_SELECT_SIGNATURES, found_by.start, found_by.stop, limit)
+        return chain(((found, value % (1 << 64)) for found, value in rows), self._signatures.items())
 
     def _note_fingerprint(self, key: int, fingerprint: bytes) -> None:
         if fingerprint:
@@ -120,11 +130,14 @@ class SqliteContents(SqliteScans):
     def put_signature(self, fingerprint: bytes, signature: int) -> None:
         """Store the signature of a text."""
         self._signatures[fingerprint] = signature
+        self._texts.add(fingerprint, signature)
         for block in blocks(signature):
             self._blocks.setdefault(block, set()).add(fingerprint)
 
     def nearest_signature(self, signature: int, within: int) -> bytes | None:
         """Return the fingerprint with the nearest signature."""
+        if self._texts.holds_all():
+            return self._texts.nearest(signature, within)
         signature_blocks = blocks(signature)
         query = "SELECT fingerprint, signature FROM near WHERE block IN (?,?,?,?)"
         known = {found: value % (1 << 64) for found, value in self._read(query, *signature_blocks)}
@@ -137,6 +150,7 @@ class SqliteContents(SqliteScans):
     def forget_unused_signatures(self) -> None:
         """Delete signatures of fingerprints that no page has any more; inside a transaction of the store."""
         self._db.execute("DELETE FROM near WHERE fingerprint NOT IN (SELECT fingerprint FROM url)")
+        self._texts.read_again()
 
     def write_changes(self) -> None:
         """Write the unflushed changes."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observation, SiteSize
 from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.in_memory import FailureCounts
 
 _ROW_ID = "(SELECT id FROM url WHERE key={})"
 _INSERT_MISSING = "INSERT OR IGNORE INTO revisit (id) SELECT id FROM url WHERE key=?"
@@ -73,7 +74,7 @@ class SqliteVisits(SqlitePart):
         self._failures: dict[tuple[int, str], int] = {}
         self._recovered: set[int] = set()
         """Keys of URLs that succeeded after errors."""
-        self._failing_keys: set[int] | None = None
+        self._errors = FailureCounts(lambda: self._read("SELECT key, rule, errors FROM failure"))
         self.changes = (self._seen, self._observed, self._advice, self._failures, self._recovered)
 
     def enter_cycle(self, number: int) -> None:
@@ -141,31 +142,16 @@ class SqliteVisits(SqlitePart):
 
     # ---- errors
 
-    def _load_failing_keys(self) -> set[int]:
-        """Return the keys of all URLs with errors; read once, so that successful responses cost no query."""
-        if self._failing_keys is None:
-            self._failing_keys = {key for (key,) in self._read("SELECT DISTINCT key FROM failure")}
-        return self._failing_keys
-
     def count_failure(self, key: int, rule: str) -> int:
         """Count one more error of a URL under a rule."""
-        known = self._failures.get((key, rule))
-        if known is None:
-            known = 0
-            if key in self._load_failing_keys() and key not in self._recovered:
-                rows = self._read("SELECT errors FROM failure WHERE key=? AND rule=?", key, rule)
-                known = rows[0][0] if rows else 0
-        self._failures[(key, rule)] = known + 1
-        self._load_failing_keys().add(key)
-        return known + 1
+        errors = self._failures[key, rule] = self._errors.count_error(key, rule)
+        return errors
 
     def forget_failures(self, key: int) -> None:
         """Reset the error counts of a URL."""
-        if key in self._load_failing_keys():
-            self._load_failing_keys().discard(key)
+        for rule, _ in self._errors.drop_url(key):
             self._recovered.add(key)
-            for counted in [pair for pair in self._failures if pair[0] == key]:
-                del self._failures[counted]
+            self._failures.pop((key, rule), None)
 
     # ---- writing, inside a transaction of the store
 
@@ -196,4 +182,4 @@ class SqliteVisits(SqlitePart):
     def forget_dropped(self) -> None:
         """Delete the errors of URLs that left the document table."""
         self._db.execute("DELETE FROM failure WHERE key NOT IN (SELECT key FROM url)")
-        self._failing_keys = None
+        self._errors.read_again()
