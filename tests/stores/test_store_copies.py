@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
@@ -191,6 +192,22 @@ def test_every_row_of_each_kind_arrives(places: list[StorePlace]) -> None:
             assert len(store.records.with_display_url("http://shown/")) == 3
             assert [r.url for r in store.records.with_fingerprint(bytes([5] * 8))] == ["http://h2/5?ü"]
             assert store.queue.next_seq() == BIG + 1
+
+
+@pytest.mark.parametrize("places", PATHS[1:2], indirect=True)
+def test_texts_that_not_every_store_can_hold_are_replaced_and_counted(places: list[StorePlace]) -> None:
+    origin, target, back = places
+    _fill(origin)
+    with closing(sqlite3.connect(origin.folder / "s.sqlite")) as db, db:  # as it was written before
+        db.execute("UPDATE url SET detail='no' || char(0), etag=char(0) || 'ä' WHERE id=6")
+        db.execute("UPDATE anchor SET text='b' || char(0) WHERE target=5")
+    assert (_copied(origin, target).changed, _copied(target, back).changed) == (2, 0)
+    assert _all_rows(target) == _all_rows(back)
+    with closing(back.engine.open_store(back.folder, "s", read_only=True)) as store:
+        (record,) = [
+            one for one in store.records.all_records() if one.cause.detail == "no\N{REPLACEMENT CHARACTER}"
+        ]
+        assert record.etag == "\N{REPLACEMENT CHARACTER}ä"
 
 
 def test_each_kind_of_rows_has_an_example() -> None:

@@ -105,6 +105,7 @@ def _print_result(
                 "sources": copied.sources,
                 "shared": copied.shared,
                 "rows": copied.rows,
+                "changed": copied.changed,
                 "state": target.definition,
             }
         )
@@ -117,6 +118,11 @@ def _print_result(
         f"Copied {len(copied.sources):,} source{'s' if len(copied.sources) != 1 else ''}, {copied.rows:,} rows, "
         f"from {origin} to {target} in {seconds:.1f} s."
     )
+    if copied.changed:
+        print_line(
+            f"{copied.changed:,} rows had texts with U+0000 (NUL) or halves of characters, which not every store can "
+            "hold; they were replaced."
+        )
     section = ", ".join(f"{name}: {value}" for name, value in target.definition.items())
     print_line(f"To crawl with the copy, write into the definition: state: {{{section}}}")
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from ultracrawl.errors import StateError, UserError
+from ultracrawl.model import Cause, UrlRecord
 from ultracrawl.stores.copying.place import StorePlace
 from ultracrawl.stores.definition_note import DEFINITION, moved_definition
 from ultracrawl.stores.failure_note import FAILURE
 from ultracrawl.stores.ordered_crawls import ORDERED
+from ultracrawl.stores.port.texts import storable, storable_row
 from ultracrawl.stores.port.transfer import (
     OF_PROJECT,
     OF_SOURCE,
@@ -44,6 +47,8 @@ class CopiedStores:
 
     sources: Mapping[str, Counts]
     shared: Counts
+    changed: int = 0
+    """The number of rows with a text that not every store can hold: see `storable`."""
 
     @property
     def rows(self) -> int:
@@ -80,7 +85,7 @@ def copy_stores(origin: StorePlace, target: StorePlace, progress: Progress) -> C
             shared = copied.counts(OF_PROJECT, "") | _copy_notes(origin, target, "")
             written.finish()
         mark_whole(target.notes(), target.engine_name)
-    return CopiedStores(sources, shared)
+    return CopiedStores(sources, shared, copied.changed)
 
 
 def _require_no_runner(place: StorePlace) -> None:
@@ -111,6 +116,8 @@ class _Copying:
 
     def __init__(self, rows: StoreExport, written: StoreImport, progress: Progress) -> None:
         self._rows, self._written, self._progress = rows, written, progress
+        self.changed = 0
+        """The number of rows whose texts were changed."""
 
     def counts(self, kinds: Sequence[type[Row]], source: str) -> dict[str, int]:
         """Copy all rows of a source, or the shared ones; returns their numbers."""
@@ -133,13 +140,41 @@ class _Copying:
         def counted() -> Iterator[R]:
             nonlocal number
             for row in self._rows.rows(kind, source):
-                yield row
+                whole = _storable(row)
+                self.changed += whole is not row
+                yield whole
                 number += 1
                 if not number % 1000:
                     self._progress(source, before + number, urls)
 
         self._written.write(kind, counted(), source)
         return number
+
+
+def _storable(row: R) -> R:
+    """Return a row with texts that every store can hold; the row itself if it has only such."""
+    if isinstance(row, UrlRow):
+        record = _storable_record(row.record)
+        return row if record == row.record else row._replace(record=record)
+    values = storable_row(row)
+    return row if values == tuple(row) else cast(Any, type(row))._make(values)
+
+
+def _storable_record(record: UrlRecord) -> UrlRecord:
+    removal = record.removal
+    return replace(
+        record,
+        display_url=storable(record.display_url),
+        etag=storable(record.etag),
+        last_modified=storable(record.last_modified),
+        language=storable(record.language),
+        cause=_storable_cause(record.cause),
+        removal=removal and replace(removal, cause=_storable_cause(removal.cause)),
+    )
+
+
+def _storable_cause(cause: Cause) -> Cause:
+    return replace(cause, subject=storable(cause.subject), detail=storable(cause.detail))
 
 
 def _copy_notes(origin: StorePlace, target: StorePlace, source: str) -> dict[str, int]:

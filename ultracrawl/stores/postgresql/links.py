@@ -12,7 +12,7 @@ from ultracrawl.content.anchors import SHARED, anchor_mark
 from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.link_texts import TextRow, is_crowded, texts_hash, texts_of
 from ultracrawl.stores.port.links import LOWERED, LinkTexts
-from ultracrawl.stores.postgresql.access.connecting import storable
+from ultracrawl.stores.port.texts import storable
 from ultracrawl.stores.postgresql.access.fencing import ask_for, fetched, run_for
 from ultracrawl.stores.postgresql.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS

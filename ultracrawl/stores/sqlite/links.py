@@ -10,6 +10,7 @@ from operator import itemgetter
 from ultracrawl.content.anchors import SHARED, anchor_mark
 from ultracrawl.stores.link_texts import TextRow, is_crowded, texts_hash, texts_of
 from ultracrawl.stores.port.links import LOWERED, LinkTexts
+from ultracrawl.stores.port.texts import storable
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
@@ -90,7 +91,7 @@ class SqliteLinks(SqlitePart):
     def note_anchor(self, target: int, text: str, fragment: str = "") -> int:
         """Store an anchor text."""
         mark = anchor_mark(target, text, fragment)
-        self._met[mark] = AnchorLink(target, fragment, text)
+        self._met[mark] = AnchorLink(target, storable(fragment), storable(text))
         return mark
 
     def put_page_anchors(self, key: int, marks: bytes) -> None:

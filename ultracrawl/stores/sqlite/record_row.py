@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
+from ultracrawl.stores.port.texts import storable
 from ultracrawl.stores.sqlite.database import ImpossibleValueError
 
 COLUMNS = (
@@ -32,14 +33,15 @@ def row_of(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
     cause, removal = r.cause, r.removal
     leaves = ("", "") if removal is None else (removal.reason.value, _stored_cause(removal.cause))
     return (
-        key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, cause.code.value, cause.subject,
-        cause.detail, r.etag, r.last_modified, r.checksum, r.indexed, r.submitted, r.first_seen, r.last_fetched,
-        r.failed_runs, r.links, *leaves, r.fingerprint, r.preference, r.sketch, r.hops, r.language,
+        key, site, r.url, r.depth, storable(r.display_url), r.status_code, r.outcome.value, cause.code.value,
+        storable(cause.subject), storable(cause.detail), storable(r.etag), storable(r.last_modified), r.checksum,
+        r.indexed, r.submitted, r.first_seen, r.last_fetched, r.failed_runs, r.links, *leaves, r.fingerprint,
+        r.preference, r.sketch, r.hops, storable(r.language),
     )  # fmt: skip
 
 
 def _stored_cause(cause: Cause) -> str:
-    return json.dumps([cause.code.value, cause.subject, cause.detail], ensure_ascii=False)
+    return json.dumps([cause.code.value, storable(cause.subject), storable(cause.detail)], ensure_ascii=False)
 
 
 def outcome_of(text: str) -> UrlOutcome:

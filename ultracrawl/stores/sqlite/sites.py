@@ -9,6 +9,7 @@ from typing import Any
 
 from ultracrawl.rules.recrawl.feed_links import FeedLink
 from ultracrawl.stores.port.sites import StoredSite, StoredSitemap
+from ultracrawl.stores.port.texts import storable_row
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
 KEPT = 30 * 86_400.0
@@ -151,7 +152,7 @@ class SqliteSites(SqlitePart):
     def write_changes(self) -> None:
         """Write the unflushed changes."""
         run = self._db.executemany
-        run(_PUT_SITE, map(_site_values, self._sites.values()))
+        run(_PUT_SITE, [storable_row(_site_values(site)) for site in self._sites.values()])
         run(_PUT_SITEMAP, [(key, sm.run, sm.is_index, sm.dates) for key, sm in self._sitemaps.items()])
         run(_ANNOUNCE, self._announced.items())
         run("DELETE FROM feed_link WHERE feed=?", [(feed,) for feed in self._feeds])

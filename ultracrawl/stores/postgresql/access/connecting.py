@@ -12,6 +12,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.string import StrBinaryDumper, StrDumper
 
 from ultracrawl.errors import StateError, UserError
+from ultracrawl.stores.port.texts import storable_bytes
 from ultracrawl.stores.postgresql.access.arrays import ArrayDumper
 
 LOCK_SECONDS = 10
@@ -20,7 +21,6 @@ IDLE_SECONDS = 10
 """Seconds after which the server ends a transaction whose client stands still: it holds rows that others need."""
 _OLDEST_SERVER = 140_000
 _VERIFYING = frozenset({"require", "verify-ca", "verify-full"})
-_NUL, _REPLACEMENT = "\0", "\N{REPLACEMENT CHARACTER}"
 _DEFAULTS: dict[str, str | int] = {
     "connect_timeout": 10,
     "keepalives": 1,
@@ -101,22 +101,17 @@ class PostgresAddress:
 
 
 class _TextDumper(StrDumper):
-    """Replaces what PostgreSQL stores in no text: NUL, and halves of surrogate pairs."""
+    """Replaces what PostgreSQL stores in no text."""
 
     def dump(self, obj: str) -> bytes:
-        return storable(obj).encode("utf-8", "replace")
+        return storable_bytes(obj)
 
 
 class _TextBinaryDumper(StrBinaryDumper):
     """The same for texts in arrays, which are sent in binary form."""
 
     def dump(self, obj: str) -> bytes:
-        return storable(obj).encode("utf-8", "replace")
-
-
-def storable(text: str) -> str:
-    """Return a text without NUL, which PostgreSQL does not store."""
-    return text.replace(_NUL, _REPLACEMENT) if _NUL in text else text
+        return storable_bytes(obj)
 
 
 def _parts_of(url: str) -> dict[str, str]:

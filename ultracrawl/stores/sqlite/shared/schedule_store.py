@@ -15,6 +15,7 @@ from ultracrawl.stores.port.schedule_store import (
     ScheduleRun,
     own_key,
 )
+from ultracrawl.stores.port.texts import storable
 from ultracrawl.stores.sqlite.database import transaction, translated
 from ultracrawl.stores.sqlite.shared.tables import SharedDatabase, open_tables
 
@@ -94,11 +95,11 @@ class SqliteScheduleStore:
     def put_schedule(self, schedule: KeptSchedule, run: ScheduleRun | None = None) -> None:
         """Replace the stored status of a schedule, and add a finished run to its history."""
         s = schedule
-        row = (s.name, s.status.value, s.error, s.due, s.begun, s.ended, s.log, json.dumps(s.left))
+        row = (s.name, s.status.value, storable(s.error), s.due, s.begun, s.ended, s.log, json.dumps(s.left))
         with self._translated, transaction(self._db):
             self._db.execute(_PUT, row)
             if run is not None:
-                ended = (run.begun, run.ended, run.status.value, run.error, run.log)
+                ended = (run.begun, run.ended, run.status.value, storable(run.error), run.log)
                 self._db.execute(_PUT_RUN, (s.name, *ended, json.dumps(dict(run.sources))))
                 self._db.execute(_DELETE_OLD_RUNS, (s.name, KEPT_RUNS))
 

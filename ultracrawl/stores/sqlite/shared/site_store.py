@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from ultracrawl.errors import UserError
 from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, StoredRobots, StoredSession
+from ultracrawl.stores.port.texts import storable_row
 from ultracrawl.stores.sqlite.database import MEMORY, lock_file, transaction, translated
 from ultracrawl.stores.sqlite.shared.tables import SharedDatabase, open_tables
 from ultracrawl.system.process_name import machine_name
@@ -214,12 +215,14 @@ class SqliteSiteStore:
     def put_clocks(self, crawl: int, clocks: Iterable[SiteClock]) -> None:
         """Store the clocks of sites."""
         with self._transaction():
-            self._db.executemany(_PUT_CLOCK, [(*_clock_values(clock), crawl) for clock in clocks])
+            self._db.executemany(
+                _PUT_CLOCK, [(*storable_row(_clock_values(clock)), crawl) for clock in clocks]
+            )
 
     def release_sites(self, crawl: int, clocks: Iterable[SiteClock]) -> None:
         """End the leases of sites and store their clocks."""
         with self._transaction():
-            self._db.executemany(_RELEASE, [(*_clock_values(clock), crawl) for clock in clocks])
+            self._db.executemany(_RELEASE, [(*storable_row(_clock_values(clock)), crawl) for clock in clocks])
 
     def close_crawl(self, crawl: int) -> None:
         """Unregister a crawl that has released its sites."""
@@ -272,7 +275,7 @@ class SqliteSiteStore:
 
     def put_robots(self, row: StoredRobots, shown: str) -> None:
         """Store a robots.txt response in place of an older one."""
-        self._read(_PUT_ROBOTS, shown, *_robots_values(row))  # durable: in autocommit mode
+        self._read(_PUT_ROBOTS, shown, *storable_row(_robots_values(row)))  # durable: in autocommit mode
 
     # ---- log-ins
 
