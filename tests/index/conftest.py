@@ -14,6 +14,7 @@ from support.memory_index import MemoryIndex
 from support.opensearch import own_index
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
+from ultracrawl.index.engine import Json
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.system.compiled_core import SWITCH, usable_core
@@ -34,6 +35,13 @@ ENGINE_NAMES = [
     pytest.param("opensearch", marks=pytest.mark.servers),
     *([WITHOUT_CORE] if usable_core() else []),
 ]
+
+
+@pytest.fixture
+def options() -> Iterator[dict[str, Json]]:
+    """The options of an index of its own on OpenSearch."""
+    with own_index() as given:
+        yield given
 
 
 @pytest.fixture(params=ENGINE_NAMES)

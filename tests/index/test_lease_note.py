@@ -9,9 +9,10 @@ import pytest
 
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.destinations import Batch
+from ultracrawl.index.engine import Holder
 from ultracrawl.index.engines import compares_versions
 from ultracrawl.index.writing.cache import QUEUE_PREFIX, DocumentCache
-from ultracrawl.index.writing.lease_note import LeaseNote, seconds_left
+from ultracrawl.index.writing.lease_note import LeaseNote, noted_lease, seconds_left
 from ultracrawl.index.writing.segments import deliver_segment
 
 LEASE = 20.0
@@ -45,6 +46,18 @@ def test_a_note_that_says_nothing_sure_lets_nothing_begin(tmp_path: Path, text: 
     (file,) = tmp_path.iterdir()
     file.write_text(text, encoding="latin-1")
     assert seconds_left(tmp_path, lambda: 1000.0) == 0
+    assert noted_lease(tmp_path).holder() == Holder(tmp_path.name, 0), "it is before all others"
+
+
+def test_each_crawl_that_takes_the_source_is_another_holder(tmp_path: Path) -> None:
+    lease = noted_lease(tmp_path)
+    assert lease.holder() is None
+    for epoch in (5, 6):
+        LeaseNote(tmp_path, epoch).write(1000.0, LEASE)  # at the same time
+        assert lease.holder() == Holder(tmp_path.name, epoch)
+        assert seconds_left(tmp_path, lambda: 1001.0) == pytest.approx(17.0)
+    LeaseNote(tmp_path).write(0.0, LEASE)
+    assert lease.holder() is None
 
 
 @pytest.mark.parametrize("is_one_of_several", [False, True], ids=["cache", "queue"])
@@ -59,13 +72,13 @@ def test_each_batch_of_a_segment_knows_the_lease_of_its_source(
         folder = tmp_path / f"{QUEUE_PREFIX}archive"
         folder.mkdir()
         path = path.rename(folder / path.name)
-    left: list[float] = []
+    left: list[tuple[float, Holder | None]] = []
 
     class Asking:
         def deliver(self, batch: Batch) -> int:
-            left.append(batch.seconds_left())
-            LeaseNote(tmp_path).write(1.0, LEASE)  # long ago
-            left.append(batch.seconds_left())
+            left.append((batch.lease.seconds_left(), batch.lease.holder()))
+            LeaseNote(tmp_path, 7).write(1.0, LEASE)  # long ago
+            left.append((batch.lease.seconds_left(), batch.lease.holder()))
             return 1
 
         def maintain(self) -> None:
@@ -75,7 +88,7 @@ def test_each_batch_of_a_segment_knows_the_lease_of_its_source(
             """Do nothing."""
 
     assert deliver_segment(Asking(), path) == 1
-    assert left == [math.inf, 0.0]
+    assert left == [(math.inf, None), (0.0, Holder(tmp_path.name, 7))]
 
 
 def test_only_indexes_that_several_machines_write_to_need_a_note() -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from support.bulk_proxy import BulkProxy, Fault, bulk_proxy, cut_answer, keep_late, refuse, refuse_a_part
-from support.opensearch import OwnNodes, own_index, send
+from support.numbered import numbered_site, write_numbered
+from support.opensearch import OwnNodes, send
 from support.project import LOOPBACK, PATIENCE, Ended, PatientWorkspace, Workspace
 from support.resource import Reply
 from support.server import Request
@@ -32,20 +33,10 @@ PAGES = 40
 
 @pytest.fixture
 def site() -> Site:
-    made = Site()
-    made.page("/", title="Start", text="birds", links=[f"/{number}" for number in range(PAGES)])
-    for number in range(PAGES):
-        made.page(f"/{number}", title=f"Page {number}", text=f"heron number {number}")
-    return made
+    return numbered_site(PAGES)
 
 
 ALL = sorted(["/", *(f"/{number}" for number in range(PAGES))])
-
-
-@pytest.fixture
-def options() -> Iterator[dict[str, Json]]:
-    with own_index() as given:
-        yield given
 
 
 def workspace_of(folder: Path, site_url: str, options: dict[str, Json]) -> Workspace:
@@ -186,8 +177,7 @@ def test_a_crawl_goes_on_while_the_disk_is_full_and_fills_the_index_when_it_is_n
         return proxy.pass_on(body)
 
     proxy.faults = [noted] * 1000
-    for number in range(PAGES):
-        site.page(f"/{number}", title=f"Page {number}", text=f"egret number {number}")
+    write_numbered(site, PAGES, "egret")
     last = site.hold("/39")
     definition = workspace.directory / "ultracrawl.yaml"
     definition.write_text(definition.read_text().replace("index:\n", "index:\n  every: 0.2\n"))
@@ -233,8 +223,7 @@ def test_a_server_that_is_stopped_and_killed_in_a_batch_loses_nothing(
         proxy.faults = [stopped]
         assert workspace.crawl().run["problems"] == []
         assert workspace.indexed() == ALL
-        for number in range(PAGES):
-            site.page(f"/{number}", title=f"Page {number}", text=f"egret number {number}")
+        write_numbered(site, PAGES, "egret")
         site.remove("/2")
         proxy.faults = [killed]
         assert workspace.crawl("--force", code=1).run["problems"]

@@ -404,19 +404,47 @@ def unlimited() -> float:
     return math.inf
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who writes the documents of a source until another one takes it over."""
+
+    source: str
+    epoch: int
+    """Higher than those of all holders before."""
+
+
+def nobody() -> Holder | None:
+    """Return that no other machine can take the source over."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """By whom, and for how long, a source is held; by default as long as it takes."""
+
+    seconds_left: Callable[[], float] = unlimited
+    """Returns for how many seconds a request that changes documents may last if it begins now; 0: none may begin."""
+    holder: Callable[[], Holder | None] = nobody
+    """Returns who holds it now; None: no other machine can take it over."""
+
+
+UNLIMITED = Lease()
+
+
 @runtime_checkable
 class ComparesVersions(Protocol):
     """An `IndexEngine` to which several machines write: what arrives too late does not undo what is newer."""
 
-    def apply_version(
-        self, changes: Iterable[Change], version: int, seconds_left: Callable[[], float] = unlimited
-    ) -> int:
+    def apply_version(self, changes: Iterable[Change], version: int, lease: Lease = UNLIMITED) -> int:
         """Apply changes as `IndexEngine.apply` does, except to documents that changed in a higher version.
 
-        A deletion has a version, too, which the engine may forget after an hour. With 0 versions are not compared.
-        `seconds_left` returns for how many seconds a request that changes documents may last if it begins now; with 0
-        none may begin, and `IndexStoreError` is raised if that does not change.
+        A deletion has a version, too, which the engine may forget after an hour. With 0 versions are not compared. No
+        request begins when the lease of the source has no seconds left, and `IndexStoreError` is raised if that does
+        not change. When a holder has applied changes, requests of those before change nothing, however late they are.
         """
+
+    def forget_holders(self, source: str) -> None:
+        """Remove what is kept of the holders of a source that was removed; their late requests change nothing."""
 
     def refresh(self) -> None:
         """Let `count`, `urls` and searches find what others wrote."""

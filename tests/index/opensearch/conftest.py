@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from index.conftest import ATTRIBUTES
-from support.opensearch import own_index, send
+from support.opensearch import send
 
 from ultracrawl.index.engine import Json
 from ultracrawl.rules.attributes.schema import SearchAttribute
@@ -20,12 +20,6 @@ collect_ignore_glob = (
 )
 Options = dict[str, Json]
 Open = Callable[..., Any]
-
-
-@pytest.fixture
-def options() -> Iterator[Options]:
-    with own_index() as given:
-        yield given
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
@@ -12,7 +12,7 @@ import pytest
 from support.memory_index import MemoryIndex
 
 from ultracrawl.index import Change, IndexDocument
-from ultracrawl.index.engine import unlimited
+from ultracrawl.index.engine import UNLIMITED, Lease
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.indexing import reconciliation
 from ultracrawl.run.indexing.reconciliation import lost_records, unknown_urls
@@ -55,10 +55,11 @@ class Shared(MemoryIndex):
 
     asked: list[int]
 
-    def apply_version(
-        self, changes: Iterable[Change], version: int, seconds_left: Callable[[], float] = unlimited
-    ) -> int:
+    def apply_version(self, changes: Iterable[Change], version: int, lease: Lease = UNLIMITED) -> int:
         return self.apply(changes)
+
+    def forget_holders(self, source: str) -> None:
+        """Do nothing."""
 
     def refresh(self) -> None:
         """Do nothing."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.engine import Change, ComparesVersions, IndexEngine, Json, unlimited
+from ultracrawl.index.engine import UNLIMITED, Change, ComparesVersions, IndexEngine, Json, Lease
 
 CLOSE_RECLAIM_SECONDS = 20.0
 """Seconds that closing an index may spend on freeing space, apart from the current step."""
@@ -24,8 +24,8 @@ class Batch:
     changes: list[Change]
     version: int = 0
     """Higher than that of all batches before; 0 if there is none."""
-    seconds_left: Callable[[], float] = field(default=unlimited, compare=False)
-    """Returns for how many seconds a request may last that begins now; see `ComparesVersions.apply_version`."""
+    lease: Lease = field(default=UNLIMITED, compare=False)
+    """By whom, and for how long, the source is held; see `ComparesVersions.apply_version`."""
 
 
 class Destination(Protocol):
@@ -75,7 +75,7 @@ class EngineDestination(Destination):
     def deliver(self, batch: Batch) -> int:
         """Apply the changes, by their version if the engine compares versions."""
         if isinstance(self.engine, ComparesVersions):
-            return self.engine.apply_version(batch.changes, batch.version, batch.seconds_left)
+            return self.engine.apply_version(batch.changes, batch.version, batch.lease)
         return self.engine.apply(batch.changes)
 
     def maintain(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,22 +11,24 @@ from typing import TYPE_CHECKING
 from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import (
+    UNLIMITED,
     Change,
     IndexDocument,
     IndexFacts,
     Json,
+    Lease,
     NewAnchors,
     SearchQuery,
     SearchResult,
     ServerFacts,
-    unlimited,
 )
 from ultracrawl.index.opensearch.aliases import Alias, CurrentIndex
+from ultracrawl.index.opensearch.fencing import Fences
 from ultracrawl.index.opensearch.fields import bulk_lines, key_of, new_document, stored_document
 from ultracrawl.index.opensearch.filling import AT_ONCE, Filling, readable
 from ultracrawl.index.opensearch.merging import merge_segments
 from ultracrawl.index.opensearch.scanning import Scan
-from ultracrawl.index.opensearch.server import Servers, reason_of
+from ultracrawl.index.opensearch.server import GoneError, Servers, reason_of
 from ultracrawl.index.stored_fields import UPGRADE_NOTICE
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
@@ -57,6 +59,7 @@ class OpenSearchIndex:
     ) -> None:
         self._servers = Servers(options or {})
         self._alias = Alias(self._servers, options or {})
+        self._fences = Fences(self._servers)
         self._attributes = dict(attributes)
         self._sources: tuple[float, tuple[str, ...]] | None = None
         """The names of the sources, and until when they are kept."""
@@ -67,25 +70,37 @@ class OpenSearchIndex:
         """See `IndexEngine.apply`."""
         return self.apply_version(changes, 0)
 
-    def apply_version(
-        self, changes: Iterable[Change], version: int, seconds_left: Callable[[], float] = unlimited
-    ) -> int:
+    def apply_version(self, changes: Iterable[Change], version: int, lease: Lease = UNLIMITED) -> int:
         """See `ComparesVersions.apply_version`."""
         last = {key_of(*key): change for key, change in last_changes(changes).items()}
         if not last:
             return 0
         index = self._writable()
         made = self._with_anchors(last)
+        self._sources = None
+        try:
+            self._write(made, version, index, lease)
+        except GoneError:
+            if lease.holder() is None:
+                raise
+            self._fences.require_last(lease)
+            self._write(made, version, self._writable(), lease)  # another index took its place meanwhile
+        self._alias.refresh(self._servers.name)
+        return sum(isinstance(change, IndexDocument) for change in last.values())
+
+    def _write(self, made: Mapping[str, Change], version: int, index: CurrentIndex, lease: Lease) -> None:
         known = {name: one for name, one in self._attributes.items() if name in index.attributes}
         rows = (
             (key, new_document(one, known) if isinstance(one, IndexDocument) else None, version)
             for key, one in made.items()
         )
-        self._sources = None
-        lines = bulk_lines(self._servers.name, rows)
-        self._servers.write(lines, by_alias=True, seconds_left=seconds_left)
-        self._alias.refresh(self._servers.name)
-        return sum(isinstance(change, IndexDocument) for change in last.values())
+        with self._fences.alias(index.name, lease) as alias:
+            self._servers.write(bulk_lines(alias, rows), by_alias=True, seconds_left=lease.seconds_left)
+
+    def forget_holders(self, source: str) -> None:
+        """See `ComparesVersions.forget_holders`."""
+        if (index := self._alias.current()) is not None:
+            self._fences.remove(index.name, source)
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""

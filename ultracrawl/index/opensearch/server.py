@@ -63,6 +63,10 @@ class StatusError(IndexStoreError):
         return self.status in _BUSY
 
 
+class GoneError(IndexStoreError):
+    """The index, or the alias by which it was written to, does not exist any more."""
+
+
 class Servers:
     """The servers of one index. Options are those of the definition; no message contains the password."""
 
@@ -237,6 +241,26 @@ class Servers:
                 self._wait(max(pause, self._not_before - self._clock()), deadline, reason)
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
+    def change(
+        self, path: str, body: Callable[[], Json], seconds_left: Callable[[], float] = unlimited
+    ) -> Answer:
+        """Return the answer to a request with the body that a function makes, anew for each attempt.
+
+        It is sent again as those of `write` are, under the same conditions. Raises `IndexStoreError`.
+        """
+        deadline, pause = self._clock() + self.patience, _FIRST_PAUSE
+        while True:
+            until = self._await_lease(seconds_left, deadline)
+            try:
+                return self.ask("POST", path, body(), until=until)
+            except StatusError as error:
+                if error.kind == _BLOCK:
+                    raise IndexStoreError(f"{error}{self._fullest_disk()}") from None
+                if not error.is_busy:
+                    raise
+                self._wait(max(pause, self._not_before - self._clock()), deadline, str(error))
+                pause = min(2 * pause, _LONGEST_PAUSE)
+
     def _wait(self, seconds: float, deadline: float, reason: str) -> None:
         """Wait before documents are sent again. Raises `IndexStoreError` if that would be too long."""
         if seconds <= 0:
@@ -280,7 +304,7 @@ class Servers:
                     f"{self.where} takes no changes: {reason_of(result)}{self._fullest_disk()}"
                 )
             if _kind(result) == _MISSING:
-                raise IndexStoreError(f"{self.where} was removed meanwhile: {reason_of(result)}")
+                raise GoneError(f"{self.where} was removed meanwhile: {reason_of(result)}")
             if result["status"] in _BUSY or _REPLACED in str(result):
                 refused.append(piece)
                 reason = reason_of(result)

@@ -1,4 +1,4 @@
-"""The note by which an index process knows for how long the crawl that it serves still holds its source.
+"""The note by which an index process knows for how long, and as whom, the crawl that it serves holds its source.
 
 Only indexes that several machines write to need it (`ComparesVersions`): a bulk request that its server carries out
 after the lease could come behind those of the next holder.
@@ -10,9 +10,11 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError
+from ultracrawl.index.engine import Holder, Lease
 
 _FILE = "lease"
 _MARGIN = 0.1
@@ -22,8 +24,9 @@ _MARGIN = 0.1
 class LeaseNote:
     """The note in the folder of a document cache, written by the crawl that has the folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, epoch: int = 0) -> None:
         self._file = folder / _FILE
+        self._epoch = epoch
         self._renewed = -1.0
 
     def write(self, renewed: float, seconds: float) -> None:
@@ -36,13 +39,29 @@ class LeaseNote:
         try:
             if renewed:
                 draft = self._file.with_suffix(".new")
-                draft.write_text(f"{renewed!r} {seconds!r} {_boot()}", encoding="ascii")
+                draft.write_text(f"{renewed!r} {seconds!r} {_boot()} {self._epoch}", encoding="ascii")
                 draft.replace(self._file)
             else:
                 self._file.unlink(missing_ok=True)
         except OSError as error:
             raise IndexStoreError(f"{self._file} cannot be written: {error.strerror}") from error
         self._renewed = renewed
+
+
+def noted_lease(folder: Path) -> Lease:
+    """Return the lease of the source that has a document cache, as its note says each time."""
+    return Lease(partial(seconds_left, folder), partial(holder, folder))
+
+
+def holder(folder: Path) -> Holder | None:
+    """Return who holds the source; None without leases. A note that says nothing sure is of one before all others."""
+    try:
+        _, _, _, epoch = (folder / _FILE).read_text(encoding="ascii").split(" ")
+        return Holder(folder.name, int(epoch))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return Holder(folder.name, 0)
 
 
 def seconds_left(folder: Path, clock: Callable[[], float] = time.monotonic) -> float:
@@ -58,7 +77,7 @@ def seconds_left(folder: Path, clock: Callable[[], float] = time.monotonic) -> f
         return math.inf
     except (OSError, ValueError):
         return 0.0
-    if boot != [_boot()] or not 0 <= age <= lease / 2:
+    if boot[:1] != [_boot()] or not 0 <= age <= lease / 2:
         return 0.0
     return lease * (1 - _MARGIN) - age
 

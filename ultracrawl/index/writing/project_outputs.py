@@ -36,7 +36,7 @@ def open_cache(project: Project, source: DataSource, epoch: int = 0) -> Document
     folder = cache_folder(project, source.name)
     indexes = [place.index for place in source.feeding.in_order] or [PROJECT_INDEX]
     engines = {index_config(project, name).engine for name in indexes if name not in project.destinations}
-    lease = LeaseNote(folder) if any(compares_versions(engine) for engine in engines) else None
+    lease = LeaseNote(folder, epoch) if any(compares_versions(engine) for engine in engines) else None
     return DocumentCache(folder, project.cache.size, epoch or next_epoch(project.cache.path), lease)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from ultracrawl.index.changes import batches, with_anchors
@@ -13,7 +12,7 @@ from ultracrawl.index.destinations import Batch, Destination
 from ultracrawl.index.engine import Change, IndexDocument, NewAnchors
 from ultracrawl.index.values import change_from_line
 from ultracrawl.index.writing.cache import folder_of, read_segment, version_of
-from ultracrawl.index.writing.lease_note import seconds_left
+from ultracrawl.index.writing.lease_note import noted_lease
 
 _END_OF_ANCHORS = b"]]\n"
 """End of lines with anchor texts, and of few others."""
@@ -47,9 +46,9 @@ def deliver_segment(destination: Destination, path: Path) -> int:
     After an interruption it can be delivered again from the start: the batches and their keys are the same. Raises
     `UltracrawlError`.
     """
-    added, segment, left = 0, _segment_id(path), partial(seconds_left, folder_of(path))
+    added, segment, lease = 0, _segment_id(path), noted_lease(folder_of(path))
     for number, changes in enumerate(batches(_changes_with_anchors(path)), 1):
-        batch = Batch(f"{segment}-{number}", changes, version_of(path, number), left)
+        batch = Batch(f"{segment}-{number}", changes, version_of(path, number), lease)
         added += destination.deliver(batch)
         changes.clear()  # so that two batches are never in memory at once
     return added

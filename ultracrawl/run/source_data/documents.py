@@ -9,6 +9,7 @@ from dataclasses import replace
 from ultracrawl.errors import WorkError
 from ultracrawl.index import Change, Deletion, IndexEngine
 from ultracrawl.index.changes import batches
+from ultracrawl.index.engine import ComparesVersions
 from ultracrawl.index.engines import is_new
 from ultracrawl.index.project_index import index_config, open_index, readable_indexes
 from ultracrawl.index.values import pack_document, unpack_document
@@ -70,6 +71,7 @@ def remove_documents(project: Project, name: str, state: Store) -> int:
     for index in _indexes(project):
         with closing(index):
             _apply(index, (Deletion(name, url) for _, url in index.urls(name)))
+            _forget_holders(index, name)
     return len(urls)
 
 
@@ -93,6 +95,7 @@ def rename_documents(project: Project, name: str, new: str, state: Store) -> int
     for index in _indexes(project):
         with closing(index):
             _apply(index, _renamed(index, name, new))
+            _forget_holders(index, name)
     return number
 
 
@@ -106,6 +109,11 @@ def _indexes(project: Project) -> Iterator[IndexEngine]:
 def _apply(index: IndexEngine, changes: Iterable[Change]) -> None:
     for batch in batches(changes):
         index.apply(batch)
+
+
+def _forget_holders(index: IndexEngine, name: str) -> None:
+    if isinstance(index, ComparesVersions):
+        index.forget_holders(name)
 
 
 def _renamed(index: IndexEngine, name: str, new: str) -> Iterator[Change]:
