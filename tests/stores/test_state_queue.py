@@ -69,6 +69,18 @@ def test_a_queued_url_that_is_forgotten_leaves_the_queue_with_its_row(place: Pla
     assert run.number == 1
 
 
+def test_an_unknown_url_is_not_queued_again(place: Place) -> None:
+    state = filled(place, 1, 1)
+    unknown, known = entry("s0000", 7, 5), entry("s0000", 0, 6)
+    new = entry("s0000", 8, state.queue.next_seq())
+    state.records.discover_url(new, 1.0)
+    for one in (unknown, known):
+        state.queue.requeue_url(one)
+    state.flush()
+    assert {one.key for one in state.queue.entries_of("s0000", 9)} == {known.key, new.key}
+    assert state.queue.number_waiting() == 3
+
+
 def test_a_url_that_is_found_twice_keeps_its_row(place: Place) -> None:
     state = filled(place, 1, 1)
     known, new = entry("s0000", 0, 5), entry("s0000", 1, 6)

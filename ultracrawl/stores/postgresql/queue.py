@@ -18,13 +18,16 @@ from ultracrawl.stores.postgresql.visits import NO_SITEMAP, REMOVED
 from ultracrawl.stores.sqlite.in_memory import StoredHops
 from ultracrawl.stores.sqlite.read_ahead import ReadAhead
 
-INSERT = """
-    INSERT INTO queue (source, part, site, level, rank, depth, seq, key, hops) SELECT {ids}, t.*
+_INSERT = """
+    INSERT INTO queue (source, part, site, level, rank, depth, seq, key, hops) SELECT {{ids}}, t.*
     FROM unnest(%s::int[], %s::int[], %s::int[], %s::int[], %s::bigint[], %s::bigint[], %s::int2[])
         t(site, level, rank, depth, seq, key, hops)
-    WHERE EXISTS (SELECT FROM url u WHERE {u} AND u.key = t.key) ORDER BY t.site, level, rank, depth, seq
+    {condition} ORDER BY t.site, level, rank, depth, seq
     ON CONFLICT (source, part, site, level, rank, depth, seq) DO UPDATE SET key = excluded.key, hops = excluded.hops"""
-"""Adds entries of known URLs; takes the columns of the table."""
+_INSERT_NEW = _INSERT.format(condition="")
+"""Adds entries of URLs that the same transaction wrote: a check for each would take as long as the rest."""
+_INSERT_KNOWN = _INSERT.format(condition="WHERE EXISTS (SELECT FROM url u WHERE {u} AND u.key = t.key)")
+"""Adds those entries whose URLs are known."""
 _DELETE = """
     DELETE FROM queue q USING (
         SELECT * FROM unnest(%s::int[], %s::int[], %s::int[], %s::int[], %s::bigint[]) t(site, level, rank, depth, seq)
@@ -356,7 +359,7 @@ class PostgresQueue(PostgresPart):
 
     def write_entries(self, db: psycopg.Connection, sites: dict[str, int]) -> None:
         """Write the entries that came and went, after the records; `sites` has the numbers of the changed sites."""
-        added: dict[tuple[int, ...], tuple[object, ...]] = {}
+        added: dict[tuple[int, ...], tuple[int, ...]] = {}
         gone: set[tuple[int, ...]] = set()
         for name, changes in self._site_changes.items():
             site = sites[name]
@@ -365,7 +368,9 @@ class PostgresQueue(PostgresPart):
                 place = site, *place_of(e)
                 if place not in gone:
                     added[place] = (*place, e.key, e.hops)
-        run_for(db, self._sql(INSERT), list(added.values()))
+        again = {e.key for e in self._requeued}
+        run_for(db, self._sql(_INSERT_NEW), [row for row in added.values() if row[-2] not in again])
+        run_for(db, self._sql(_INSERT_KNOWN), [row for row in added.values() if row[-2] in again])
         run_for(db, self._sql(_DELETE), list(gone))
 
     def write_changes(self, db: psycopg.Connection) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import psycopg
 
@@ -27,11 +27,13 @@ _IS_KNOWN = "EXISTS (SELECT FROM url u WHERE {u} AND u.key = t.key)"
 _ADD_MISSING = f"""
     INSERT INTO revisit (source, part, key) SELECT {{ids}}, t.key FROM unnest(%s::bigint[]) t(key) WHERE {_IS_KNOWN}
     ON CONFLICT DO NOTHING"""  # noqa: S608 - constant texts
-MARK_SEEN = f"""
+_MARK_SEEN = """
     INSERT INTO revisit (source, part, key, seen) SELECT {{ids}}, t.key, %s FROM unnest(%s::bigint[]) t(key)
-    WHERE {_IS_KNOWN}
-    ON CONFLICT (source, part, key) DO UPDATE SET seen = excluded.seen WHERE revisit.seen <> excluded.seen"""  # noqa: S608 - constant texts
-"""Records that known URLs were seen in a cycle; takes the cycle and the sorted keys."""
+    {condition}
+    ON CONFLICT (source, part, key) DO UPDATE SET seen = excluded.seen WHERE revisit.seen <> excluded.seen"""
+_MARK_NEW_SEEN = _MARK_SEEN.format(condition="")
+"""For URLs that the same transaction wrote: a check for each would take as long as the rest."""
+_MARK_KNOWN_SEEN = _MARK_SEEN.format(condition=f"WHERE {_IS_KNOWN}")
 _UPDATE_HISTORY = """
     UPDATE revisit r SET checks = checks + (first_at > 0)::int, changes = changes + (first_at > 0 AND t.changed)::int,
     quiet = quiet + CASE WHEN first_at > 0 THEN greatest(0, least(t.at - last_at,
@@ -178,10 +180,11 @@ class PostgresVisits(PostgresPart):
 
     # ---- writing, inside a transaction of the store
 
-    def write_new(self, db: psycopg.Connection, keys: Iterable[int]) -> None:
-        """Record that new URLs were seen."""
-        if seen := sorted({*keys, *self._seen}):
-            db.execute(self._sql(MARK_SEEN), [self.cycle, seen])
+    def write_new(self, db: psycopg.Connection, keys: Collection[int]) -> None:
+        """Record that URLs were seen: those of `keys`, which were written before in this transaction, and others."""
+        for statement, seen in ((_MARK_NEW_SEEN, {*keys}), (_MARK_KNOWN_SEEN, self._seen.difference(keys))):
+            if seen:
+                db.execute(self._sql(statement), [self.cycle, sorted(seen)])
 
     def write_changes(self, db: psycopg.Connection) -> None:
         """Write the unflushed changes, after the records, which call `write_new`."""
