@@ -19,7 +19,7 @@ from ultracrawl.stores.definition_note import is_defined_elsewhere
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
-from ultracrawl.stores.port.engine import NamedStoreEngine, NodeEngine, StoreEngine
+from ultracrawl.stores.port.engine import NamedStoreEngine, NodeEngine, SavingEngine, StoreEngine
 from ultracrawl.stores.port.node_store import NodeStore
 from ultracrawl.stores.port.notes import Notes, NotesOf
 from ultracrawl.stores.port.schedule_store import ScheduleStore
@@ -47,9 +47,13 @@ def _engine(project: Project) -> StoreEngine:
     return store_engine(project.state.engine, state_options(project))
 
 
-def require_whole_state(project: Project) -> None:
-    """Raise `StateError` if the state of a project is an unfinished copy."""
-    _whole_engine(project)
+def saving_engine(project: Project) -> SavingEngine | None:
+    """Return the storage engine if its stores are in no folder that can be saved, else None.
+
+    Raises `UserError`, and `StateError` if the state is an unfinished copy.
+    """
+    engine = _whole_engine(project)
+    return engine if isinstance(engine, SavingEngine) else None
 
 
 def _whole_engine(project: Project) -> StoreEngine:

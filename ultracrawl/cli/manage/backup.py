@@ -29,8 +29,8 @@ def backup(file: Path, force: bool, project: Project, as_json: bool) -> None:
     """Save states, document cache, stored documents and indexes to FILE, while crawls and searches go on.
 
     FILE is a tar archive, compressed unless its name ends in .tar, and readable by your account only. While it is
-    written, its folder needs as much free space again as states, cache and stored documents take. Definitions and logs
-    are not in it, nor are indexes on servers; `not_saved` of --json names these.
+    written, its folder needs as much free space again as states, cache and stored documents take. A state in PostgreSQL
+    is in it. Definitions and logs are not, nor are indexes on servers; `not_saved` of --json names these.
 
     \b
     Example:
@@ -52,7 +52,7 @@ def backup(file: Path, force: bool, project: Project, as_json: bool) -> None:
 @project_option
 @json_option
 def restore(file: Path, force: bool, project: Project, as_json: bool) -> None:
-    """Restore the contents of FILE into the folders that the definition names; the next crawl continues from there.
+    """Restore the contents of FILE where the definition says; the next crawl continues from there.
 
     Nothing is changed until all of FILE was read and checked. While a source is crawled nothing is restored. If the
     project has API tokens or users, these stay, and those of the backup are not restored.

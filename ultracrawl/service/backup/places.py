@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ultracrawl.errors import UserError
 from ultracrawl.index.locking import LOCKS
 from ultracrawl.service.access.sessions import FILE as SESSIONS
 from ultracrawl.sources import Project
@@ -13,18 +12,11 @@ from ultracrawl.stores.sqlite.copying import COMPANIONS
 from ultracrawl.system.replacement import OWN_NAMES
 
 STATE, CACHE, DOCUMENTS, INDEX, INDEXES = "state", "cache", "documents", "index", "indexes"
+DATABASE = "database"
+"""The name of the stores in a database, which are saved first."""
 _EXCLUDED_SUFFIXES = (*COMPANIONS, ".lock", ".crawl", ".order", ".runner")
 """Suffixes of files for communication between processes, and of temporary files of SQLite."""
 _DAMAGED = ".damaged-"
-
-
-def require_files(project: Project) -> None:
-    """Raise `UserError` if the state is in a database, whose own tools save it."""
-    if project.state.url:
-        raise UserError(
-            "the state is in a database, which a backup of files does not contain; save it with pg_dump "
-            f"--schema={project.state.schema_name}, and the folders of the project with any other tool"
-        )
 
 
 def places_of(project: Project) -> dict[str, Path]:

@@ -7,6 +7,7 @@ import shutil
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from gzip import BadGzipFile
@@ -21,11 +22,11 @@ from ultracrawl.index.project_index import index_config
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.access.users import UserStore
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, parse_manifest
-from ultracrawl.service.backup.places import INDEX, INDEXES, STATE, places_of, require_files
+from ultracrawl.service.backup.places import DATABASE, INDEX, INDEXES, STATE, places_of
 from ultracrawl.service.control import running_crawl_status
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
-from ultracrawl.stores.project_stores import service_notes
+from ultracrawl.stores.project_stores import saving_engine, service_notes
 from ultracrawl.stores.runner_registry import active_runners
 from ultracrawl.system.files import convert_write_errors
 from ultracrawl.system.replacement import replacing
@@ -42,7 +43,7 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> R
     valid again. Raises `UserError` for an invalid or incomplete archive, for folders with files, and while a source is
     crawled.
     """
-    require_files(project)
+    engine = saving_engine(project)
     places = places_of(project)
     if not archive.exists():
         raise UserError(f"there is no file {archive}")
@@ -51,12 +52,23 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> R
         raise UserError(f"{full} contains data already; --force replaces it")
     with convert_write_errors(project.state.path), replacing(list(places.values())) as replacement:
         drafts = {name: replacement.draft_of(path) for name, path in places.items()}
+        if engine is not None:
+            drafts[DATABASE] = drafts[STATE] / DATABASE
         manifest = _unpack(archive, drafts)
+        if engine is not None and not drafts[DATABASE].exists():
+            raise UserError(
+                f"{archive} has the state in files, and `state.engine` names a database; leave that out"
+            )
         _refuse_code(project, archive, drafts)
         _check_idle(project)
         tokens = _keep_file(project, TokenStore.of_project(project).path, drafts[STATE])
         users = _keep_file(project, UserStore.of_project(project).path, drafts[STATE])
-        replacement.commit()
+        with ExitStack() as stores:
+            if engine is not None:
+                saved = drafts[DATABASE]
+                stores.enter_context(engine.restoring_stores(project.state.path, saved, force=force))
+                shutil.rmtree(saved)
+            replacement.commit()
     return Restored(manifest, tokens, users)
 
 

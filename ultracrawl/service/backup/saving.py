@@ -19,9 +19,9 @@ from ultracrawl.errors import UserError
 from ultracrawl.index.locking import LOCKS, write_lock
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, definition_hash
-from ultracrawl.service.backup.places import files_of, index_places, places_of, require_files
+from ultracrawl.service.backup.places import DATABASE, files_of, index_places, places_of
 from ultracrawl.sources import Project
-from ultracrawl.stores.project_stores import require_whole_state
+from ultracrawl.stores.project_stores import saving_engine
 from ultracrawl.stores.sqlite.copying import SUFFIX, copy_database
 from ultracrawl.system.files import convert_write_errors
 
@@ -38,8 +38,7 @@ def save_backup(project: Project, archive: Path, *, force: bool = False) -> Mani
     Indexes are write-locked while the files are copied, so commits wait. Raises `UserError` if the file exists,
     `WorkError`.
     """
-    require_whole_state(project)
-    require_files(project)
+    engine = saving_engine(project)
     if archive.exists() and not force:
         raise UserError(f"{archive} exists already; name another file, or use --force")
     if not archive.parent.is_dir():
@@ -51,6 +50,8 @@ def save_backup(project: Project, archive: Path, *, force: bool = False) -> Mani
     with convert_write_errors(archive), _temporary_folder(archive) as folder_beside:
         copies, draft = folder_beside / "copies", folder_beside / archive.name
         with _locked_indexes(project):
+            if engine is not None:
+                engine.save_stores(project.state.path, copies / DATABASE)
             for name, folder in places_of(project).items():
                 _copy_place(folder, copies / name, linked=name in index_places(project))
         with _opened(draft, compressed=archive.suffix != ".tar") as tar:

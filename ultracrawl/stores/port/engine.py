@@ -80,6 +80,26 @@ class NamedStoreEngine(Protocol):
 
 
 @runtime_checkable
+class SavingEngine(Protocol):
+    """A store engine whose stores are in no folder, so that it saves and restores them itself."""
+
+    def save_stores(self, folder: Path, target: Path) -> None:
+        """Write all stores of a project, as they are at one moment, to files in a new folder `target`.
+
+        Crawls may go on. Raises `StateError`, `OSError`.
+        """
+
+    def restoring_stores(
+        self, folder: Path, saved: Path, *, force: bool = False
+    ) -> AbstractContextManager[None]:
+        """Replace all stores by those in a folder when the block ends, and change nothing if it fails.
+
+        Raises `UserError` if they are of a later version, and for stores that are there, unless these are to be
+        replaced by `force`; `StateError`.
+        """
+
+
+@runtime_checkable
 class NodeEngine(Protocol):
     """A store engine whose stores several machines can use at a time."""
 

@@ -25,6 +25,7 @@ from ultracrawl.stores.postgresql.shared.site_store import PostgresSiteStore
 from ultracrawl.stores.postgresql.store import PostgresStore
 from ultracrawl.stores.postgresql.transfer.exporting import PostgresExport, export_schema
 from ultracrawl.stores.postgresql.transfer.importing import PostgresImport, import_schema
+from ultracrawl.stores.postgresql.transfer.saving import restoring_schema, save_schema
 
 _FLUSH_NO = b"SELECT source, flush_no FROM source JOIN part USING (source) WHERE name = %s"
 _NOTING = b"SELECT source FROM note WHERE kind = 'source' AND name = %s ORDER BY source"
@@ -34,7 +35,7 @@ _TABLES_OF_SOURCE = """
 
 
 class PostgresEngine:
-    """Keeps the stores of a project in a schema; see `StoreEngine`, `NamedStoreEngine`, `TransferEngine`, `NodeEngine`.
+    """Keeps the stores of a project in a schema; see `StoreEngine` and the other protocols there.
 
     The folder of the state has what people load into it: lists, boosts, users.
     """
@@ -145,6 +146,16 @@ class PostgresEngine:
         """Add sources, and hold them."""
         with closing(self._shared(read_only=False)) as database, import_schema(database, sources) as rows:
             yield rows
+
+    def save_stores(self, folder: Path, target: Path) -> None:
+        """Write all tables to files."""
+        save_schema(self._pool.address, target)
+
+    def restoring_stores(
+        self, folder: Path, saved: Path, *, force: bool = False
+    ) -> AbstractContextManager[None]:
+        """Replace the rows of all tables when the block ends."""
+        return restoring_schema(self._pool.address, saved, force=force)
 
     # ---- notes
 

@@ -115,6 +115,12 @@ class Database:
         finally:
             self._in_transaction = False
 
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[psycopg.Connection]:
+        """Have the block write in one transaction, which is not repeated."""
+        with self._translated(), self._db.transaction():
+            yield self._db
+
     def transact_at_once(self, work: Callable[[psycopg.Connection], T]) -> T:
         """Run a function in a transaction whose statements are sent together: only what it fetches is waited for.
 
