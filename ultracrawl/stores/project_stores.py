@@ -156,10 +156,11 @@ def open_state(project: Project, source: str, *, read_only: bool = False, renew:
 @contextmanager
 def state_to_read(project: Project, source: str) -> Iterator[Store | None]:
     """Yield the store of one source opened for reading, None if it was never crawled. Raises `StateError`."""
-    if not state_exists(project, source):
+    engine, folder = _whole_engine(project), project.state.path
+    if not engine.has_store(folder, source):
         yield None
         return
-    with closing(open_state(project, source, read_only=True)) as state:
+    with closing(engine.open_store(folder, source, read_only=True)) as state:
         yield state
 
 

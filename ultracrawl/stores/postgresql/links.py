@@ -111,7 +111,8 @@ class PostgresLinks(PostgresPart):
     def note_anchor(self, target: int, text: str, fragment: str = "") -> int:
         """Store an anchor text."""
         mark = anchor_mark(target, text, fragment)
-        self._met[mark] = AnchorLink(target, storable(fragment), storable(text))
+        if mark not in self._met:
+            self._met[mark] = AnchorLink(target, storable(fragment), storable(text))
         return mark
 
     def put_page_anchors(self, key: int, marks: bytes) -> None:
