@@ -232,6 +232,27 @@ def test_which_options_have_pages_made_into_documents_again(tmp_path, options, s
     assert (compiled(tmp_path, options).recipe == compiled(tmp_path).recipe) is same
 
 
+def test_a_project_in_another_folder_has_the_same_pages_and_documents(tmp_path):
+    made = set()
+    for name in ("here", "elsewhere"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "filter.conf").write_text("")
+        made.add(
+            tuple(
+                digest
+                for options in (
+                    "filters: {file: filter.conf}",
+                    "filters: {file: filter.conf, instance: robot}",
+                )
+                for rules in [compiled(folder, options)]
+                for digest in (rules.scope, rules.recipe)
+            )
+        )
+    ((_, one, _, other),) = made
+    assert one != other
+
+
 @pytest.mark.parametrize(
     ("options", "start", "same"),
     [

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +16,18 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
-from ultracrawl.errors import UltracrawlError, UserError, WorkError
+from ultracrawl.errors import StateError, UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.run import RunningCrawl, parts_of, running_crawl
 from ultracrawl.service.completion import complete, complete_failed_start
 from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import make_spider_class
+from ultracrawl.stores.control_channel import crawl_status
 from ultracrawl.stores.failure_note import FailureNote, note_failure
+from ultracrawl.stores.port.notes import Notes
 from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.system.process_name import is_here
 
 if TYPE_CHECKING:
     from ultracrawl.run.filters.filtering import Filtering
@@ -157,10 +162,22 @@ def run_reactor(process: AsyncCrawlerProcess, work: Coroutine[Any, Any, None]) -
         raise failures[0]
 
 
+def _is_crawled_by_another(notes: Notes | None) -> bool:
+    with suppress(StateError):
+        status = crawl_status(notes)
+        return status is not None and (status.pid, is_here(status.machine)) != (os.getpid(), True)
+    return False
+
+
 def _note_failed_start(project: Project, source: DataSource, error: Exception) -> UltracrawlError:
-    """Return the error of a crawl that could not start as a one-line error, and store it for `status`."""
+    """Return the error of a crawl that could not start as a one-line error, and store it for `status`.
+
+    A source that another process is crawling has not failed.
+    """
     converted = error if isinstance(error, UltracrawlError) else _one_line_error(source, error)
-    note_failure(source_notes(project, source.name), FailureNote(time.time(), str(converted)))
+    notes = source_notes(project, source.name)
+    if not _is_crawled_by_another(notes):
+        note_failure(notes, FailureNote(time.time(), str(converted)))
     return converted
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from ipaddress import IPv4Network, IPv6Network
@@ -102,3 +103,12 @@ def _rewrite_rule(rule: RewriteRule) -> str:
     free = (mark for mark in _SEPARATORS if mark not in rule.pattern + rule.replacement)
     separator = next(free, "\x01")
     return f"{separator}{rule.pattern}{separator}{rule.replacement}{separator}"
+
+
+def options_text(options: object, base: Path | None, *, sort: bool = False) -> str:
+    """Return options as JSON that is equal wherever `base`, the folder of the project, is; None for no project."""
+    text = json.dumps(options, sort_keys=sort, default=str)
+    if base is None:
+        return text
+    folder = json.dumps(str(base))[1:-1]
+    return text.replace(f'"{folder}"', '"."').replace(f"{folder}/", "")

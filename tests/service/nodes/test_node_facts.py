@@ -16,6 +16,16 @@ sources:
   a: {start_urls: [http://h/], attributes: {price: Price}}
   b: {type: file, paths: [here, /nowhere/at/all]}
   c: {start_url_files: [starts.txt]}
+  d: {start_urls: [http://h/], filters: {file: filter.conf}}
+"""
+
+FILTERS = """
+<Filter name="enumeration-default">
+   Enumerate enable=true fn=enumerate-urls type=text/html
+</Filter>
+<Filter name="generation-default">
+   Generate fn=extract-full-text
+</Filter>
 """
 
 
@@ -23,6 +33,7 @@ def _facts(folder: Path, text: str = TEXT, starts: str = "http://c/\n") -> NodeF
     folder.mkdir()
     (folder / "here").mkdir()
     (folder / "starts.txt").write_text(starts)
+    (folder / "filter.conf").write_text(FILTERS)
     (folder / "ultracrawl.yaml").write_text(text)
     definitions = Definitions(str(folder / "ultracrawl.yaml"))
     assert not definitions.project.has_mistakes
@@ -32,7 +43,7 @@ def _facts(folder: Path, text: str = TEXT, starts: str = "http://c/\n") -> NodeF
 def test_equal_definitions_have_equal_digests_wherever_they_are(tmp_path: Path) -> None:
     one, two = _facts(tmp_path / "one"), _facts(tmp_path / "two")
     assert (one.digests, one.files) == (two.digests, two.files)
-    assert one.digests.keys() == {"a", "b", "c"}
+    assert one.digests.keys() == {"a", "b", "c", "d"}
     assert {"ultracrawl.yaml", "starts.txt"} <= one.files.keys()
 
 
@@ -40,7 +51,7 @@ def test_equal_definitions_have_equal_digests_wherever_they_are(tmp_path: Path) 
     ("old", "new", "starts", "changed", "file"),
     [
         ("[http://h/]", "[http://i/]", "http://c/\n", {"a"}, "ultracrawl.yaml"),
-        ("Price: number", "Price: date", "http://c/\n", {"a"}, "ultracrawl.yaml"),
+        ("Price: number", "Price: date", "http://c/\n", {"a", "d"}, "ultracrawl.yaml"),
         ("", "", "http://d/\n", {"c"}, "starts.txt"),
     ],
 )

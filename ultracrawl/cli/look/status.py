@@ -29,6 +29,7 @@ from ultracrawl.service.schedules.schedule_status import DueBy
 from ultracrawl.service.source_status import reading_status, status_json
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.project_stores import open_sites, state_to_read
+from ultracrawl.system.process_name import is_here, process_name
 
 
 @click.command("status")
@@ -124,7 +125,9 @@ def _print_status(row: dict[str, Any]) -> None:
 
 
 def _print_due(row: dict[str, Any]) -> None:
-    """Print when a source is due, or why it is not."""
+    """Print who crawls a source, and when it is due, or why it is not."""
+    if not is_here(row["machine"] or ""):
+        print_line(f"  crawled by the {process_name(row['pid'], row['machine'])}")
     if row.get("node"):
         print_line(f"  crawled by the node {row['node']} only")
     if row["next_run"]:

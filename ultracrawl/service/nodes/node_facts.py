@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,7 +16,7 @@ from ultracrawl.content.converters.registry import converter_table
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.run.rendering.browser import browser_program
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.changed_options import changed_options
+from ultracrawl.sources.changed_options import changed_options, options_text
 from ultracrawl.sources.kinds import keeps_attributes
 from ultracrawl.stores.port.node_store import KeptNode, NodeFacts
 
@@ -38,8 +37,8 @@ def source_digest(project: Project, source: DataSource) -> str:
     filled = project.attributes if keeps_attributes(source) else {*source.attributes.values()}
     kinds = {name: project.attributes.get(name) for name in filled}
     searched = [name for name in project.searched_attributes if name in filled]
-    text = json.dumps([options, kinds, searched], sort_keys=True, default=str)
-    return sha256(text.replace(f"{project.base}/", "").encode()).hexdigest()[:32]
+    text = options_text([options, kinds, searched], project.base, sort=True)
+    return sha256(text.encode()).hexdigest()[:32]
 
 
 def differing_files(own: Mapping[str, str], released: Mapping[str, str]) -> list[str]:

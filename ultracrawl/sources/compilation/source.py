@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
 
 from ultracrawl.content.converters.registry import converter_table, missing
 from ultracrawl.content.reader import PageReader
@@ -30,7 +30,7 @@ from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.robots.policy import RobotsPolicy
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of
 from ultracrawl.rules.urls.payloads import Payloads
-from ultracrawl.sources.changed_options import changed_options
+from ultracrawl.sources.changed_options import changed_options, options_text
 from ultracrawl.sources.compilation import extraction
 from ultracrawl.sources.compilation.boundary import (
     canonical_urls,
@@ -137,7 +137,8 @@ def compile_source(
     seeds = tuple(dict.fromkeys(canonical_urls(source.seed_urls, policy)))
     trusted = (*seeds, *canonical_urls(source.own_sites, policy))
     schema = project.schema_attributes if project else attribute_schema()
-    recipe = partial(_recipe, schema=schema)
+    base = project.base if project else None
+    recipe = partial(_recipe, schema=schema, base=base)
     overlays = compile_overlays(source, compile_pace, extraction.compile_reader, recipe)
     return CompiledSource(
         name=source.name,
@@ -170,7 +171,7 @@ def compile_source(
         follows_links=source.crawling_mode != "index-only",
         listed=(listed := find_kind(source.type) is not None),
         counts_links=not (listed or boundary.rules.mode.reset_level or source.takes_links),
-        scope=_scope(source),
+        scope=_scope(source, base),
         recipe=recipe(source),
         overlays=overlays,
     )
@@ -301,7 +302,7 @@ _SCOPE_GROUPS: Mapping[str, AbstractSet[str]] = {
 }
 
 
-def _scope(source: DataSource) -> str:
+def _scope(source: DataSource, base: Path | None) -> str:
     """Return the digest of all options that decide which URLs are inside; of start URLs only the included hosts.
 
     It holds only options that differ from their defaults.
@@ -309,7 +310,7 @@ def _scope(source: DataSource) -> str:
     kind, usual = find_kind(source.type), type(source).model_construct(name=source.name)
     if kind is not None:  # its lister decides what is inside
         others = type(source).model_fields.keys() - kind.section.fetch_options()
-        return _digest(changed_options(source, usual, skip=others), sort=True)
+        return _digest(changed_options(source, usual, skip=others), base, sort=True)
     changed = changed_options(source, usual)
     parts = {name: changed[name] for name in _SCOPE_OPTIONS if name in changed}
     parts["boundary"] = changed_options(source.boundary, usual.boundary, skip=_NOT_SCOPE)
@@ -323,10 +324,10 @@ def _scope(source: DataSource) -> str:
         parts.setdefault("feeds", {})
     else:
         parts.pop("feeds", None)
-    return _digest(parts, sort=True)
+    return _digest(parts, base, sort=True)
 
 
-def _recipe(source: DataSource, schema: Mapping[str, SearchAttribute]) -> str:
+def _recipe(source: DataSource, schema: Mapping[str, SearchAttribute], base: Path | None) -> str:
     """Return the digest of all options that affect documents and differ from their defaults.
 
     The types of the attributes that the source fills are among them, and which attributes are searched.
@@ -341,9 +342,9 @@ def _recipe(source: DataSource, schema: Mapping[str, SearchAttribute]) -> str:
         "attribute types": {name: kind for name, kind in kinds.items() if kind != AttributeType.STRING},
         "searched": [name for name, one in sorted(schema.items()) if one.searched],
     }
-    return _digest(options | {name: used for name, used in uses.items() if used})
+    return _digest(options | {name: used for name, used in uses.items() if used}, base)
 
 
-def _digest(options: Mapping[str, Data], *, sort: bool = False) -> str:
-    """Return the digest of options; with `sort`, whatever the order in which they are written."""
-    return sha256(json.dumps(options, sort_keys=sort).encode()).hexdigest()[:32]
+def _digest(options: Mapping[str, Data], base: Path | None, *, sort: bool = False) -> str:
+    """Return the digest of options, equal in each folder `base`; with `sort`, in whatever order they are written."""
+    return sha256(options_text(options, base, sort=sort).encode()).hexdigest()[:32]

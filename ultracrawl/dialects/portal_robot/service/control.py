@@ -14,6 +14,7 @@ from ultracrawl.service.control import POLL_INTERVAL, robot_process_status, runn
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, Phase, leave_order, order_waits
 from ultracrawl.stores.project_stores import open_state, remove_state, robot_notes, state_exists
+from ultracrawl.system.process_name import is_here
 
 
 class RobotState(StrEnum):
@@ -53,10 +54,19 @@ def robot_state(project: Project, source: str) -> RobotState:
     return {Phase.IDLE: RobotState.IDLE, Phase.PAUSED: RobotState.PAUSED}.get(robot.phase, RobotState.RUNNING)
 
 
-def require_offered(state: RobotState, command: str) -> None:
-    """Raise `UserError` for a command that is not allowed in a state."""
+def robot_machine(project: Project, source: str) -> str:
+    """Return the machine on which a robot or the crawl of its source runs; empty for none."""
+    running = running_crawl_status(project, source) or robot_process_status(project, source)
+    return running.machine if running is not None else ""
+
+
+def require_offered(project: Project, source: str, command: str) -> None:
+    """Raise `UserError` for a command that the present state of a robot does not allow."""
+    state = robot_state(project, source)
     if command not in OFFERED[state]:
-        raise UserError(f"the robot is {state}; it accepts {' or '.join(OFFERED[state])}")
+        machine = robot_machine(project, source)
+        place = "" if is_here(machine) else f" on {machine}"
+        raise UserError(f"the robot is {state}{place}; it accepts {' or '.join(OFFERED[state])}")
 
 
 def order_robot(
@@ -72,7 +82,7 @@ def order_robot(
     Without a robot the command goes to the crawl of the source. Raises `UserError` if the state does not allow the
     command, `WorkError` on timeout.
     """
-    require_offered(robot_state(project, source), command.value)
+    require_offered(project, source, command.value)
     robot, notes = robot_process_status(project, source), robot_notes(project, source)
     if robot is None or notes is None:
         if command in _TAKEN_UP:
@@ -138,7 +148,7 @@ def clear_robot(project: Project, source: str) -> int:
 
     The index and the document cache stay. Raises `UserError` unless the robot is off.
     """
-    require_offered(robot_state(project, source), "clear")
+    require_offered(project, source, "clear")
     if not state_exists(project, source):
         return 0
     state = open_state(project, source)  # keeps the source locked until the files are deleted

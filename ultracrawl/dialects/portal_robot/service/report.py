@@ -11,7 +11,7 @@ from typing import Any
 
 from ultracrawl import __version__
 from ultracrawl.agents.file.section import FileSection
-from ultracrawl.dialects.portal_robot.service.control import RobotState, robot_state
+from ultracrawl.dialects.portal_robot.service.control import RobotState, robot_machine, robot_state
 from ultracrawl.errors import UserError
 from ultracrawl.index.project_index import open_index
 from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord
@@ -54,6 +54,8 @@ class RobotStatus:
     version: str = __version__
     refreshed: float = 0.0
     """When these numbers were taken, in seconds since the epoch."""
+    machine: str = ""
+    """The machine on which it runs; empty if it does not."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON object of `ultracrawl robot status --json`."""
@@ -63,6 +65,7 @@ class RobotStatus:
             "last_run": dict(self.last_run) or None,
             "next_expiry": iso(self.next_expiry),
             "refreshed": iso(self.refreshed),
+            "machine": self.machine or None,
         }
 
 
@@ -73,13 +76,13 @@ def starting_points(project: Project, source: DataSource) -> int:
 
 def robot_status(project: Project, robot: str, clock: Callable[[], float] = time.time) -> RobotStatus:
     """Return the status of a robot by its name, running or not, whatever mistakes its files have."""
-    state = robot_state(project, robot)
+    state, machine = robot_state(project, robot), robot_machine(project, robot)
     source = project.sources.get(robot)
     starts = None if source is None else starting_points(project, source)
     with state_to_read(project, robot) as store:
         if store is None:
             indexed = _described(project, robot)
-            return RobotStatus(robot, state, starts, indexed=indexed, refreshed=clock())
+            return RobotStatus(robot, state, starts, indexed=indexed, refreshed=clock(), machine=machine)
         counts, runs = store.records.count_urls(), store.runs(2)
         excluded = sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED)
         if source is None or "ftp" in source.boundary.schemes:
@@ -101,6 +104,7 @@ def robot_status(project: Project, robot: str, clock: Callable[[], float] = time
         expiries.expired,
         expiries.following,
         refreshed=clock(),
+        machine=machine,
     )
 
 

@@ -19,7 +19,6 @@ from ultracrawl.dialects.portal_robot.service.control import (
     clear_robot,
     order_robot,
     require_offered,
-    robot_state,
     start_in_background,
 )
 from ultracrawl.dialects.portal_robot.service.report import robot_status, starting_points
@@ -28,6 +27,7 @@ from ultracrawl.dialects.portal_robot.verbs.files import filtered_source, steere
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
 from ultracrawl.stores.control_channel import Command
+from ultracrawl.system.process_name import is_here
 
 START_TIMEOUT = 60.0
 LOADING = frozenset({Command.RESTART, Command.RELOAD})
@@ -101,7 +101,7 @@ def start(background: bool, verbose: bool, config: str | None, name: str | None)
       ultracrawl robot start --background
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project, source = robot_source(config, name)
-    require_offered(robot_state(project, source.name), "start")
+    require_offered(project, source.name, "start")
     click.echo(f"Starting Points: {starting_points(project, source)} defined")
     if background:
         words = ["robot", "start", "-c", robot_location(config), "--source", source.name]
@@ -187,8 +187,9 @@ def show_status(project: Project, robot: str, *, as_json: bool) -> None:
     if as_json:
         print_json(status.as_json())
         return
+    place = "" if is_here(status.machine) else f" on {status.machine}"
     click.echo(
-        f"{status.source}: {status.state}  ({datetime.fromtimestamp(status.refreshed):%Y-%m-%d %H:%M:%S})"
+        f"{status.source}: {status.state}{place}  ({datetime.fromtimestamp(status.refreshed):%Y-%m-%d %H:%M:%S})"
     )
     if status.starting_points is None:
         click.echo("  Starting Points: unknown, the files have mistakes; `ultracrawl lint` shows them")
@@ -218,7 +219,7 @@ def clear(yes: bool, project: Project, robot: str) -> None:
     Example:
       ultracrawl robot clear --yes -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    require_offered(robot_state(project, robot), "clear")
+    require_offered(project, robot, "clear")
     if not yes:
         click.confirm(f"Forget all that is known of the URLs of {robot}?", abort=True)
     click.echo(f"{robot}: {clear_robot(project, robot):,} URLs forgotten")

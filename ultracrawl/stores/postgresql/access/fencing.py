@@ -16,6 +16,7 @@ from ultracrawl.errors import StateError, UserError
 from ultracrawl.stores.port.leases import LEASE_SECONDS, RENEW_SECONDS
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
 from ultracrawl.stores.postgresql.access.database import Database, Query, Row
+from ultracrawl.system.process_name import machine_name, process_name
 
 T = TypeVar("T")
 
@@ -213,7 +214,7 @@ def take_part(db: psycopg.Connection, number: int, name: str, token: UUID, secon
     ((held, machine, process, left, flush_no, numbered),) = db.execute(_HOLDER, [number]).fetchall()
     if held not in (None, token) and left > 0 and not is_over(machine, process):
         raise UserError(
-            f"the source {name!r} is being crawled by another process (process {process.partition('/')[0]}), "
+            f"the source {name!r} is being crawled by the {_shown_process(machine, process)}, "
             f"whose lease lasts {left:.0f} s more; wait until it ends, or stop it"
         )
     db.execute(_TAKE, (token, *this_process(), seconds, number))
@@ -249,14 +250,21 @@ def fetched(cursor: psycopg.Cursor[Row] | None) -> list[Row]:
 
 
 def this_process() -> tuple[str, str]:
-    """Return a name of this machine that no other has, empty if there is none, and one of this process."""
+    """Return a name of this machine that no other has, empty if there is none, and one of this process.
+
+    That of the machine ends with what its operating system calls it.
+    """
     pid = os.getpid()
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            machine = f"{file.read().strip()}/{os.readlink('/proc/self/ns/pid')}"
+            machine = f"{file.read().strip()}/{os.readlink('/proc/self/ns/pid')}/{machine_name()}"
     except OSError:
         return "", f"{pid}/"
     return machine, f"{pid}/{_start_of(pid)}"
+
+
+def _shown_process(machine: str, process: str) -> str:
+    return process_name(int(process.partition("/")[0]), machine.rpartition("/")[2])
 
 
 def is_over(machine: str, process: str) -> bool:
