@@ -49,12 +49,6 @@ Open = Callable[..., OpenSearchIndex]
 
 
 @pytest.fixture
-def options() -> Iterator[Options]:
-    with own_index() as given:
-        yield given
-
-
-@pytest.fixture
 def opened(options: Options, tmp_path: Path) -> Iterator[Open]:
     made: list[OpenSearchIndex] = []
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.bulk_proxy import BulkProxy, Fault, bulk_proxy, cut_answer, keep_late, refuse, refuse_a_part
 from support.numbered import numbered_site, write_numbered
-from support.opensearch import OwnNodes, send
+from support.opensearch import OwnNodes, forget_deletions, send
 from support.project import LOOPBACK, PATIENCE, Ended, PatientWorkspace, Workspace
 from support.resource import Reply
 from support.server import Request
@@ -106,13 +106,6 @@ def test_a_batch_that_arrives_behind_a_later_run_changes_nothing(
     assert ("/2" in workspace.indexed()) is is_restarted
     workspace.crawl()
     assert workspace.indexed() == later
-
-
-def forget_deletions(options: dict[str, Json]) -> None:
-    """Have the servers forget deletions, as a restart does."""
-    for order in ("_close", "_open"):
-        assert send("POST", f"{options['url']}/{options['name']}/{order}")
-    assert send("GET", f"{options['url']}/_cluster/health/{options['name']}?wait_for_status=yellow")
 
 
 def test_what_comes_back_during_a_run_is_gone_when_it_ends(

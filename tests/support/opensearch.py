@@ -168,6 +168,13 @@ def send(method: str, url: str, body: Json = None) -> object:
         return None
 
 
+def forget_deletions(options: dict[str, Json]) -> None:
+    """Have the servers forget deletions, as a restart does."""
+    for order in ("_close", "_open"):
+        assert send("POST", f"{options['url']}/{options['name']}/{order}")
+    assert send("GET", f"{options['url']}/_cluster/health/{options['name']}?wait_for_status=yellow")
+
+
 def newest_java() -> Path | None:
     """Return the newest Java of this machine that can run the node."""
     homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []

@@ -10,7 +10,7 @@ import pytest
 from index.conftest import LIBRARY, document
 from index.opensearch.conftest import Open, Options, behind
 from support.bulk_proxy import Body, BulkProxy, bulk_proxy, keep_late
-from support.opensearch import send
+from support.opensearch import forget_deletions, send
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion, IndexEngine
@@ -39,13 +39,6 @@ def fences(options: Options) -> list[str]:
 
 def epochs(options: Options) -> list[int]:
     return [int(one.partition("-")[2]) for one in fences(options)]
-
-
-def forget_deletions(options: Options) -> None:
-    """Have the servers forget deletions, as a restart does."""
-    for order in ("_close", "_open"):
-        assert send("POST", f"{options['url']}/{options['name']}/{order}")
-    assert send("GET", f"{options['url']}/_cluster/health/{options['name']}?wait_for_status=yellow")
 
 
 def urls(index: IndexEngine) -> list[str]:
