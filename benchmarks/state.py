@@ -1,6 +1,7 @@
 """Measure the cost of known URLs: memory of the crawling process, and time per page, with 10^3 to 10^7 of them.
 
-    python benchmarks/state.py [--sizes 1000,10000,100000,1000000,10000000] [--pages 3000] [--postgresql URL]
+    python benchmarks/state.py [--sizes 1000,10000,100000,1000000,10000000] [--pages 3000] [--first 0]
+        [--postgresql URL]
 
 For each size a process of its own fills a state store (the first thousand URLs one by one, the others in bulk with
 copied rows), opens it as a crawl does (a new run queues all URLs), and then processes pages: take the next entry, look
@@ -8,8 +9,8 @@ for other pages with its text, admit 20 known and 2 new links, finish the visit,
 object: resident memory added by the known URLs, CPU and wall microseconds per page, statements per page between two
 flushes, bytes on disk per URL. Ten million take some minutes and 2.5 GB of disk, 9 GB with PostgreSQL.
 
-The first pages of a run pay for what is read ahead (up to 2,000 entries a site) and for the keys in memory: with 30,000
-pages it is a small part.
+The first pages of a run pay for what is read ahead for later ones, up to 2,000 entries a site, and for the keys in
+memory: `--first` is a number of pages (flushes of 500) that are not measured.
 
 URL is a PostgreSQL of this machine: then the stores in it are measured beside those in SQLite, in a schema that is
 dropped before and after. The processor time of all its processes and the bytes of its log (WAL) are added, so nothing
@@ -25,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from hashlib import blake2b
@@ -51,6 +52,7 @@ from ultracrawl.stores.sqlite.database import SqliteAccess
 
 T = TypeVar("T")
 ONE_BY_ONE = 1000
+PAGES_A_FLUSH = 500
 SCHEMA = "state_benchmark"
 KNOWN_LINKS, NEW_LINKS = 20, 2
 
@@ -166,6 +168,12 @@ class Reads:
             for name in names:
                 setattr(kind, name, self._counted(getattr(kind, name)))
 
+    @contextmanager
+    def uncounted(self) -> Iterator[None]:
+        number = self.number
+        yield
+        self.number = number
+
     def _counted(self, method: Callable[..., T]) -> Callable[..., T]:
         def counted(*values: Any, **options: Any) -> T:
             self.number += 1
@@ -174,7 +182,7 @@ class Reads:
         return counted
 
 
-def crawl(place: str, size: int, most: int) -> dict[str, Any]:
+def crawl(place: str, size: int, first: int, most: int) -> dict[str, Any]:
     before, reads = rss(), Reads()
     state = store_at(place)
     started = time.perf_counter()
@@ -191,10 +199,8 @@ def crawl(place: str, size: int, most: int) -> dict[str, Any]:
         time.time,
         CandidateListeners(rejected.append),
     )
-    server = Server(place) if is_url(place) else None
-    alone, read_before = 0, reads.number
-    pages, started, cpu = 0, time.perf_counter(), time.process_time()
-    while pages < min(most, size):
+    pages, meter = 0, Meter(place, reads)
+    while pages < min(first + most, size):
         while frontier.hungry:
             name = next(iter(frontier.hungry))
             stored = state.queue.entries_of(name, 2000)
@@ -204,21 +210,32 @@ def crawl(place: str, size: int, most: int) -> dict[str, Any]:
             break
         work_on(state, admission, frontier, entry, pages, size)
         pages += 1
-        if pages % 500 == 0:
-            alone += reads.number - read_before
-            flush(state, admission, frontier)
-            read_before = reads.number
-    alone += reads.number - read_before
-    flush(state, admission, frontier)
-    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
-    spent = server.spent(pages) if server else {}
-    return spent | {
-        "open_seconds": round(opened, 2),
-        "us_per_page": round(seconds / max(pages, 1) * 1e6),
-        "statements_per_page": round(alone / max(pages, 1), 3),
-        "cpu_us_per_page": round(cpu / max(pages, 1) * 1e6),
-        "mb": rss() - before,
-    }
+        if pages % PAGES_A_FLUSH == 0:
+            with reads.uncounted():
+                flush(state, admission, frontier)
+        if pages == first:
+            meter = Meter(place, reads)
+    with reads.uncounted():
+        flush(state, admission, frontier)
+    return {"open_seconds": round(opened, 2)} | meter.spent(pages - first) | {"mb": rss() - before}
+
+
+class Meter:
+    """What the crawl, and the server of its store, spend from now on."""
+
+    def __init__(self, place: str, reads: Reads) -> None:
+        self._reads, self._read = reads, reads.number
+        self._server = Server(place) if is_url(place) else None
+        self._cpu, self._started = time.process_time(), time.perf_counter()
+
+    def spent(self, pages: int) -> dict[str, Any]:
+        """Return what each of `pages` took since this was made."""
+        seconds, cpu = time.perf_counter() - self._started, time.process_time() - self._cpu
+        return {
+            "us_per_page": round(seconds / max(pages, 1) * 1e6),
+            "statements_per_page": round((self._reads.number - self._read) / max(pages, 1), 3),
+            "cpu_us_per_page": round(cpu / max(pages, 1) * 1e6),
+        } | (self._server.spent(pages) if self._server else {})
 
 
 def flush(state: Store, admission: CandidateFilter, frontier: Frontier[QueueEntry]) -> None:
@@ -279,23 +296,25 @@ def work_on(
     frontier.finish_entry(entry.site)
 
 
-def measure(size: int, most: int, database: str | None) -> dict[str, Any]:
+def measure(size: int, numbers: Sequence[int], database: str | None) -> dict[str, Any]:
     """Return the results of a size, with those of PostgreSQL beside them if there is one."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "s.sqlite"
-        result = filled_and_crawled(str(path), size, most, lambda: path.stat().st_size)
+        result = filled_and_crawled(str(path), size, numbers, lambda: path.stat().st_size)
     if database:
         with emptied(database):
-            in_database = filled_and_crawled(database, size, most, lambda: bytes_of_schema(database))
+            in_database = filled_and_crawled(database, size, numbers, lambda: bytes_of_schema(database))
         result = {"sqlite": result, "postgresql": in_database}
     print(size, json.dumps(result), file=sys.stderr, flush=True)
     return result
 
 
-def filled_and_crawled(place: str, size: int, most: int, bytes_now: Callable[[], int]) -> dict[str, Any]:
+def filled_and_crawled(
+    place: str, size: int, numbers: Sequence[int], bytes_now: Callable[[], int]
+) -> dict[str, Any]:
     fill_us = float(in_process("--fill", place, size))
     stored = bytes_now()
-    result = json.loads(in_process("--crawl", place, size, most))
+    result = json.loads(in_process("--crawl", place, size, *numbers))
     result["mb"] = round(result["mb"], 1)
     return result | {"fill_us_per_url": round(fill_us, 1), "bytes_per_url": round(stored / size)}
 
@@ -332,18 +351,24 @@ def main() -> None:
     if len(sys.argv) == 4 and sys.argv[1] == "--fill":
         print(fill(sys.argv[2], int(sys.argv[3])))
         return
-    if len(sys.argv) == 5 and sys.argv[1] == "--crawl":
-        print(json.dumps(crawl(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))))
+    if len(sys.argv) == 6 and sys.argv[1] == "--crawl":
+        print(json.dumps(crawl(sys.argv[2], *map(int, sys.argv[3:]))))
         return
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", default="1000,10000,100000,1000000,10000000")
     parser.add_argument("--pages", type=int, default=3000, help="pages of each crawl, at most all known ones")
+    parser.add_argument("--first", type=int, default=0, help="pages before them, which are not measured")
     parser.add_argument("--postgresql", metavar="URL", help="a server of this machine")
     options = parser.parse_args()
+    first = options.first // PAGES_A_FLUSH * PAGES_A_FLUSH
     sizes = [int(size) for size in options.sizes.split(",")]
-    print(json.dumps({size: measure(size, options.pages, options.postgresql) for size in sizes}, indent=2))
+    print(
+        json.dumps(
+            {size: measure(size, (first, options.pages), options.postgresql) for size in sizes}, indent=2
+        )
+    )
 
 
 if __name__ == "__main__":
