@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +20,7 @@ from support.sentences import sentence
 
 from ultracrawl.cli.look.local_checks import check_watching
 from ultracrawl.service.orders import WallClock
+from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.service.schedules.runner_claim import open_runner_claim
 from ultracrawl.service.supervisor import folder_watch
 from ultracrawl.service.supervisor.definitions import Definitions
@@ -31,6 +32,8 @@ from ultracrawl.service.supervisor.folder_watch import (
     SourceWatch,
 )
 from ultracrawl.service.supervisor.supervisor import Supervisor
+from ultracrawl.sources import Project
+from ultracrawl.stores.port.schedule_store import KeptSchedule
 from ultracrawl.stores.project_stores import open_schedules
 
 PATIENCE = 40.0
@@ -45,6 +48,22 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(folder_watch, name, 0.0)
 
 
+class Node:
+    """What a supervisor asks the node that it is."""
+
+    name = "a"
+    takes = True
+
+    def held(self, plans: Sequence[Plan]) -> list[Plan]:
+        return []
+
+    def row_of(self, plan: Plan) -> KeptSchedule:
+        return KeptSchedule(plan.key)
+
+    def may_take(self, source: str) -> bool:
+        return self.takes
+
+
 class Share:
     """A project with a watched folder, and a service whose crawls are none."""
 
@@ -53,6 +72,7 @@ class Share:
         self.docs = folder / "docs"
         (self.docs / "private").mkdir(parents=True)
         self.launcher = Launcher()
+        self.node: Node | None = None
         self.write(watch=True)
 
     def write(self, **options: Any) -> None:
@@ -66,7 +86,9 @@ class Share:
     async def _play(self, scene: Callable[[Share], Awaitable[None]]) -> None:
         definitions = Definitions(str(self.folder / "ultracrawl.yaml"))
         project = definitions.project
-        with open_runner_claim(project) as sign, closing(open_schedules(project)) as store:
+        name = self.node.name if self.node else ""
+        with open_runner_claim(project, name) as sign, closing(open_schedules(project)) as store:
+            sign.share, sign.by_time_only = self.node, self.node is not None
             made = Supervisor(
                 definitions, store, WallClock(), jobs=1, launcher=self.launcher, runner_claim=sign
             )
@@ -111,6 +133,38 @@ def test_a_change_has_the_source_crawled(share: Share) -> None:
         await share.until_crawls(3)
         assert share.launcher.launched[-1].order.source == "share"
 
+    share.play(scene)
+
+
+def test_a_node_watches_what_is_bound_to_it_until_it_drains(
+    share: Share, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene(share: Share) -> None:
+        await share.until_crawls(1)
+        assert share.node is not None
+        share.node.takes = False
+        (share.docs / "one.txt").write_text("words")
+        await share.look_often()
+        assert share.crawls == 1, "it takes nothing now"
+        share.node.takes = True
+        await share.until_crawls(2)
+
+    share.node = Node()
+    monkeypatch.setattr(Project, "node_of", lambda *_: "a")
+    share.play(scene)
+
+
+@pytest.mark.parametrize("bound", ["", "b"])
+def test_a_node_watches_nothing_that_is_not_bound_to_it(
+    share: Share, monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    async def scene(share: Share) -> None:
+        (share.docs / "one.txt").write_text("words")
+        await share.look_often()
+        assert share.crawls == 0
+
+    share.node = Node()
+    monkeypatch.setattr(Project, "node_of", lambda *_: bound)
     share.play(scene)
 
 

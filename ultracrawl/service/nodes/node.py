@@ -108,6 +108,8 @@ class Node:
         self._is_cut_off = False
         self._absent: dict[str, float] = {}
         """Nodes to which plans are bound and that take none -> since when, by the monotonic clock."""
+        self._released: Mapping[str, str] = {}
+        """The released digests, as they were last seen."""
         self._refused: dict[str, str] = {}
         """Sources that it does not take -> the released digest."""
         self._stop = asyncio.Event()
@@ -126,6 +128,11 @@ class Node:
         """Return the state of a plan as it was last seen; one that never ran has none."""
         kept, seen = self._kept.get(plan.key), self._seen.get(plan.key)
         return seen.row if seen is not None and seen.stored == kept else kept or KeptSchedule(plan.key)
+
+    def may_take(self, source: str) -> bool:
+        """Return whether it may crawl a source now: it does not drain, and has the source as it was released."""
+        is_released = not self._released or self._facts().digests.get(source) == self._released.get(source)
+        return is_released and not (self._draining or self._ending)
 
     # ---- the life of a node
 
@@ -243,7 +250,7 @@ class Node:
             self._store.drain_node(self.name)
             own = replace(own, draining=True)
         look = _Look(draining=own.draining, lost=set(self._held) - set(own.plans), ordered=work.ordered)
-        self._ordered, self._kept = work.ordered, work.kept
+        self._ordered, self._kept, self._released = work.ordered, work.kept, work.released
         if not (own.draining or self._ending):
             self._take(plans, work, free, look)
         return look

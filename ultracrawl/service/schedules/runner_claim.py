@@ -22,6 +22,9 @@ class Share(Protocol):
     def row_of(self, plan: Plan) -> KeptSchedule:
         """Return the state of a plan that it does not run, as it was last seen."""
 
+    def may_take(self, source: str) -> bool:
+        """Return whether it may crawl a source now: it does not drain, and has the source as it was released."""
+
 
 class RunnerClaim:
     """The claim of this process; without a registration (the state is in memory) it is not visible to others."""
@@ -31,7 +34,7 @@ class RunnerClaim:
         self.node = node
         """The name of the node that this process is; empty for none."""
         self.by_time_only = False
-        """Whether nothing but time has this process crawl: no folder that changes, no order of an earlier service."""
+        """Whether no order of an earlier service has this process crawl, and no folder of a source without a node."""
         self.share: Share | None = None
         """On a node: the plans that it runs now; None: all."""
 

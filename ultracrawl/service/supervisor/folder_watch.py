@@ -155,12 +155,17 @@ class FolderWatch:
         self._watches: dict[str, tuple[DataSource, SourceWatch]] = {}
         self._times: dict[str, ChangeTimes] = {}
 
-    def replace_sources(self, project: Project) -> None:
+    def replace_sources(self, project: Project, is_watched: Callable[[str], bool]) -> None:
         """Watch the sources of a project from now on; watches of sources with unchanged definitions stay.
 
-        Without the extra `watch` this logs a warning and watches nothing.
+        `is_watched` says which are watched here. Without the extra `watch` this logs a warning and watches nothing.
         """
-        wanted = watched_sources(project.sources.values(), project.base)
+        found = watched_sources(project.sources.values(), project.base)
+        wanted = {name: watched for name, watched in found.items() if is_watched(name)}
+        if others := ", ".join(found.keys() - wanted.keys()):
+            logger.info(
+                "the folders of %s are not watched here: only by the node that the source is bound to", others
+            )
         if wanted and find_spec("watchfiles") is None:
             logger.warning("%s", MissingExtraError(f"watching the folders of {', '.join(wanted)}", "watch"))
             wanted = {}

@@ -112,9 +112,17 @@ class Supervisor:
         return [(plan, share.row_of(plan)) for plan in plans if plan.key not in here]
 
     def _is_held(self, source: str) -> bool:
-        """Whether a person has paused or stopped a source, so that it is not started until it is resumed."""
+        """Whether a change of its folder does not start a source: a person has paused or stopped it, or it drains."""
+        share = self._runner_claim.share
+        if share is not None and not share.may_take(source):
+            return True
         stopped = (row for plan, row in self._elsewhere() if plan.own and plan.name == source)
         return self._runner.is_held(source) or any(row.status is ScheduleStatus.STOPPED for row in stopped)
+
+    def _is_watched(self, source: str) -> bool:
+        """Return whether the folders of a source are watched here: only by its node, or if it has none by services."""
+        bound = self.project.node_of(source)
+        return bound == self._runner_claim.node if bound else not self._runner_claim.by_time_only
 
     @property
     def project(self) -> Project:
@@ -135,8 +143,8 @@ class Supervisor:
 
     async def run(self) -> None:
         """Run schedules and intervals, and watch definitions and folders, until `drain` is called."""
+        self._watch.replace_sources(self.project, self._is_watched)
         if not self._runner_claim.by_time_only:
-            self._watch.replace_sources(self.project)
             self._ordered.take_over(self._living)
             await _resume_ordered(self._ordered, self.start_source)
         async with asyncio.TaskGroup() as group:  # a failure of any task ends the service
@@ -177,8 +185,7 @@ class Supervisor:
         else:
             self._pool.set_limits(SlotLimits.of(self.project.processes, self._jobs))
             self._runner.replace_plans(self._plans())
-            if not self._runner_claim.by_time_only:
-                self._watch.replace_sources(self.project)
+            self._watch.replace_sources(self.project, self._is_watched)
             self._publish(EventKind.RELOADED, f"the definitions were reloaded: {self.project}")
             if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
                 logger.warning("%s", conflict)
