@@ -39,7 +39,7 @@ def forget_snapshots(options: Options) -> None:
 
 def scan(options: Options) -> Iterator[str]:
     """Yield the URLs of all documents."""
-    hits = Scan(Servers(options), str(options["name"]), {"match_all": {}}, ["identity"])
+    hits = Scan(Servers(options), str(options["name"]), {"match_all": {}}, {"_source": ["identity"]})
     return (str(hit["_source"]["identity"][1]) for hit in hits)
 
 
@@ -103,7 +103,7 @@ def test_no_snapshot_is_left(options: Options, monkeypatch: pytest.MonkeyPatch) 
         return answer
 
     monkeypatch.setattr(Servers, "ask", asked)
-    hits = iter(Scan(Servers(options), str(options["name"]), {"match_all": {}}, False))
+    hits = iter(Scan(Servers(options), str(options["name"]), {"match_all": {}}, {"_source": False}))
     next(hits)
     assert kept
     del hits
@@ -134,6 +134,6 @@ def test_a_lost_shard_is_an_error_and_no_shorter_list(
         without_snapshots(monkeypatch, status)
     try:
         with pytest.raises(IndexStoreError):
-            list(Scan(Servers(options), index, {"match_all": {}}, False))
+            list(Scan(Servers(options), index, {"match_all": {}}, {"_source": False}))
     finally:
         send("DELETE", f"{options['url']}/{index}")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 from ultracrawl.index.engine import IndexDocument, Json
 from ultracrawl.index.query.scoring import BUILT_IN_FIELDS, FIELDS, K1, B
@@ -36,12 +37,19 @@ MAX_RESULTS = 100_000
 """Hits that can be asked for, those before the offset included."""
 _LONGEST_KEYWORD = 8000
 """Characters of a value; longer ones are not searched as a whole, because the server refuses them."""
-MAPPING_VERSION = 2
+MAPPING_VERSION = 3
 """Version of the mapping and of what is stored; increase it whenever they change, as the schema version."""
-WITHOUT_REST: dict[str, Json] = {"includes": ["stored"], "excludes": ["stored.rest"]}
-"""The parts of a document that rank it, and of most documents all. In an index of version 1 there are no parts."""
-WITHOUT_TEXT: dict[str, Json] = {"includes": ["stored"], "excludes": ["stored.rest", "stored.text"]}
-"""The parts of a document that name it."""
+REST = "rest"
+"""The field with what is behind the part of a text that ranks a document. It is stored outside of `_source`, so that
+servers send that as it is; in an index of version 2 it is a part of the stored document."""
+RANKING: dict[str, Json] = {"_source": True}
+"""What a search asks for of a document: all parts but the rest of a text. In an index of version 1 there are none."""
+WHOLE: dict[str, Json] = {"_source": True, "stored_fields": [REST]}
+"""All of a document."""
+NAMING: dict[str, Json] = {"_source": {"includes": ["stored"], "excludes": ["stored.text", "stored.rest"]}}
+"""What names a document."""
+RESTS: dict[str, Json] = {"_source": ["stored.rest"], "stored_fields": [REST]}
+"""The rest of its text."""
 DELETIONS_KEPT = "1h"
 """How long the servers know the version of a deletion."""
 Row = tuple[str, Mapping[str, Json] | None, int]
@@ -114,6 +122,7 @@ def marks(attributes: Mapping[str, SearchAttribute]) -> dict[str, Json]:
 def mapping(attributes: Mapping[str, SearchAttribute], marked: dict[str, Json]) -> Json:
     """Return the mapping of a new index; `marked` is what its `_meta` says."""
     fields: dict[str, Json] = {name: dict(_KEYWORD) for name in ("source", "url", "language", "acl")}
+    fields[REST] = {"type": "text", "index": False, "store": True}
     for field in FIELDS:
         fields[field.name] = _words(has_positions=field.has_positions)
         if field.stems:
@@ -161,19 +170,16 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
     analysed, known = analyse(document, attributes.values()), known_values(document, attributes)
     source, url = replace_surrogates(document.source), replace_surrogates(document.url)
     text = replace_surrogates(document.text)
-    stored: dict[str, Json] = {
-        "head": change_to_line(0, replace(document, text="", attributes=known)).decode(),
-        "text": text[:STORED_TEXT_LIMIT],
-    }
-    if rest := text[STORED_TEXT_LIMIT:]:
-        stored["rest"] = rest
+    head = change_to_line(0, replace(document, text="", attributes=known)).decode()
     made: dict[str, Json] = {
-        "stored": stored,
+        "stored": {"head": head, "text": text[:STORED_TEXT_LIMIT]},
         "identity": [source, url],
         "source": source,
         "url": url,
         "acl": list(acl_terms(document.acl)),
     }
+    if rest := text[STORED_TEXT_LIMIT:]:
+        made[REST] = rest
     for field in FIELDS:
         made[field.name] = [joined(found) for found in analysed.words.get(field.name, ()) if found]
         if stems := analysed.stems.get(field.name):
@@ -210,17 +216,22 @@ def _values(attribute: SearchAttribute, values: list[AttributeValue]) -> dict[st
     return made
 
 
-def stored_document(source: Mapping[str, Json]) -> IndexDocument:
-    """Return a stored document, with the parts of its text that were asked for.
+def stored_parts(hit: Mapping[str, Any]) -> Mapping[str, Json]:
+    """Return the parts of a stored document that a server sent."""
+    stored = hit.get("_source", {}).get("stored", {})
+    parts: dict[str, Json] = dict(stored) if isinstance(stored, dict) else {"head": stored}
+    return parts | {name: values[0] for name, values in hit.get("fields", {}).items()}
+
+
+def stored_document(parts: Mapping[str, Json]) -> IndexDocument:
+    """Return a document of which these parts are known.
 
     Raises `ValueError`, `KeyError` or `TypeError` if it is damaged.
     """
-    stored = source["stored"]
-    parts = stored if isinstance(stored, dict) else {"head": stored}  # version 1 has no parts
     _, document = change_from_line(str(parts["head"]).encode())
     if not isinstance(document, IndexDocument):
         raise ValueError("it is no document")
-    text = str(parts.get("text", "")) + str(parts.get("rest", ""))
+    text = str(parts.get("text", "")) + str(parts.get(REST, ""))
     return replace(document, text=text) if text else document
 
 

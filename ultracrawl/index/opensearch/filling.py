@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from typing import Any
 
 from ultracrawl.index.engine import IndexDocument, Json
 from ultracrawl.index.opensearch.aliases import NewIndex, change_numbers
-from ultracrawl.index.opensearch.fields import Row, bulk_lines, new_document, stored_document
+from ultracrawl.index.opensearch.fields import (
+    WHOLE,
+    Row,
+    bulk_lines,
+    new_document,
+    stored_document,
+    stored_parts,
+)
 from ultracrawl.index.opensearch.scanning import Scan
 from ultracrawl.index.opensearch.server import Servers
 from ultracrawl.rules.attributes.schema import SearchAttribute
@@ -48,8 +56,8 @@ class Filling:
     def _copy(self, query: Json) -> None:
         self._servers.ask("POST", f"/{self._old}/_refresh")
         rows: list[Row] = []
-        for hit in Scan(self._servers, self._old, query, ["stored"]):
-            if (document := readable(hit["_source"])) is not None:
+        for hit in Scan(self._servers, self._old, query, WHOLE):
+            if (document := readable(hit)) is not None:
                 rows.append((hit["_id"], new_document(document, self._attributes), int(hit["_version"])))
             if len(rows) >= AT_ONCE:
                 self._write(rows)
@@ -60,7 +68,7 @@ class Filling:
     def _remove_deleted(self) -> None:
         """Delete the documents that only the new index has."""
         keys: list[Json] = []
-        for hit in Scan(self._servers, self._new.name, {"match_all": {}}, False):
+        for hit in Scan(self._servers, self._new.name, {"match_all": {}}, {"_source": False}):
             keys.append(hit["_id"])
             if len(keys) >= AT_ONCE:
                 self._remove_missing(keys)
@@ -82,8 +90,8 @@ class Filling:
         return int(self._servers.ask("POST", f"/{index}/_count")["count"])
 
 
-def readable(source: Mapping[str, Json]) -> IndexDocument | None:
+def readable(hit: Mapping[str, Any]) -> IndexDocument | None:
     """Return a stored document; None for one that is damaged."""
     with suppress(ValueError, KeyError, TypeError):
-        return stored_document(source)
+        return stored_document(stored_parts(hit))
     return None

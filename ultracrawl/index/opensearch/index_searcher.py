@@ -17,13 +17,16 @@ from ultracrawl.index.hits.reranking import Reranker
 from ultracrawl.index.hits.ties import RERANK_LIMIT
 from ultracrawl.index.opensearch.fields import (
     MAX_RESULTS,
-    WITHOUT_REST,
-    WITHOUT_TEXT,
+    NAMING,
+    RANKING,
+    REST,
+    RESTS,
     facet_field,
     key_of,
     shown_field,
     sort_field,
     stored_document,
+    stored_parts,
 )
 from ultracrawl.index.opensearch.frequencies import Ask, Frequencies, terms_of
 from ultracrawl.index.opensearch.queries import QueryCompiler, Term
@@ -68,7 +71,7 @@ class IndexSearcher:
         self._frequencies = frequencies
         self._attributes = attributes
         self._indexed = {name: one for name, one in attributes.items() if indexed.get(name) == one}
-        self._parts = WITHOUT_TEXT if query.completing else WITHOUT_REST
+        self._parts = NAMING if query.completing else RANKING
         self._sources: dict[str, Mapping[str, Json]] = {}
         """The stored parts of documents that were read, by key."""
         self._order: list[str] = []
@@ -134,10 +137,10 @@ class IndexSearcher:
         body: Mapping[str, Json] = {
             "query": self._compiler().compile_node(wanted),
             "size": 1,
-            "_source": WITHOUT_REST,
+            **RANKING,
         }
         hits = self._ask(body)["hits"]["hits"]
-        return _decoded(hits[0]["_source"]) if hits else None
+        return _decoded(stored_parts(hits[0])) if hits else None
 
     def _compiler(self, budget: SearchBudget | None = None) -> QueryCompiler:
         known = self._frequencies
@@ -177,12 +180,10 @@ class IndexSearcher:
             raise IndexDamagedError("a document was deleted while it was searched for")
         return self._kept.document(key, lambda: _decoded(self._sources[key]))
 
-    def _read(self, keys: list[Json], parts: Json) -> dict[str, Mapping[str, Json]]:
+    def _read(self, keys: list[Json], parts: Mapping[str, Json]) -> dict[str, Mapping[str, Json]]:
         """Return parts of the stored documents with these keys."""
-        body: Mapping[str, Json] = {
-            "query": {"ids": {"values": keys}}, "size": len(keys), "_source": parts
-        }  # fmt: skip
-        return {hit["_id"]: hit["_source"] for hit in self._ask(body)["hits"]["hits"]}
+        body: Mapping[str, Json] = {"query": {"ids": {"values": keys}}, "size": len(keys), **parts}
+        return {hit["_id"]: stored_parts(hit) for hit in self._ask(body)["hits"]["hits"]}
 
     def _with_whole_texts(self, documents: Iterable[IndexDocument]) -> list[IndexDocument]:
         """Return the documents that are shown, with the rest of those texts that have sections in it."""
@@ -193,11 +194,9 @@ class IndexSearcher:
             if len(one.text) == STORED_TEXT_LIMIT < shown_length(one)
         }
         if long:
-            for key, source in self._read(list[Json](long), ["stored.rest"]).items():
-                rest = source.get("stored", {})
-                if isinstance(rest, dict):
-                    one = found[long[key]]
-                    found[long[key]] = replace(one, text=one.text + str(rest.get("rest", "")))
+            for key, parts in self._read(list[Json](long), RESTS).items():
+                one = found[long[key]]
+                found[long[key]] = replace(one, text=one.text + str(parts.get(REST, "")))
         return found
 
     def _window(self, *, is_sorted: bool) -> dict[str, Json]:
@@ -211,14 +210,14 @@ class IndexSearcher:
         """Return the part of a body that asks for hits; for more of them their documents are read later."""
         first = min(start, MAX_RESULTS)
         size = min(number, MAX_RESULTS - first)
-        return {"from": first, "size": size, "_source": self._parts if size <= _WITH_TEXTS else False}
+        return {"from": first, "size": size, **(self._parts if size <= _WITH_TEXTS else {"_source": False})}
 
     def _noted(self, answer: Mapping[str, Any]) -> list[tuple[float, str]]:
         """Return score and key of each hit of an answer that is not known yet, and keep what came with it."""
         known = set(self._order)
         hits = [hit for hit in answer["hits"]["hits"] if hit["_id"] not in known]
         self._order += [str(hit["_id"]) for hit in hits]
-        self._sources |= {hit["_id"]: hit["_source"] for hit in hits if "_source" in hit}
+        self._sources |= {hit["_id"]: stored_parts(hit) for hit in hits if "_source" in hit}
         return [(float(hit.get("_score") or 0.0), str(hit["_id"])) for hit in hits]
 
     def _best(
@@ -282,8 +281,8 @@ def _example(facet: SearchAttribute, bucket: Mapping[str, Any]) -> list[str]:
     return values
 
 
-def _decoded(source: Mapping[str, Json]) -> IndexDocument:
+def _decoded(parts: Mapping[str, Json]) -> IndexDocument:
     try:
-        return stored_document(source)
+        return stored_document(parts)
     except (ValueError, KeyError, TypeError) as error:
         raise IndexDamagedError(f"a document of the index cannot be read: {error}") from error

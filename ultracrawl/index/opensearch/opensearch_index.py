@@ -24,7 +24,15 @@ from ultracrawl.index.engine import (
 )
 from ultracrawl.index.opensearch.aliases import Alias, CurrentIndex
 from ultracrawl.index.opensearch.fencing import Fences
-from ultracrawl.index.opensearch.fields import bulk_lines, key_of, new_document, stored_document
+from ultracrawl.index.opensearch.fields import (
+    REST,
+    WHOLE,
+    bulk_lines,
+    key_of,
+    new_document,
+    stored_document,
+    stored_parts,
+)
 from ultracrawl.index.opensearch.filling import AT_ONCE, Filling, readable
 from ultracrawl.index.opensearch.merging import merge_segments
 from ultracrawl.index.opensearch.scanning import Scan
@@ -40,8 +48,7 @@ logger = logging.getLogger(__name__)
 _MOST_SOURCES = 10_000
 _SOURCES_SECONDS = 5.0
 """Seconds for which the names of the sources are kept: another process may add one."""
-_MARKED: list[Json] = ["identity"]
-_STORED: list[Json] = ["stored"]
+_MARKED: dict[str, Json] = {"_source": ["identity"]}
 
 
 class OpenSearchIndex:
@@ -151,8 +158,8 @@ class OpenSearchIndex:
     def documents(self) -> Iterator[IndexDocument]:
         """See `IndexEngine.documents`; the whole text of every document is stored."""
         index = self._alias.current()
-        for hit in Scan(self._servers, index.name, {"match_all": {}}, _STORED) if index else ():
-            if (document := readable(hit["_source"])) is not None:
+        for hit in Scan(self._servers, index.name, {"match_all": {}}, WHOLE) if index else ():
+            if (document := readable(hit)) is not None:
                 yield document
 
     def maintain(self) -> None:
@@ -201,8 +208,8 @@ class OpenSearchIndex:
         if self._servers.ask("GET", f"/_cluster/health/{index.name}")["status"] == "red":
             problems.append(f"{self._servers.where} has lost shards")
         problems += [f"{self._servers.where} is blocked: {block}" for block in self._alias.blocks(index)]
-        hits = Scan(self._servers, index.name, {"match_all": {}}, _STORED)
-        unreadable = sum(readable(hit["_source"]) is None for hit in hits)
+        hits = Scan(self._servers, index.name, {"match_all": {}}, WHOLE)
+        unreadable = sum(readable(hit) is None for hit in hits)
         return [*problems, *([f"{unreadable} documents cannot be read"] if unreadable else [])]
 
     def rebuild(self) -> int:
@@ -272,9 +279,13 @@ class OpenSearchIndex:
         found: dict[str, IndexDocument] = {}
         for start in range(0, len(keys), AT_ONCE):
             body: Json = {"ids": keys[start : start + AT_ONCE]}
-            answer = self._servers.ask("POST", f"/{self._servers.name}/_mget", body, _source="stored")
+            path, asked = (
+                f"/{self._servers.name}/_mget",
+                {"_source": "stored", "stored_fields": REST},
+            )
+            answer = self._servers.ask("POST", path, body, **asked)
             found |= {
-                one["_id"]: stored_document(one["_source"]) for one in answer["docs"] if one.get("found")
+                one["_id"]: stored_document(stored_parts(one)) for one in answer["docs"] if one.get("found")
             }
         made: dict[str, Change] = {}
         for key, change in changes.items():

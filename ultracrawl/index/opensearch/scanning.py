@@ -27,12 +27,12 @@ class Scan:
     on where it was: then a document that is changed meanwhile comes once more. A shard that cannot be read is an error.
     """
 
-    def __init__(self, servers: Servers, index: str, query: Json, sources: list[Json] | bool) -> None:
+    def __init__(self, servers: Servers, index: str, query: Json, parts: Mapping[str, Json]) -> None:
         self._servers = servers
         self._index = index
         self._body: dict[str, Json] = {
             "query": query,
-            "_source": sources,
+            **parts,
             "sort": ["_seq_no"],  # unique in a shard
             "size": PAGE,
             "version": True,
