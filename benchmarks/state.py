@@ -164,8 +164,8 @@ class Reads:
 
     def __init__(self) -> None:
         self.number = 0
-        for kind, names in ((SqliteAccess, ("read",)), (Database, ("read", "stream"))):
-            for name in names:
+        for kind in (SqliteAccess, Database):
+            for name in ("read", "stream"):
                 setattr(kind, name, self._counted(getattr(kind, name)))
 
     @contextmanager

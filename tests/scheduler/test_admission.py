@@ -361,3 +361,35 @@ def test_links_of_pages_do_not_wait_without_end(
     admit, _ = admit_with(grown)
     admit.admit_resolved(["http://a.example/x"], waiting_page())
     assert admit.late == {}
+
+
+def test_what_waits_for_a_url_is_done_when_its_turn_comes(grown: CountingStore) -> None:
+    (admit, _), x = admit_with(grown), "http://a.example/x"
+    assert not grown.records.known_urls([7])  # the keys are loaded
+    admit.admit_resolved([x], waiting_page(3))
+    before = grown.lookups
+    admit.settle_one(url_key(x), x, 5)
+    assert (admit.shorter_routes, admit.late) == ([(url_key(x), 3)], {})
+    admit.admit_resolved([x], waiting_page(2))
+    assert admit.shorter_routes == [(url_key(x), 3), (url_key(x), 2)], (
+        "it is known from now on, and its depth"
+    )
+    assert grown.lookups == before
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["open-first", "closed-first"])
+def test_a_url_that_was_taken_for_known_is_admitted_by_the_page_that_may(
+    state: CountingStore, order: int
+) -> None:
+    url = "http://a.example/x"
+    filter_of(state, Boundary()).admit([url], PAGE, 5)
+    assert state.records.known_urls([url_key(url)])
+    state.drop_urls([url_key(url)])
+    admit, hops = filter_of(state, Boundary()), list[tuple[int, int]]()
+    admit.on_late_admitted = lambda *found: hops.append(found)
+    pages = [waiting_page(4)._replace(hops=2), waiting_page(1)._replace(closed="focused")]
+    for page in pages[::order]:
+        assert admit.admit_resolved([url], page)[0] == []
+    assert flushed(state, admit) == [url]
+    assert hops == [(url_key(url), 2)]
+    assert state.records.known_urls([url_key(url)]) == {url_key(url): (url, 1)}

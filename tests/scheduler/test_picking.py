@@ -133,7 +133,16 @@ class Shelf:
         context.visits.update(cast("Any", self.visits))
         self.context = context
         activator = SimpleNamespace(catch_up=self._catch_up)
-        self.refill = Refill(context, self.frontier, cast("Any", barrier), cast("Any", activator), self._wake)
+        self.settled: list[int] = []
+        """How often the store had been asked when what waits was to be settled."""
+        self.refill = Refill(
+            context,
+            self.frontier,
+            cast("Any", barrier),
+            cast("Any", activator),
+            self._wake,
+            lambda: self.settled.append(len(self.asked)),
+        )
 
     def _entries_of(self, site: str, limit: int, levels: range) -> list[QueueEntry]:
         self.asked.append(levels)

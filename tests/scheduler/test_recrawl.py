@@ -12,11 +12,14 @@ import pytest
 from support.context import made_context
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.recrawl.cycle import RefreshMode
-from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
 from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.ending import Ending
-from ultracrawl.scheduler.candidate_filter import SeenUrls
+from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners, LinkPage
+from ultracrawl.scheduler.link_urls import LinkUrls
 from ultracrawl.scheduler.recrawl import RecrawlActivator, RepeatVisits
 from ultracrawl.stores import QueueEntry, RunMark, SqliteStore
 
@@ -62,12 +65,28 @@ class Activated:
     """An activator whose queued entries are collected."""
 
     def __init__(self, context: CrawlContext, *, sitemaps: tuple[str, ...] = ()) -> None:
+        def ignore(_: str) -> None:
+            """What is rejected does not matter."""
+
         self.queued: list[QueueEntry] = []
-        self.seen = SeenUrls()
+        self.expected: list[str] = []
         files = {key(path) for path in sitemaps}
-        self.activator = RecrawlActivator(context, self.seen, self.queued.append, files.__contains__)
+        self.links = CandidateFilter(
+            LinkUrls(UrlPolicy(), ignore),
+            CandidateRules(Boundary()),
+            context.store,
+            lambda: BEGAN,
+            CandidateListeners(ignore),
+        )
+        self.activator = RecrawlActivator(
+            context, self.links, self.queued.append, self.expected.append, files.__contains__
+        )
+        self.links.on_known, self.links.on_late = self.activator.note_linked, self.activator.note_late
 
     def paths(self) -> list[str]:
+        """Return what is queued when all that waits is looked up."""
+        if self.links.late and self.activator.requests_linked:
+            self.links.settle(self.activator.look_up_late())
         found = [one.url.removeprefix(SITE) for one in self.queued]
         self.queued.clear()
         return sorted(found)
@@ -157,6 +176,37 @@ def test_the_links_of_a_page_that_a_sitemap_vouches_for_follow_after_the_refill(
     assert one.paths() == ["/d"]
     one.activator.catch_up()
     assert one.paths() == []
+
+
+def test_links_of_pages_keep_their_places_in_the_queue_until_they_are_looked_up(store: SqliteStore) -> None:
+    """A new URL behind a known one stays behind it, and what one more page leads to is queued once."""
+    one = Activated(context_over(store))
+    assert store.records.known_urls([7]) == {}  # the keys are loaded
+    new: list[QueueEntry] = []
+    for links in (["/b", "/new", "/a"], ["/a", "/c", "/later"]):
+        found, inside = one.links.admit_resolved(
+            [url(path) for path in links], LinkPage(url("/"), 1, may_wait=True)
+        )
+        new += found
+        assert len(inside) == 3
+    assert one.queued == []
+    assert one.expected == ["h.test"] * 3
+    assert one.links.settle(one.activator.look_up_late()) == []
+    by_place = sorted((*new, *one.queued), key=lambda entry: entry.seq)
+    assert [one.url.removeprefix(SITE) for one in by_place] == ["/b", "/a", "/new", "/c", "/later"]
+    assert one.links.shorter_routes == [(key(path), 1) for path in ("/b", "/a", "/c")]
+    assert not any(map(one.activator.is_fresh, map(key, ("/a", "/b", "/c"))))
+
+
+def test_links_of_an_adaptive_cycle_count_as_seen_without_a_look_up(store: SqliteStore) -> None:
+    one = Activated(context_over(store, RefreshMode.ADAPTIVE))
+    assert store.records.known_urls([7]) == {}  # the keys are loaded
+    statements: list[str] = []
+    store._db.set_trace_callback(statements.append)
+    one.links.admit_resolved([url("/a"), url("/new")], LinkPage(url("/"), 1, may_wait=True))
+    assert (statements, one.expected, one.queued) == ([], [], [])
+    assert not one.activator.is_fresh(key("/a"))
+    assert one.activator.is_fresh(key("/b"))
 
 
 def test_an_orphan_is_asked_for_and_counts_as_seen(store: SqliteStore) -> None:

@@ -9,18 +9,22 @@ from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from stores.conftest import IN_SERVERS, a_schema
+from support.context import made_context
 from support.turns import counted_turns
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.candidates.rules import CandidateRules
+from ultracrawl.rules.recrawl.cycle import RefreshMode
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
 from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners, LinkPage
 from ultracrawl.scheduler.link_urls import LinkUrls
-from ultracrawl.stores import QueueEntry, SqliteStore, Store
+from ultracrawl.scheduler.recrawl import RecrawlActivator
+from ultracrawl.stores import QueueEntry, RunMark, SqliteStore, Store
 from ultracrawl.stores.project_stores import store_engine
 from ultracrawl.stores.sqlite import read_ahead
 
@@ -106,6 +110,14 @@ def filter_over(store: Store) -> CandidateFilter:
     return CandidateFilter(urls, CandidateRules(Boundary()), store, time.time, CandidateListeners(ignore))
 
 
+def activator_over(store: Store, links: CandidateFilter, queued: list[QueueEntry]) -> RecrawlActivator:
+    rules = SimpleNamespace(levels=SimpleNamespace(of=lambda _: 1))
+    context = made_context(rules=rules, store=store)
+    context.run.mark = RunMark(2, 3.0, mode=RefreshMode.SCRATCH)
+    sites: list[str] = []
+    return RecrawlActivator(context, links, queued.append, sites.append, lambda _: False)
+
+
 def in_turns(store: Store) -> Iterator[QueueEntry]:
     """Yield what waits, one of each site after the other, as a crawl asks for it."""
     queues = [iter(store.queue.entries_of(site, 1000)) for site, _ in store.queue.waiting_sites()]
@@ -123,7 +135,9 @@ def test_a_flush_of_a_hundred_pages_costs_two_statements_at_any_size(
 ) -> None:
     """Each page has 20 links to known URLs anywhere and two new ones; every other one has a new text.
 
-    Near duplicates, the hops of the page and its links, and the errors before this one are asked for as well.
+    Near duplicates, the hops of the page and its links, and the errors before this one are asked for as well. The links
+    are looked up as in a crawl of all that is known, as in one with a limit of depth, and as in one that requests what
+    it finds linked, flush by flush.
     """
     open_store, asked = opened
     store = open_store()
@@ -131,9 +145,13 @@ def test_a_flush_of_a_hundred_pages_costs_two_statements_at_any_size(
     store.close()
     store = open_store()
     store.begin_run(3.0, "")
-    links, entries = filter_over(store), in_turns(store)
+    store.visits.enter_cycle(2)
+    links, entries, queued = filter_over(store), in_turns(store), list[QueueEntry]()
+    activator = activator_over(store, links, queued)
     costs = []
-    for _ in range(FLUSHES):
+    for turn in range(FLUSHES):
+        mode = ("known", "limited", "linked")[turn % 3]
+        links.on_late = activator.note_late if mode == "linked" else None
         before = asked()
         batch = list(islice(entries, PAGES))
         assert len(batch) == PAGES
@@ -164,11 +182,19 @@ def test_a_flush_of_a_hundred_pages_costs_two_statements_at_any_size(
                 last_fetched=3.0,
             )
             store.records.finish_url(entry, done)
+        assert len(links.late) >= min(KNOWN_LINKS * PAGES, known) // 2 or known < 10_000
+        if mode == "linked":
+            assert links.settle(activator.look_up_late()) == []
+        elif mode == "limited":
+            assert links.settle(store.records.known_urls(list(links.late))) == []
+        else:
+            store.records.look_up_later(links.late)
         between = asked()
-        store.records.look_up_later(links.late)
         store.flush()
-        assert links.settle(store.records.looked_up()) == []
+        if mode == "known":
+            assert links.settle(store.records.looked_up()) == []
         costs.append((between - before, asked() - between))
+    assert queued, "some known URLs were met for the first time in the cycle"
     alone = sum(between for between, _ in costs[1:])
     assert alone <= 2 * len(costs[1:]), costs
     if isinstance(

@@ -117,7 +117,11 @@ def assemble(
     gate = EntryGate(context, frontier, sitemaps)
     candidates = make_filter(context, features)
     activator = RecrawlActivator(
-        context, candidates.seen, gate.leave_in_store, lambda key: sitemaps.job_of(key) is not None
+        context,
+        candidates,
+        gate.leave_in_store,
+        gate.expect_entry,
+        lambda key: sitemaps.job_of(key) is not None,
     )
     repeats = RepeatVisits(context, gate.add_entry, activator.is_fresh)
     flight = VisitsInFlight(context, frontier, pacing, gate, repeats, features.watch)
@@ -136,10 +140,11 @@ def assemble(
     barrier = SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_fetch)
     picker = EntryPicker(
         frontier,
-        Refill(context, frontier, barrier, activator, wake),
+        Refill(context, frontier, barrier, activator, wake, ingest.settle_linked),
         pacing,
         (
             *([partial(_holds_given, given, flight)] if given is not None else []),
+            ingest.note_turn,
             flight.is_withdrawn,
             partial(_refuses_new, ingest, flight),
             RobotsBarrier(context, frontier, pacing, alarm, features.robots, sitemaps).holds_back,

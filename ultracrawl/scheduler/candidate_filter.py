@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -123,6 +124,31 @@ class LinkPage(NamedTuple):
     """Whether the rules about domains, ports, paths and URIs apply."""
     may_wait: bool = False
     """Whether known URLs need not be looked up before the next flush; see `CandidateFilter.late`."""
+    hops: int = 0
+    """The off-focus hops of its links."""
+
+
+class LateLink(NamedTuple):
+    """A link to a URL that is known in all likelihood, until that is looked up."""
+
+    url: str
+    """Empty for one that only its key is known of: a stored link of an unchanged page."""
+    page: LinkPage
+    seq: int = 0
+    """The place in the queue that is kept for it, 0 for none."""
+
+    def joined(self, url: str, page: LinkPage) -> LateLink:
+        """Return what one more link to the URL makes of it: the least depth, and hops, of pages that admit new URLs."""
+        if not self.url:
+            return LateLink(url, page, self.seq)
+        one, other = sorted((self.page, page), key=lambda found: (bool(found.closed), found.depth))
+        depth = min(one.depth, other.depth)
+        hops = one.hops if other.closed else min(one.hops, other.hops)
+        return LateLink(self.url, one._replace(depth=depth, hops=hops), self.seq)
+
+
+_STORED_LINK = LinkPage("", sys.maxsize)
+"""The page of stored links: the depth that they were found at is stored, too."""
 
 
 class CandidateFilter:
@@ -154,8 +180,12 @@ class CandidateFilter:
         self._level_of = level_of
         self.seen = SeenUrls()
         self._keys = UrlKeys(self.seen)
-        self.late: dict[int, tuple[str, LinkPage]] = {}
+        self.late: dict[int, LateLink] = {}
         """Links to URLs that are known in all likelihood, by key: the next flush tells their URL and depth."""
+        self.on_late: Callable[[int, str], int] | None = None
+        """Called with key and site of each of them, the first time; returns the place in the queue that it keeps."""
+        self.on_late_admitted: Callable[[int, int], None] | None = None
+        """Called with key and hops of those of them that were new after all, if they have hops."""
         self.on_known: Callable[[Iterable[int]], None] | None = None
         """Called with the keys of known URLs that were not seen recently."""
         self.shorter_routes: list[tuple[int, int]] = []
@@ -220,6 +250,8 @@ class CandidateFilter:
         if self._look_up is not None:
             new = (url for key, url in unseen.items() if key not in known and key not in waiting)
             self._look_up(map(host_of, new))
+        for key in waiting:  # before new URLs get their places
+            self._wait_for(key, unseen[key], page)
         depth = page.depth
         if known and self.on_known is not None:
             self.on_known(key for key in unseen if key in known)
@@ -232,7 +264,6 @@ class CandidateFilter:
                     self._note_shorter_route(key, url, depth)
             elif key in waiting:
                 inside.append(key)
-                self._wait_for(key, url, page)
             elif self._is_inside(key, url, page):
                 inside.append(key)
                 entries += self._admit_new(key, url, depth)
@@ -245,17 +276,29 @@ class CandidateFilter:
         records = self._state.records
         if page.may_wait and len(self.late) < MAX_LATE_KEYS:
             answer = records.known_in_memory(list(unseen))
-            if answer is not None:
+            # A place is kept for what is most likely known, not for what is out of the boundary.
+            if answer is not None and (answer.sifted or self.on_late is None):
                 # Another URL with a key that waits: only one of them can be looked up later.
                 waits = self.late.get
-                if all(waits(key, (unseen[key],))[0] == unseen[key] for key in answer.likely):
-                    return answer.known, frozenset(answer.likely)
+                if all(waits(key, (unseen[key],))[0] in (unseen[key], "") for key in answer.likely):
+                    return answer.known, dict.fromkeys(answer.likely)
         return records.known_urls(list(unseen)), ()
 
     def _wait_for(self, key: int, url: str, page: LinkPage) -> None:
         before = self.late.get(key)
-        if before is None or page.depth < before[1].depth:
-            self.late[key] = url, page
+        if before is not None:
+            self.late[key] = before.joined(url, page)
+        else:
+            self.late[key] = LateLink(url, page, self.on_late(key, site_of(url)) if self.on_late else 0)
+
+    def wait_for_stored(self, keys: Iterable[int], site: str) -> bool:
+        """Have stored links of a page of a site looked up with the others; returns whether there is room for them."""
+        if len(self.late) >= MAX_LATE_KEYS:
+            return False
+        for key in keys:
+            if key not in self.late:
+                self.late[key] = LateLink("", _STORED_LINK, self.on_late(key, site) if self.on_late else 0)
+        return True
 
     def _admit_new(self, key: int, url: str, depth: int) -> list[QueueEntry]:
         """Add a new URL inside the boundary; returns its entry, unless it is only recorded in this cycle."""
@@ -271,18 +314,31 @@ class CandidateFilter:
         `known` has (url, depth) by key for those of them that are known.
         """
         late, self.late = self.late, {}
+        return self._settle(late, known)
+
+    def settle_one(self, key: int, url: str, depth: int) -> None:
+        """Do what waited for one URL, which is known, at a depth; from now on links to it wait for nothing."""
+        late = self.late.pop(key, None)
+        if late is not None:
+            self._settle({key: late}, {key: (url, depth)})
+        elif self.seen.get(key) is None:
+            self.seen.add_url(key, url, depth)
+
+    def _settle(self, late: Mapping[int, LateLink], known: Mapping[int, tuple[str, int]]) -> list[QueueEntry]:
         entries: list[QueueEntry] = []
-        for key, (url, page) in late.items():
+        for key, (url, page, _) in late.items():
             if key in known:
                 stored, depth = known[key]
-                if stored != url:
+                if url and stored != url:
                     self._listeners.shares_key(url, stored)
                     continue
-                self.seen.add_url(key, url, depth)
+                self.seen.add_url(key, stored, depth)
                 if depth > page.depth:
                     self._note_shorter_route(key, url, page.depth)
-            elif self.seen.get(key) is None and self._is_inside(key, url, page):
+            elif url and self.seen.get(key) is None and self._is_inside(key, url, page):
                 entries += self._admit_new(key, url, page.depth)
+                if page.hops > 0 and self.on_late_admitted is not None:
+                    self.on_late_admitted(key, page.hops)
         return entries
 
     def _record_only(self, key: int, url: str, depth: int, display_url: str) -> None:

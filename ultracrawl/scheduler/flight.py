@@ -130,6 +130,11 @@ class EntryGate:
         if self._count_and_check(entry):
             self._frontier.add_entry(entry)
 
+    def expect_entry(self, site: str) -> None:
+        """Look for entries of a site in the store when it has none in memory: it may have got some by then."""
+        if not self._budget.is_spent(site) and site not in self._held:
+            self._frontier.mark_stored(site)
+
     def leave_in_store(self, entry: QueueEntry) -> None:
         """Leave an entry in the store: it is read later by rank, and checked against sitemap dates."""
         if self._count_and_check(entry):

@@ -102,12 +102,17 @@ class LinkIngest(Feature):
         self._refresh_only = refresh_only
         self.limits_changed()
         if activator.on:
-            candidates.on_known = activator.note_linked
+            candidates.on_known, candidates.on_late = activator.note_linked, activator.note_late
         self.forget_urls, self.mark_known = candidates.forget, candidates.mark_known
         self._hops = OffFocusHops(context, repeats.requeue)
         rules = context.rules
-        # Where known URLs wait in the queue whatever leads to them, and no link changes when they are fetched.
-        self._may_wait = not (activator.on or self._hops.on or rules.listed or rules.depth_limit is not None)
+        self._may_wait = not rules.listed
+        self._limits_depth = rules.depth_limit is not None
+        self._settles_early = self._limits_depth or activator.requests_linked
+        """Whether what waits is looked up before a flush, which writes what comes of it with the pages."""
+        candidates.on_late_admitted = context.store.queue.put_hops
+        if self._settles_early:
+            context.store.prepare_flush = self.settle_now
 
     def limits_changed(self) -> None:
         """Admit new URLs or only known ones, as the limits of the run say."""
@@ -137,6 +142,7 @@ class LinkIngest(Feature):
             if self._shares_key(canonical, known[key][0]):
                 return False
             queued = self._activator.queue_known_seed(canonical)
+            self._candidates.seen.add_url(key, canonical, 0)
             if known[key][1]:  # a link, or another source, led here first
                 self._repeats.apply_shorter_routes([(key, 0)])
             return queued
@@ -168,7 +174,8 @@ class LinkIngest(Feature):
         candidates = self._candidates
         closed = FOCUSED if visit.page.link_hops == NO_LINKS else ""
         resolved = candidates.resolve(hrefs, base)
-        page = LinkPage(visit.url, visit.depth + 1, closed, may_wait=self._may_wait)
+        hops = max(visit.page.link_hops, 0)
+        page = LinkPage(visit.url, visit.depth + 1, closed, may_wait=self._may_wait, hops=hops)
         entries, inside = candidates.admit_resolved(resolved.values(), page)
         visit.note_links(inside.tobytes())
         for on_links in self._context.hooks[Feature.links_resolved]:
@@ -178,13 +185,16 @@ class LinkIngest(Feature):
         return len(entries)
 
     def before_flush(self) -> None:
-        """Have the flush look up the links of pages to known URLs."""
-        self._context.store.records.look_up_later(self._candidates.late)
+        """Have the links of pages to known URLs looked up, by the flush if that may be."""
+        if self._settles_early:
+            self.settle_now()
+        else:
+            self._context.store.records.look_up_later(self._candidates.late)
 
     def after_flush(self) -> None:
         """Do what waited for that."""
         known = self._context.store.records.looked_up()
-        if self._candidates.late:
+        if self._candidates.late and not self._settles_early:
             self._place_all(self._candidates.settle(known))
 
     @property
@@ -193,11 +203,30 @@ class LinkIngest(Feature):
         return bool(self._candidates.late)
 
     def settle_now(self) -> bool:
-        """Look up what waits for the next flush, because nothing else is left to request; whether anything waited."""
+        """Look up what waits for the next flush at once, as when nothing else is left; returns whether anything did."""
         late = self._candidates.late
-        if late:
-            self._place_all(self._candidates.settle(self._context.store.records.known_urls(list(late))))
-        return bool(late)
+        if not late:
+            return False
+        if self._activator.requests_linked:
+            known = self._activator.look_up_late()
+        else:
+            known = self._context.store.records.known_urls(list(late))
+        self._place_all(self._candidates.settle(known))
+        return True
+
+    def settle_linked(self) -> None:
+        """Look up what waits if it may become entries in the store, from which a site is to be filled now."""
+        if self._activator.requests_linked:
+            self.settle_now()
+
+    def note_turn(self, entry: QueueEntry) -> bool:
+        """Apply what waits for a URL whose turn has come, if a lower depth changes its visit; returns False."""
+        if self._limits_depth and entry.seq:
+            record = self._context.store.records.get_record(entry.key)
+            if record is not None:
+                self._candidates.settle_one(entry.key, record.url, min(record.depth, entry.depth))
+                self._place_all(())
+        return False
 
     def offer_links(self, urls: Iterable[str], depth: int) -> int:
         """Queue links from outside this source that are new and inside the boundary; returns how many."""

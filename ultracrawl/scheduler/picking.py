@@ -139,7 +139,7 @@ class SitemapBarrier:
 
 
 class Refill:
-    """Keeps the frontier filled with stored entries."""
+    """Keeps the frontier filled with stored entries; `settle` stores those that wait for a look-up before it reads."""
 
     def __init__(
         self,
@@ -148,12 +148,14 @@ class Refill:
         barrier: SitemapBarrier,
         activator: RecrawlActivator,
         wake: Callable[[], None],
+        settle: Callable[[], object],
     ) -> None:
         self._context = context
         self._frontier = frontier
         self._barrier = barrier
         self._activator = activator
         self._wake = wake
+        self._settle = settle
 
     def fill(self) -> None:
         """Load entries of the sites that have some in the store only."""
@@ -162,6 +164,7 @@ class Refill:
             if self._barrier.is_waiting(site):
                 self._frontier.hungry.discard(site)
                 continue
+            self._settle()
             loaded = [self._fill_level(site, level) for level in self._frontier.hungry_levels(site)]
             self._activator.catch_up()
             if not all(loaded):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ultracrawl.model import UrlRecord
@@ -12,7 +12,7 @@ from ultracrawl.rules.recrawl.cycle import RefreshMode
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.hooks import Feature
-from ultracrawl.scheduler.candidate_filter import SeenUrls
+from ultracrawl.scheduler.candidate_filter import CandidateFilter
 from ultracrawl.stores import KnownUrl, QueueEntry
 
 
@@ -22,26 +22,29 @@ class RecrawlActivator(Feature):
     An unchanged page counts as leading to its stored links, so that their targets are requested and stay seen although
     the page was not read again (a 304 keeps its children alive). In mode `known` there is nothing to do: all known
     URLs are in the queue. In mode `adaptive` URLs are only marked as seen; start URLs are queued in the first minor
-    cycle. `enqueue` takes an entry that is in the store only; `is_sitemap` returns whether this run reads the URL of a
-    key as a sitemap.
+    cycle. `enqueue` takes an entry that is in the store only; `expect` a site that may get one; `is_sitemap` returns
+    whether this run reads the URL of a key as a sitemap.
     """
 
     def __init__(
         self,
         context: CrawlContext,
-        seen: SeenUrls,
+        candidates: CandidateFilter,
         enqueue: Callable[[QueueEntry], None],
+        expect: Callable[[str], None],
         is_sitemap: Callable[[int], bool],
     ) -> None:
         self._context = context
-        self._seen = seen
+        self._candidates = candidates
         self.enqueue = enqueue
         """Takes an entry that is read from the store later."""
+        self._expect = expect
         self._is_sitemap = is_sitemap
         self._mode = RefreshMode(context.mark.mode)
         self._left_over_sites = frozenset[str]()
         """Sites that continue with the queue of the previous cycle."""
-        self._vouched_links: list[bytes] = []
+        self._vouched_links: list[tuple[bytes, str]] = []
+        """Stored links of pages, with their sites."""
         if self._mode is RefreshMode.SOFT:
             self._left_over_sites = frozenset(context.store.queue.sites_with_leftovers())
 
@@ -50,11 +53,44 @@ class RecrawlActivator(Feature):
         """Whether this run tracks which known URLs something leads to; not in mode `known`."""
         return self._mode is not RefreshMode.KNOWN
 
+    @property
+    def requests_linked(self) -> bool:
+        """Whether known URLs are requested only when something leads to them."""
+        return self._mode.requests_known_when_linked
+
     def note_linked(self, keys: Iterable[int]) -> None:
         """Mark known URLs as seen in this cycle; queue those that were not seen before."""
-        fresh = self._context.store.visits.note_met(keys)
-        if self._mode.requests_known_when_linked:
-            self._queue_fresh(fresh)
+        if self.requests_linked:
+            self._queue_fresh(self._context.store.visits.note_met(keys))
+        else:
+            self._context.store.visits.note_seen(keys)
+
+    def note_late(self, key: int, site: str) -> int:
+        """Note a link to a URL that is looked up later; returns the place in the queue that it may need by then.
+
+        The site has an entry in the store, as far as the frontier knows: before that is read, the URL is looked up, and
+        what comes meanwhile waits there, too.
+        """
+        if not self.requests_linked:
+            self._context.store.visits.note_seen((key,))
+            return 0
+        self._expect(site)
+        return self._context.store.queue.next_seq()
+
+    def look_up_late(self) -> dict[int, tuple[str, int]]:
+        """Look up the links that wait, and queue what was not seen in this cycle; returns (url, depth) by key."""
+        late, visits = self._candidates.late, self._context.store.visits
+        keys = list(late)
+        unflushed = self._context.store.records.known_in_memory(keys)
+        found = visits.linked_urls(keys)
+        own = {key: one for key, one in found.items() if late[key].url in (one.known.url, "")}
+        visits.note_seen(own)
+        self._queue_fresh(
+            (own[key].known for key in keys if key in own and own[key].is_first),
+            {key: late[key].seq for key in own},
+        )
+        known = {key: (one.known.url, one.known.depth) for key, one in found.items()}
+        return known if unflushed is None else known | unflushed.known
 
     def is_fresh(self, key: int) -> bool:
         """Mark a known URL as seen; returns whether it neither waits nor was fetched in this cycle."""
@@ -67,18 +103,18 @@ class RecrawlActivator(Feature):
             return False
         return self._queue_fresh(fresh)
 
-    def _queue_fresh(self, fresh: Iterable[KnownUrl]) -> bool:
+    def _queue_fresh(self, fresh: Iterable[KnownUrl], places: Mapping[int, int] | None = None) -> bool:
         queued = False
         for known in fresh:
             if known.site in self._left_over_sites or self._is_sitemap(known.key):
                 continue
-            self.queue_known(known)
+            self.queue_known(known, places[known.key] if places else 0)
             queued = True
         return queued
 
-    def queue_known(self, known: KnownUrl) -> None:
-        """Queue a known URL for this cycle."""
-        seq = self._context.store.queue.next_seq()
+    def queue_known(self, known: KnownUrl, seq: int = 0) -> None:
+        """Queue a known URL for this cycle, at a place that was kept for it if there is one."""
+        seq = seq or self._context.store.queue.next_seq()
         level = self._context.rules.levels.of(known.url)
         entry = QueueEntry(
             known.key, known.url, known.site, known.depth, seq, display_url=known.display_url, level=level
@@ -100,30 +136,33 @@ class RecrawlActivator(Feature):
         if not self.on or visit.outcome is None or not (visit.outcome.unchanged or visit.fetch.status == 304):
             return
         if visit.sitemap is None or not self._is_index(visit.entry.key):
-            self._reassert(visit.links or visit.record.links)
+            self._reassert(visit.links or visit.record.links, visit.entry.site)
 
     def unchanged_skipped(self, record: UrlRecord) -> None:
         """Note the stored links of a page that a sitemap reports as unchanged, for the next `catch_up`."""
         if self.on and record.links and not self._is_index(url_key(record.url)):
-            self._vouched_links.append(record.links)
+            self._vouched_links.append((record.links, site_of(record.url)))
 
     def catch_up(self) -> None:
         """Treat the links of skipped pages as seen; separate because nothing may be queued during a refill."""
         while self._vouched_links:
-            self._reassert(self._vouched_links.pop())
+            self._reassert(*self._vouched_links.pop())
 
     def _is_index(self, key: int) -> bool:
         stored = self._context.store.sites.get_sitemap(key)
         return stored is not None and stored.is_index
 
-    def _reassert(self, links: bytes) -> None:
-        unseen = [key for key in array("q", links) if self._seen.get(key) is None]
-        if not unseen:
-            return
-        known = self._context.store.records.known_urls(unseen)
-        for key, (url, depth) in known.items():
-            self._seen.add_url(key, url, depth)
-        self.note_linked(key for key in unseen if key in known)
+    def _reassert(self, links: bytes, site: str) -> None:
+        """Treat the stored links of a page of a site as seen; most of them are of this site, too."""
+        seen = self._candidates.seen
+        unseen = [key for key in array("q", links) if seen.get(key) is None]
+        if not self.requests_linked:
+            self.note_linked(unseen)  # what is not known stays so
+        elif unseen and not self._candidates.wait_for_stored(unseen, site):
+            known = self._context.store.records.known_urls(unseen)
+            for key, (url, depth) in known.items():
+                seen.add_url(key, url, depth)
+            self.note_linked(key for key in unseen if key in known)
 
 
 class RepeatVisits:

@@ -195,6 +195,12 @@ def test_what_is_not_in_the_table_costs_no_query_at_any_size(monkeypatch: pytest
     assert look(100) == 0
     assert store.records.known_urls([7 << 34]).keys() == {7 << 34}
     assert len(store.records.with_fingerprint((7).to_bytes(4, "big") * 4)) == 1
+    store = known_store(80)
+    look = Look(store)
+    for key in range(1, 21):
+        store.queue.requeue_url(entry(key << 34, 100 + key))
+    assert look(1) == 2 * 3, "more pages wait than look-ups would do"
+    assert look(100) == 0
 
 
 def test_new_values_are_found_however_many_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,9 +225,11 @@ def test_a_table_that_is_too_large_is_asked_for_each_value(monkeypatch: pytest.M
     monkeypatch.setattr(read_ahead, "MAX_LOADED_AT_ONCE", 10)
     monkeypatch.setattr(read_ahead, "LOADED_WITH_FIRST", 10)
     monkeypatch.setattr(read_ahead, "MAX_POSSIBLE_VALUES", 20)
-    look = Look(known_store(30))
+    store = known_store(30)
+    look = Look(store)
     look(2)
     assert look(50) == 50 + 48, "that a fingerprint is not there is kept until a page has it"
+    assert store.records.known_in_memory([1, 2]) == ({}, [1, 2], False), "each may be known, and may wait"
 
 
 def test_a_store_for_reading_keeps_nothing(tmp_path: Any) -> None:

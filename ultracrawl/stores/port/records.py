@@ -36,6 +36,8 @@ class MemoryAnswer(NamedTuple):
     """(url, depth) by key."""
     likely: list[int]
     """Keys that are known in all likelihood; only the store can tell, and which URL and depth they have."""
+    sifted: bool = True
+    """False if the store has too many URLs for that: then each of these keys may be known or not."""
 
 
 class RecordPart(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -60,6 +60,9 @@ class Store(Protocol):
     makes documents durable first (`CrawlContext.flush`).
     Every method raises `StateError` if the store cannot be read or written.
     """
+
+    prepare_flush: Callable[[], object]
+    """Called before each flush, for what has to be written together with the other changes; by default nothing."""
 
     renewed: str
     """Message about a damaged store that this new one replaces; empty if there was none."""

@@ -18,6 +18,14 @@ class KnownUrl(NamedTuple):
     display_url: str
 
 
+class LinkedUrl(NamedTuple):
+    """A known URL that is linked to."""
+
+    known: KnownUrl
+    is_first: bool
+    """Whether it was not seen in this cycle before; never for sitemaps and removed URLs."""
+
+
 class UnseenUrl(NamedTuple):
     """A known URL that was neither linked to nor fetched for some cycles."""
 
@@ -56,6 +64,9 @@ class VisitPart(Protocol):
 
         Sitemaps and removed URLs are not returned.
         """
+
+    def linked_urls(self, keys: Sequence[int]) -> dict[int, LinkedUrl]:
+        """Return what `note_met` would tell about those of the keys that are known and flushed; records nothing."""
 
     def note_visit(self, observation: Observation) -> None:
         """Add a visit to the change history of a page."""

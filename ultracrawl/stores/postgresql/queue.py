@@ -144,6 +144,8 @@ class PostgresQueue(PostgresPart):
         self._read_ahead = ReadAhead()
         self._first_places = FirstPlaces()
         self._stored_hops = StoredHops(self._read_hops)
+        self.expected = 0
+        """Visits that are to come: what waited when that was counted last, and what was queued again since then."""
         self._seq = 0
         self.reload_counters()
 
@@ -166,6 +168,7 @@ class PostgresQueue(PostgresPart):
     def requeue_url(self, entry: QueueEntry) -> None:
         """Queue a known URL again."""
         self._requeued.append(entry)
+        self.expected += 1
         self._changes_of(entry.site).added.append(entry)
 
     def finish_entry(self, entry: QueueEntry) -> None:
@@ -190,7 +193,12 @@ class PostgresQueue(PostgresPart):
             rows = [row for row in rows if start <= row[-1] < stop][:limit]
         self._remember_order(rows)
         stored = [QueueEntry(*row[1:]) for row in rows]
-        return stored if changes is None else changes.of(stored, start, stop)[:limit]
+        if changes is None:
+            return stored
+        found = changes.of(stored, start, stop)[:limit]
+        if self._requeued or self.frozen._requeued:
+            self._following.update(pairwise(entry.key for entry in found))
+        return found
 
     def _changes_of_both(self, site: str) -> SiteChanges | None:
         """Return what both generations change of a site."""
@@ -241,7 +249,9 @@ class PostgresQueue(PostgresPart):
 
     def waiting_sites(self) -> list[tuple[str, int]]:
         """Return every site with queued URLs and their number."""
-        return [(site, number) for site, number in self._read(_COUNT_SITES)]
+        found = [(site, number) for site, number in self._read(_COUNT_SITES)]
+        self.expected = sum(number for _, number in found)
+        return found
 
     def sites_with_leftovers(self) -> list[str]:
         """Return the sites with entries left over from the previous cycle."""

@@ -101,6 +101,7 @@ class PostgresRecords(PostgresContents, UrlLookUps):
                 [(*part._discovered, *part._finished, *part._amended) for part in self.generations],
             ),
             _part_of_key,
+            lambda: queue.expected,
             VALUES_PER_ROUND_TRIP,
         )
         self._possible_fingerprints = PossibleValues[bytes](
@@ -111,6 +112,7 @@ class PostgresRecords(PostgresContents, UrlLookUps):
                 [part._fingerprints for part in self.generations],
             ),
             _part_of_fingerprint,
+            lambda: queue.expected,
             VALUES_PER_ROUND_TRIP,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import psycopg
 
@@ -69,6 +69,7 @@ class PostgresStore:
             raise
         self._record_cache = access.record_cache
         self._sql = self._database.sql
+        self.prepare_flush: Callable[[], object] = lambda: None
         self._listings = PostgresListings(access)
         # Records first: the writes of the other parts refer to rows that records insert.
         self._parts: tuple[PostgresPart, ...] = (
@@ -183,6 +184,7 @@ class PostgresStore:
 
     def flush(self) -> None:
         """Make everything written so far durable, in one transaction; without changes it may renew the lease."""
+        self.prepare_flush()
         if not self.unflushed and not self._database.read_only:
             self._database.renew()
         while self._freeze():

@@ -10,7 +10,7 @@ import psycopg
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observation, SiteSize
 from ultracrawl.stores.port.documents import Retained
-from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
+from ultracrawl.stores.port.visits import Advice, KnownUrl, LinkedUrl, UnseenUrl
 from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.access.fencing import run_for
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS, outcomes_in
@@ -51,6 +51,10 @@ _SELECT_FIRST_MET = f"""
     SELECT u.key, u.url, w.name, u.depth, coalesce(u.display_url, '') FROM url u
     JOIN host w ON {{w}} AND w.site = u.site LEFT JOIN revisit r ON {{r}} AND r.key = u.key
     WHERE {{u}} AND u.key = ANY(%s) AND coalesce(r.seen, 0) <> %s AND {_IS_PAGE}"""  # noqa: S608 - constant texts
+_SELECT_LINKED = f"""
+    SELECT u.key, u.url, w.name, u.depth, coalesce(u.display_url, ''), coalesce(r.seen, 0) <> %s AND {_IS_PAGE}
+    FROM url u JOIN host w ON {{w}} AND w.site = u.site LEFT JOIN revisit r ON {{r}} AND r.key = u.key
+    WHERE {{u}} AND u.key = ANY(%s)"""  # noqa: S608 - constant texts
 _SELECT_UNSEEN = f"""
     SELECT u.key, u.url, coalesce(u.display_url, u.url), u.indexed OR s.key IS NOT NULL FROM url u
     JOIN revisit r ON {{r}} AND r.key = u.key LEFT JOIN submitted s ON {{s}} AND s.key = u.key
@@ -123,6 +127,11 @@ class PostgresVisits(PostgresPart):
         rows = self._read(_SELECT_FIRST_MET, unmet, self.cycle) if unmet else []
         found = {row[0]: KnownUrl(*row) for row in rows}
         return [found[key] for key in unmet if key in found]
+
+    def linked_urls(self, keys: Sequence[int]) -> dict[int, LinkedUrl]:
+        """Return those of the keys that are known, and whether each is seen for the first time in this cycle."""
+        rows, seen = self._read(_SELECT_LINKED, self.cycle, list(keys)), self._seen | self.frozen._seen
+        return {row[0]: LinkedUrl(KnownUrl(*row[:-1]), row[-1] and row[0] not in seen) for row in rows}
 
     def note_visit(self, observation: Observation) -> None:
         """Add a visit to the change history of a page."""

@@ -116,6 +116,17 @@ class RowIds:
             row_id = self._ids.get(key)
         return found
 
+    def remember_order(self, keys: Iterable[int]) -> None:
+        """Add keys in the order in which they will be requested, some of them without a row id."""
+        self._next.update(pairwise(keys))
+
+    def keys_from(self, key: int, number: int) -> list[int]:
+        """Return up to `number` keys: one and those of the entries read after it."""
+        found = [key]
+        while len(found) < number and (key := self._next.get(key, 0)):
+            found.append(key)
+        return found
+
     def pop_id(self, key: int) -> int:
         """Remove and return the row id of a finished entry, 0 if unknown."""
         self._next.pop(key, None)
@@ -165,6 +176,8 @@ class SqliteQueue(SqlitePart):
         self._default_hops: int | None = None
         self._stored_hops = StoredHops(self._read_hops)
         self._read_ahead = ReadAhead()
+        self.expected = 0
+        """Visits that are to come: what waited when that was counted last, and what was queued again since then."""
         self._seq = 0
         self.changes = (self._site_changes, self._requeued, self._finished, self._allowances, self._hops)
         self.reload_counters()
@@ -178,6 +191,7 @@ class SqliteQueue(SqlitePart):
     def requeue_url(self, entry: QueueEntry) -> None:
         """Queue a known URL again."""
         self._requeued.append(entry)
+        self.expected += 1
         self._changes_of(entry.site).added.append(entry)
 
     def finish_entry(self, entry: QueueEntry) -> None:
@@ -202,7 +216,12 @@ class SqliteQueue(SqlitePart):
             rows = [row for row in rows if start <= row[-1] < stop][:limit]
         self.row_ids.remember([(row[1], row[0]) for row in rows])
         stored = [QueueEntry(*row[1:]) for row in rows]
-        return stored if changes is None else changes.of(stored, start, stop)[:limit]
+        if changes is None:
+            return stored
+        found = changes.of(stored, start, stop)[:limit]
+        if self._requeued:
+            self.row_ids.remember_order(entry.key for entry in found)
+        return found
 
     def _read_following_sites(self, site: str, rows: list[tuple[Any, ...]]) -> None:
         number = self._read_ahead.wanted(len(rows))
@@ -221,6 +240,7 @@ class SqliteQueue(SqlitePart):
     def waiting_sites(self) -> list[tuple[str, int]]:
         """Return every site with queued URLs and their number."""
         rows = self._read("SELECT site, count(*) FROM queue GROUP BY site")
+        self.expected = sum(number for _, number in rows)
         return [(site, number) for site, number in rows]
 
     def sites_with_leftovers(self) -> list[str]:

@@ -196,8 +196,8 @@ class PossibleValues(Generic[V]):
     """The values of a column, or 32 bits of each if they are many: saves queries for values that are not in the table.
 
     Of values that are not there, one among 4,300 is looked up in vain at a million stored ones, with 4 MB. They are
-    loaded when as many look-ups were made as cost about the same. `load` returns parts of values and whole ones, or
-    None if nothing can be said; `part_of` returns 32 bits of a value, in the order of the values.
+    loaded when as many look-ups were made, or are expected, as cost about the same. `load` returns parts of values and
+    whole ones, or None if nothing can be said; `part_of` returns 32 bits of a value, in the order of the values.
     """
 
     def __init__(
@@ -205,18 +205,22 @@ class PossibleValues(Generic[V]):
         number: Callable[[], int],
         load: Callable[[], tuple[Parts, set[V]] | None],
         part_of: Callable[[V], int],
+        expected: Callable[[], int] = lambda: 0,
         per_look_up: int | None = None,
     ) -> None:
-        """`per_look_up` replaces `VALUES_PER_LOOK_UP` for a store whose look-ups take longer."""
+        """Set what is asked: `expected` returns how many look-ups may come, `per_look_up` is `VALUES_PER_LOOK_UP`."""
         self._number = number
         self._load = load
         self._part_of = part_of
+        self._expected = expected
         self._per_look_up = per_look_up
         self._stored: Parts | None = None
         self._values: set[V] = set()
         self._load_at = -1
         """The number of look-ups at which the values are loaded; negative until it is known."""
         self._asked = 0
+        self.too_many = False
+        """Whether there are so many values that nothing is loaded."""
 
     def may_hold(self, value: V) -> bool:
         """Return whether a value may be in the table."""
@@ -233,10 +237,12 @@ class PossibleValues(Generic[V]):
         return at < len(self._stored) and self._stored[at] == part
 
     def likely(self, values: Iterable[V]) -> list[V] | None:
-        """Return those that may be in the table, None while nothing is loaded."""
+        """Return those that may be in the table, which are all if it has too many; None while nothing is loaded."""
         if self._stored is None:
             self._load_if_due()
-        return None if self._stored is None else [value for value in values if self.may_hold(value)]
+        if self._stored is None:
+            return [*values] if self.too_many else None
+        return [value for value in values if self.may_hold(value)]
 
     def is_absent(self, value: V) -> bool:
         """Return whether a value is known not to be in the table; loads nothing to find out."""
@@ -253,10 +259,11 @@ class PossibleValues(Generic[V]):
             number = self._number()
             each = self._per_look_up or VALUES_PER_LOOK_UP
             self._load_at = 0 if number <= LOADED_WITH_FIRST else number // each
-            if number > MAX_POSSIBLE_VALUES:
+            self.too_many = number > MAX_POSSIBLE_VALUES
+            if self.too_many:
                 self._load_at = sys.maxsize
         self._asked += 1
-        if self._asked > self._load_at:
+        if max(self._asked, self._expected()) > self._load_at:
             loaded = self._load()
             self._load_at = sys.maxsize
             if loaded is not None:
@@ -299,7 +306,8 @@ class UrlLookUps:
         """Return what can be said about some keys without asking the store."""
         known = self._known_unflushed(keys)
         likely = self._possible_keys.likely(key for key in keys if key not in known)
-        return None if likely is None else MemoryAnswer(known, likely)
+        sifted = not self._possible_keys.too_many
+        return None if likely is None else MemoryAnswer(known, likely, sifted)
 
     def look_up_later(self, keys: Iterable[int]) -> None:
         """Look up URLs in the next flush."""

@@ -89,7 +89,7 @@ class SqliteContents(SqliteScans):
     The blocks find near-duplicates without comparing all texts.
     """
 
-    def __init__(self, access: SqliteAccess, source: str) -> None:
+    def __init__(self, access: SqliteAccess, source: str, queue: SqliteQueue) -> None:
         super().__init__(access, source)
         self._signatures: dict[bytes, int] = {}
         self._blocks: dict[int, set[bytes]] = {}
@@ -100,6 +100,7 @@ class SqliteContents(SqliteScans):
             lambda: _highest_id(access),
             lambda: _parts(access, _SELECT_FINGERPRINTS, _part_of_fingerprint, self._fingerprints),
             _part_of_fingerprint,
+            lambda: queue.expected,
         )
         self._texts = Signatures(self._stored_signatures)
         self.changes = (self._signatures, self._blocks, self._fingerprints)
@@ -169,7 +170,7 @@ class SqliteRecords(SqliteContents, UrlLookUps):
 
     def __init__(self, access: SqliteAccess, source: str, queue: SqliteQueue, visits: SqliteVisits) -> None:
         """`queue` and `visits` receive the new URLs with their row ids."""
-        super().__init__(access, source)
+        super().__init__(access, source, queue)
         self._queue = queue
         self._visits = visits
         self._discovered = {}
@@ -187,6 +188,7 @@ class SqliteRecords(SqliteContents, UrlLookUps):
                 access, _SELECT_KEYS, _part_of_key, self._discovered, self._finished, self._amended
             ),
             _part_of_key,
+            lambda: queue.expected,
         )
         self._asked, self._answers = set(), {}
         of_urls = (self._discovered, self._unqueued, self._finished, self._amended, self._display_urls)
@@ -227,7 +229,12 @@ class SqliteRecords(SqliteContents, UrlLookUps):
         """Read a record, and cache those of the entries that are likely to be next."""
         cache = self._access.record_cache
         ids = self._queue.row_ids.ids_from(key, cache.ahead) if cache.keeps else []
-        rows = self._read(_SELECT_BY_IDS, json.dumps(ids)) if ids else self._read(_SELECT_BY_KEY, key)
+        if ids:
+            rows = self._read(_SELECT_BY_IDS, json.dumps(ids))
+        elif cache.keeps:  # it is queued again, and not flushed
+            rows = self._read(_SELECT_BY_KEYS, json.dumps(self._queue.row_ids.keys_from(key, cache.ahead)))
+        else:
+            rows = self._read(_SELECT_BY_KEY, key)
         with self._access.translated:
             found = {row[0]: record_of(row[1:], self._source) for row in rows}
         cache.put_records(self._without_unflushed(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
 
@@ -69,6 +69,7 @@ class SqliteStore:
         self.documents = SqliteDocuments(access)
         self.sites = SqliteSites(access)
         self.links = SqliteLinks(access)
+        self.prepare_flush: Callable[[], object] = lambda: None
         self._listings: dict[int, str] = {}
         """Unflushed listing states by run number."""
         # Records first: the writes of the other parts refer to rows that records insert.
@@ -154,6 +155,7 @@ class SqliteStore:
 
     def flush(self) -> None:
         """Make everything written so far durable, in one transaction."""
+        self.prepare_flush()
         if not self.unflushed:
             return
         with self._access.transaction():

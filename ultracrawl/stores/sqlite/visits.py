@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observation, SiteSize
-from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
+from ultracrawl.stores.port.visits import Advice, KnownUrl, LinkedUrl, UnseenUrl
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 from ultracrawl.stores.sqlite.in_memory import FailureCounts
 
@@ -31,6 +31,10 @@ _SELECT_FIRST_MET = """
     SELECT u.key, u.url, u.site, u.depth, u.display_url FROM url u LEFT JOIN revisit r ON r.id=u.id
     WHERE u.key IN (SELECT value FROM json_each(?)) AND coalesce(r.seen, 0)<>?
     AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)"""
+_SELECT_LINKED = """
+    SELECT u.key, u.url, u.site, u.depth, u.display_url,
+    coalesce(r.seen, 0)<>? AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)
+    FROM url u LEFT JOIN revisit r ON r.id=u.id WHERE u.key IN (SELECT value FROM json_each(?))"""
 _SELECT_UNSEEN = """
     SELECT u.key, u.url, CASE u.display_url WHEN '' THEN u.url ELSE u.display_url END,
     u.indexed OR u.submitted FROM url u JOIN revisit r ON r.id=u.id
@@ -92,6 +96,13 @@ class SqliteVisits(SqlitePart):
         rows = self._read(_SELECT_FIRST_MET, json.dumps(unmet), self.cycle) if unmet else []
         found = {row[0]: KnownUrl(*row) for row in rows}
         return [found[key] for key in unmet if key in found]
+
+    def linked_urls(self, keys: Sequence[int]) -> dict[int, LinkedUrl]:
+        """Return those of the keys that are known, and whether each is seen for the first time in this cycle."""
+        rows = self._read(_SELECT_LINKED, self.cycle, json.dumps(keys))
+        return {
+            row[0]: LinkedUrl(KnownUrl(*row[:-1]), bool(row[-1]) and row[0] not in self._seen) for row in rows
+        }
 
     def note_visit(self, observation: Observation) -> None:
         """Add a visit to the change history of a page."""
