@@ -229,6 +229,26 @@ def test_what_could_not_be_had_is_asked_for_again_though_no_listing_names_it(
     assert found(workspace, "late") == []
 
 
+def test_documents_that_were_lost_on_their_way_are_listed_anew_in_the_next_run(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace)
+    entries = fill(kind, *"abcd")
+    kind.put(*entries[:2], token="monday")
+    crawl(workspace)
+    assert workspace.command("feeding", "pause", "s").code == 0
+    kind.put(*entries[2:], token="tuesday", changes_only=True)
+    assert outcomes(crawl(workspace)) == {"NEW": 2}
+    cache = workspace.directory / "var" / "cache" / "s"
+    for file in (*cache.glob("*.sealed"), cache / "feeding.json"):
+        file.unlink()
+    kind.put(*entries, token="wednesday")
+    run = crawl(workspace)
+    assert kind.calls[0] == ["list", "", ""], "a listing of changes would not name them"
+    assert (outcomes(run), run["fetched"]) == ({"NEW": 2, "NOT_MODIFIED": 2}, 2)
+    assert found(workspace, "common") == list("abcd")
+
+
 def test_after_a_removed_document_was_let_in_again_everything_is_listed_as_only_that_says_who_may_see_it(
     workspace: Workspace, kind: Shelf
 ) -> None:

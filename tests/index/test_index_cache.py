@@ -14,7 +14,14 @@ from support.sentences import sentence
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.values import change_from_line, change_to_line
-from ultracrawl.index.writing.cache import DocumentCache, next_epoch, salvage, version_of
+from ultracrawl.index.writing.cache import (
+    DocumentCache,
+    drop_changes,
+    next_epoch,
+    place_of,
+    salvage,
+    version_of,
+)
 from ultracrawl.model import Section
 
 FULL = IndexDocument(
@@ -205,3 +212,22 @@ def test_segments_of_one_epoch_come_before_those_of_the_next(tmp_path: Path) -> 
     versions = [version_of(path, 1) for path in cache.sealed()]
     assert versions[0] != 0, "a segment of an earlier program has a version"
     assert versions[1] < versions[2]
+
+
+def test_changes_that_do_not_count_any_more_are_taken_out(tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path / "c")
+    for key in (1, 2, 1):
+        cache.append(key, replace(FULL, url=f"/{key}"))
+    cache.append(2, Deletion("s", "/2"))
+    path = cache.seal()
+    assert path is not None
+    drop_changes(path, lambda key, change: key == 1 or isinstance(change, Deletion))
+    assert [(key, change.url) for key, change in cache.read(path)] == [(2, "/2")]
+    drop_changes(path, lambda key, change: True)
+    assert cache.sealed() == []
+
+
+def test_caches_of_a_folder_have_a_name_that_stays_and_no_others_have(tmp_path: Path) -> None:
+    one, other = (place_of(tmp_path / name) for name in ("one", "other"))
+    assert one != other
+    assert place_of(tmp_path / "one") == one

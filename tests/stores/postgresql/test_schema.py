@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,6 +14,8 @@ import pytest
 from stores.conftest import a_schema
 
 from ultracrawl.errors import StateError
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.stores import QueueEntry
 from ultracrawl.stores.port.node_store import NodeFacts
 from ultracrawl.stores.port.schedule_store import KeptSchedule
 from ultracrawl.stores.postgresql.access.pool import pool_of
@@ -42,6 +45,14 @@ def ask(options: dict[str, str], *statements: bytes) -> list[Any]:
         return cursor.fetchall() if cursor.description else []
 
 
+WITHOUT_PLACES = (
+    b"DROP TABLE place",
+    b"ALTER TABLE submitted DROP COLUMN place",
+    b"ALTER TABLE part DROP COLUMN place",
+)
+"""What takes the tables back to version 6."""
+
+
 def test_a_filled_database_of_version_4_keeps_its_rows_and_has_releases(options: dict[str, str]) -> None:
     engine, token = PostgresEngine(options), str(uuid4())
     engine.open_store(HERE, "s").close()
@@ -53,6 +64,7 @@ def test_a_filled_database_of_version_4_keeps_its_rows_and_has_releases(options:
     columns = ask(options, COLUMNS)
     ask(
         options,
+        *WITHOUT_PLACES,
         b"DROP TABLE release, released",
         b"ALTER TABLE node DROP COLUMN told",
         b"ALTER TABLE version DROP COLUMN least",
@@ -69,6 +81,29 @@ def test_a_filled_database_of_version_4_keeps_its_rows_and_has_releases(options:
         assert nodes.node_work().released == {"s": "1"}
     assert ask(options, COLUMNS) == columns
     assert PostgresEngine(options).stored_sources(HERE) == ["s"]
+
+
+def test_a_filled_database_of_version_6_keeps_what_waits_and_learns_where(options: dict[str, str]) -> None:
+    entries = [QueueEntry(number, f"http://h/{number}", "h", 0, number) for number in (1, 2)]
+    with closing(PostgresEngine(options).open_store(HERE, "s")) as store:
+        store.begin_run(1.0, "")
+        for entry in entries:
+            store.records.discover_url(entry, 1.0)
+            record = UrlRecord(entry.url, "s", outcome=UrlOutcome.NEW, etag='"x"', first_seen=1.0)
+            store.records.finish_url(entry, replace(record, submitted=True))
+        store.flush()
+        before = store.records.get_records([1, 2])
+    columns = ask(options, COLUMNS)
+    ask(options, *WITHOUT_PLACES, b"UPDATE version SET number = 6")
+    pool_of.cache_clear()  # what a new process knows
+    with closing(PostgresEngine(options).open_store(HERE, "s")) as store:
+        assert ask(options, COLUMNS) == columns
+        assert store.records.get_records([1, 2]) == before
+        assert not store.documents.open_place("here"), "nobody knows where they are"
+        assert store.documents.refetch_lost(frozenset({2})) == [1], "what is in the cache here is here"
+        store.documents.keep_place()
+    assert ask(options, b"SELECT key, place FROM submitted") == [(2, 0)]
+    assert ask(options, b"SELECT p.place = l.place FROM part p, place l") == [(True,)]
 
 
 def test_what_a_node_tells_is_kept_and_the_newest_release_counts(options: dict[str, str]) -> None:

@@ -7,10 +7,11 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+from uuid import uuid4
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import Change
@@ -27,12 +28,16 @@ from ultracrawl.system.files import (
 DEFAULT_LIMIT = 20 * 2**20
 """Bytes after which a segment should be sealed (the 20 MB cache of Ultra Search)."""
 
+IsStale = Callable[[int, Change], bool]
+"""Returns whether a change, with its key, does not count any more."""
+
 QUEUE_PREFIX = "@"
 """Prefix of the folders in which segments wait for one of several indexes."""
 
 _SEGMENT_NAME = re.compile(r"(?:(\d{10})-)?(\d{10})\.(open|sealed)")
 """The epoch, and the number of the segment."""
 _EPOCH_FILE = f"{QUEUE_PREFIX}epoch"
+_PLACE_FILE = f"{QUEUE_PREFIX}place"
 _EPOCH_BITS = 32
 _BATCH_BITS = 8
 _FIRST_SECOND = 1_577_836_800
@@ -50,11 +55,18 @@ class DocumentCache:
     """
 
     def __init__(
-        self, directory: Path, limit: int = DEFAULT_LIMIT, epoch: int = 0, lease: LeaseNote | None = None
+        self,
+        directory: Path,
+        limit: int = DEFAULT_LIMIT,
+        epoch: int = 0,
+        lease: LeaseNote | None = None,
+        place: str = "",
     ) -> None:
         self.limit = limit
         self.lease = lease
         """Where to note how long the source is held; None if no index needs it."""
+        self.place = place
+        """Its name among those of all machines that share the state of the source; empty if none does."""
         self._prefix = f"{epoch:010d}-" if epoch else ""
         self._directory = directory
         self._file: BinaryIO | None = None
@@ -176,6 +188,23 @@ def next_epoch(folder: Path, clock: Callable[[], float] = time.time) -> int:
         raise IndexStoreError(f"document cache {folder} cannot be written: {error.strerror}") from error
 
 
+def place_of(folder: Path) -> str:
+    """Return the name of the document caches in a folder, which no others have; it is made with the folder.
+
+    Machines that share a database know by it where a document waits. Raises `IndexStoreError`.
+    """
+    file = folder / _PLACE_FILE
+    try:
+        if not file.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            with exclusive_lock(folder / f"{_EPOCH_FILE}.lock"):
+                if not file.exists():
+                    replace_file(file, uuid4().hex.encode())
+        return file.read_text(encoding="ascii")
+    except OSError as error:
+        raise IndexStoreError(f"document cache {folder} cannot be written: {error.strerror}") from error
+
+
 def folder_of(segment: Path) -> Path:
     """Return the folder of the document cache of a segment, which may wait for one of several indexes."""
     folder = segment.parent
@@ -208,6 +237,25 @@ def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
         raise IndexStoreError(f"cache segment {path}:{number} is damaged: {error}") from error
 
 
+def drop_changes(path: Path, is_stale: IsStale) -> None:
+    """Take changes out of an intact segment, which is deleted if it has no others. Raises `OSError`."""
+    with path.open("rb") as file:
+        left = [line for line in file if not is_stale(*change_from_line(line))]
+    if left:
+        _replace_lines(path, left)
+    else:
+        path.unlink()
+
+
+def _replace_lines(path: Path, lines: Iterable[bytes]) -> None:
+    draft = path.with_suffix(".draft")
+    with draft.open("wb") as file:
+        file.writelines(lines)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
 def salvage(path: Path) -> str:
     """Move a damaged segment aside (`*.damaged`), and leave its readable lines in its place.
 
@@ -225,12 +273,7 @@ def salvage(path: Path) -> str:
     if not damage:
         return ""
     shutil.copyfile(path, path.with_suffix(".damaged"))
-    draft = path.with_suffix(".draft")
-    with draft.open("wb") as file:
-        file.writelines(sound_lines)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    _replace_lines(path, sound_lines)
     for earlier in sorted(path.parent.glob("*.damaged"))[:-DAMAGED_VERSIONS_KEPT]:
         earlier.unlink()
     return damage

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ultracrawl.index.writing.cache import QUEUE_PREFIX, DocumentCache, salvage
+from ultracrawl.index.writing.cache import (
+    QUEUE_PREFIX,
+    DocumentCache,
+    IsStale,
+    drop_changes,
+    read_segment,
+    salvage,
+)
 from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer, cache_errors
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.system.files import sync_to_disk
@@ -73,6 +80,19 @@ class DestinationQueues:
                         f"{damage}; it is set aside as {path.stem}.damaged, and lost documents are fetched again"
                     )
         return remarks
+
+    def drop_stale(self, judge: Callable[[Collection[int]], IsStale]) -> None:
+        """Take out changes that were made again on another machine, which delivers them; call it before `recover`.
+
+        `judge` gets the keys of a segment, and returns what tells whether a change in it is such a one.
+        """
+        for folder in (self._cache, *queue_folders(self._cache).values()):
+            for path in sorted(folder.glob("*.sealed")):
+                with cache_errors(folder):
+                    changes = list(read_segment(path))
+                    is_stale = judge({key for key, _ in changes})
+                    if any(is_stale(*change) for change in changes):
+                        drop_changes(path, is_stale)
 
     def recover(self, cache: DocumentCache) -> None:
         """Queue the segments of an earlier process, whatever destinations it had. Raises `IndexStoreError`."""

@@ -9,7 +9,7 @@ from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.destinations.destination_config import DestinationConfig, open_destination
 from ultracrawl.index.engines import check_engine, compares_versions
 from ultracrawl.index.project_index import index_config
-from ultracrawl.index.writing.cache import DocumentCache, next_epoch
+from ultracrawl.index.writing.cache import DocumentCache, next_epoch, place_of
 from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder, queue_folders
 from ultracrawl.index.writing.lease_note import LeaseNote
@@ -37,7 +37,8 @@ def open_cache(project: Project, source: DataSource, epoch: int = 0) -> Document
     indexes = [place.index for place in source.feeding.in_order] or [PROJECT_INDEX]
     engines = {index_config(project, name).engine for name in indexes if name not in project.destinations}
     lease = LeaseNote(folder, epoch) if any(compares_versions(engine) for engine in engines) else None
-    return DocumentCache(folder, project.cache.size, epoch or next_epoch(project.cache.path), lease)
+    place = place_of(project.cache.path) if epoch else ""
+    return DocumentCache(folder, project.cache.size, epoch or next_epoch(project.cache.path), lease, place)
 
 
 def pause_switch(project: Project, source: str) -> PauseSwitch:

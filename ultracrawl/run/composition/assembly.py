@@ -14,7 +14,7 @@ from ultracrawl.run.context import CrawlContext
 from ultracrawl.run.control.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.run.control.limits import RunLimits
 from ultracrawl.run.crawl_run import CrawlRun
-from ultracrawl.run.cycle.begin import begin_run, fetch_lost, follow_definition
+from ultracrawl.run.cycle.begin import begin_run, follow_definition
 from ultracrawl.run.discovery.start_chain import StartChain
 from ultracrawl.run.filters.source_filters import filtering_of, with_filters
 from ultracrawl.run.hooks import Feature, Hooks
@@ -30,6 +30,7 @@ from ultracrawl.run.recorder import Recorder
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.transport.host_addresses import HostAddresses, seed_addresses
+from ultracrawl.run.writing.lost_documents import queue_lost
 from ultracrawl.run.writing.source_writer import open_writer
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores.project_stores import open_sites, open_state
@@ -122,7 +123,9 @@ def open_documents(parts: Parts, stack: AsyncExitStack) -> IndexWriter:
     context.ports.documents = Documents(
         context, writer, pending, parts[DisplayUrls], parts[Duplicates], parts[AlikeChanges]
     )
-    fetch_lost(context, context.store.documents.refetch_lost(writer.recover()))
+    waiting = writer.recover()
+    if not context.run.replay:  # it fetches nothing; what is lost is left to the next crawl
+        queue_lost(context.store, context.rules, context.store.documents.refetch_lost(waiting))
     return writer
 
 

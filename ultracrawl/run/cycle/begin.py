@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.run.control.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.run.control.limits import limits_over
 from ultracrawl.run.removal.scope import change_since, drop_outside, mark_of_next
-from ultracrawl.stores import QueueEntry, QueueStart, RunMark
+from ultracrawl.stores import QueueStart, RunMark
 
 if TYPE_CHECKING:
     from ultracrawl.rules.boundary import UrlRewriter
@@ -46,25 +44,6 @@ def begin_run(context: CrawlContext, chooser: AdaptiveChooser, *, everything: bo
     if is_adaptive(run.mode) and resumed:
         chooser.resume()
     return run, resumed
-
-
-def fetch_lost(context: CrawlContext, keys: Sequence[int]) -> None:
-    """Queue the URLs of documents that never reached the index and do not wait, in whatever part of the run.
-
-    Where a lister names what is fetched, only its next listing does.
-    """
-    if not keys or context.run.replay or context.rules.listed:
-        return
-    state, level_of = context.store, context.rules.levels.of
-    for key, record in sorted(state.records.get_records(keys).items()):
-        url, seq = record.url, state.queue.next_seq()
-        entry = QueueEntry(
-            key, url, site_of(url), record.depth, seq, 0, record.display_url, level=level_of(url)
-        )
-        state.queue.requeue_url(entry)
-    state.visits.note_seen(keys)
-    state.flush()
-    logger.warning("%d documents had not reached the index and are fetched again", len(keys))
 
 
 def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, refresh_only: bool) -> None:

@@ -19,12 +19,24 @@ if TYPE_CHECKING:
 MAX_RESOLVED_SEEDS = 1000
 """Limit of start URLs whose redirect targets are looked up."""
 
+_OF_DOCUMENTS = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED}
+
 
 def needs_approval(source: DataSource, visit: Visit) -> bool:
-    """Return whether a document has to wait for approval; one from a stored response waits only if it did before."""
+    """Return whether a document has to wait for approval; one from a stored response waits only if it did before.
+
+    What was approved and is fetched again, because its machine was lost, does not wait again.
+    """
     if visit.from_store and not visit.record.pending:
         return False
-    return source.crawling_mode == "examine"
+    return source.crawling_mode == "examine" and not _was_approved(visit)
+
+
+def _was_approved(visit: Visit) -> bool:
+    """Return whether a document with this text was sent to the index, and was lost on its way or there."""
+    record = visit.record
+    is_lost = record.outcome in _OF_DOCUMENTS and not (record.searchable or record.pending)
+    return is_lost and bool(record.fingerprint) and record.fingerprint == visit.page.fingerprint
 
 
 class ContentHolders:

@@ -9,9 +9,10 @@ from ultracrawl.errors import WorkError
 from ultracrawl.index.writing.destination_queues import DestinationQueues
 from ultracrawl.index.writing.project_outputs import open_cache, open_destinations, pause_switch
 from ultracrawl.run.run_counters import RunCounters
+from ultracrawl.run.writing.lost_documents import queue_lost
 from ultracrawl.run.writing.pauses import Pauses
 from ultracrawl.run.writing.writer import IndexWriter
-from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import Store
 
 COMMIT_TIMEOUT = 3600.0
@@ -60,7 +61,9 @@ def idle_writer(
     counters = RunCounters(source.name)
     writer = open_writer(project, source, state, counters, pauses=pauses)
     try:
-        state.documents.refetch_lost(writer.recover())
+        lost = state.documents.refetch_lost(writer.recover())
+        if lost:
+            queue_lost(state, compile_source(source, project), lost)
         yield writer, counters
         state.flush()
         writer.drain()

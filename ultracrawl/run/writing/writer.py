@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import IndexStoreError, StateError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
-from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.cache import DocumentCache, IsStale
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.writing.commits import Commits, SegmentKeys, name_of
 from ultracrawl.stores import LinkTexts, Store
@@ -96,6 +96,8 @@ class IndexWriter:
             self.commits.note_problem(problem)
             if self._links is not None:
                 self._links.invalidate_submitted_texts()
+        if self._cache.place:
+            self._drop_stale()
         self._destinations.recover(self._cache)
         self.commits.recovered = frozenset(path.name for path in self._destinations.primary.waiting)
         waiting: dict[int, str] = {}
@@ -105,6 +107,25 @@ class IndexWriter:
             waiting.update(urls)
         self.adopt_documents({key: url for key, url in waiting.items() if url})
         return frozenset(waiting)
+
+    def _drop_stale(self) -> None:
+        """Leave out what waits here if another machine has crawled the source since, and made it again."""
+        documents = self._state.documents
+        if documents.open_place(self._cache.place):
+            self._destinations.drop_stale(self._stale_among)
+        documents.keep_place()
+
+    def _stale_among(self, keys: Collection[int]) -> IsStale:
+        """Return what tells stale changes of these keys: all but documents of this cache, and deletions that hold."""
+        here = self._state.documents.submitted_here(keys)
+        records = self._state.records.get_records(sorted(keys))
+
+        def is_stale(key: int, change: Change) -> bool:
+            record = records.get(key)
+            is_away = record is None or not record.searchable
+            return key not in here and not (key and is_away and isinstance(change, Deletion))
+
+        return is_stale
 
     def adopt_documents(self, documents: Mapping[int, str]) -> None:
         """Handle documents that the store does not know because the crawler was killed: they are fetched again."""
@@ -123,6 +144,7 @@ class IndexWriter:
             if document.anchors or document.section_anchors:
                 document = replace(document, anchors=(), section_anchors=())
         self.append(key, document)
+        self._state.documents.note_submitted(key)
         self._segments.open[key] = document.url
 
     def delete(self, key: int, url: str) -> None:

@@ -13,6 +13,7 @@ from typing import Protocol
 from uuid import uuid4
 
 from ultracrawl.errors import StateError
+from ultracrawl.service.nodes.deliveries import Deliveries
 from ultracrawl.service.nodes.node_facts import age_of, differing_files, facts_of
 from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plan_crawls import NEVER
@@ -68,6 +69,8 @@ class _Look:
     """Keys of plans that another node has taken over."""
     taken: dict[str, Plan] = field(default_factory=dict)
     ordered: Collection[str] = ()
+    crawled: Collection[str] = ()
+    """Sources that some process crawls."""
 
 
 class Node:
@@ -113,6 +116,7 @@ class Node:
         self._refused: dict[str, str] = {}
         """Sources that it does not take -> the released digest."""
         self._stop = asyncio.Event()
+        self._deliveries = Deliveries(project)
 
     # ---- what the supervisor asks
 
@@ -160,6 +164,7 @@ class Node:
         finally:
             self._stop.set()
             await work
+            await self._deliveries.end_deliveries()
 
     def take_nothing_more(self) -> None:
         """Keep what is held, and renew the lease, while the supervisor ends its crawls."""
@@ -186,6 +191,9 @@ class Node:
                 logger.error("another process is the node %s now; this one ends", self.name)
                 return
             self._obey(look, workplace)
+            if not self._ending:
+                held = (source for plan in self._held.values() for source in plan.sources)
+                self._deliveries.begin_due({*look.crawled, *held})
         logger.info("the node %s has drained: it ends", self.name)
 
     def _is_done(self, key: str, workplace: Workplace) -> bool:
@@ -250,6 +258,7 @@ class Node:
             self._store.drain_node(self.name)
             own = replace(own, draining=True)
         look = _Look(draining=own.draining, lost=set(self._held) - set(own.plans), ordered=work.ordered)
+        look.crawled = work.crawled
         self._ordered, self._kept, self._released = work.ordered, work.kept, work.released
         if not (own.draining or self._ending):
             self._take(plans, work, free, look)

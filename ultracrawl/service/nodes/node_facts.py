@@ -14,6 +14,7 @@ from packaging.version import InvalidVersion, Version
 from ultracrawl import __version__
 from ultracrawl.content.converters.registry import converter_table
 from ultracrawl.errors import UltracrawlError
+from ultracrawl.index.writing.cache import place_of
 from ultracrawl.run.rendering.browser import browser_program
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.changed_options import changed_options, options_text
@@ -25,7 +26,8 @@ def facts_of(project: Project, files: Mapping[str, str]) -> NodeFacts:
     """Return the facts of this machine for a project; `files` are the digests of its definition files."""
     digests = {name: source_digest(project, source) for name, source in project.sources.items()}
     capabilities = {"browser": _browsers(), "converters": _converters(), "mounts": _mounts(project)}
-    return NodeFacts(socket.gethostname(), __version__, digests, files, capabilities)
+    place = place_of(project.cache.path)
+    return NodeFacts(socket.gethostname(), __version__, digests, files, capabilities, place=place)
 
 
 def source_digest(project: Project, source: DataSource) -> str:

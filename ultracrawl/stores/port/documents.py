@@ -105,11 +105,26 @@ class DocumentPart(Protocol):
     def remake_documents(self) -> None:
         """Clear validators and checksums of indexed documents, durably, so that the next visits rebuild them."""
 
-    def refetch_lost(self, waiting: frozenset[int]) -> list[int]:
-        """Forget documents that were submitted, but are neither indexed nor in `waiting`, so that visits read them.
+    def open_place(self, name: str) -> bool:
+        """Submit to the document cache of this name from now on; returns whether another one was used since it was.
 
-        Returns the keys of those that are not queued. Such documents exist only after the document cache was damaged
-        or removed, or if it is on another machine.
+        A store of one machine has no places: there it is always False, and every document is submitted here.
+        """
+
+    def submitted_here(self, keys: Collection[int]) -> frozenset[int]:
+        """Return those of the keys whose documents wait in this cache; for others another cache was used later."""
+
+    def keep_place(self) -> None:
+        """Record durably that this cache is used now, after what is not of it any more was taken out."""
+
+    def note_submitted(self, key: int) -> None:
+        """Record that a document is in this cache now, and not in another one any more."""
+
+    def refetch_lost(self, waiting: frozenset[int]) -> list[int]:
+        """Forget documents that were submitted, and wait neither here (`waiting`) nor in the cache of a living node.
+
+        Visits then read them. Returns the keys of those that are not queued. Such documents exist only after the
+        document cache was damaged or removed, or if it is on a machine that has no living node.
         """
 
     def adopt_unrecorded(self, waiting: Collection[int]) -> Unrecorded:

@@ -24,6 +24,8 @@ class NodeFacts:
     """What was found on its machine: `browser`, `converters`, `mounts`."""
     reason: str = ""
     """Why it drains, if nobody has ordered that."""
+    place: str = ""
+    """The name of its document caches; what waits there is left to it as long as it lives."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ import psycopg
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.port.documents import Copy, Expiries, Retained, Unrecorded
-from ultracrawl.stores.postgresql.access.fencing import run_for
+from ultracrawl.stores.postgresql.access.fencing import is_over, run_for
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS
 from ultracrawl.stores.postgresql.part_base import PostgresPart
+from ultracrawl.stores.postgresql.record_row import SUBMIT
 
 _PENDING, _SUCCESSOR = PURPOSE_NUMBERS[Retained.APPROVAL], PURPOSE_NUMBERS[Retained.REPLACEMENT]
 _UPDATE_INDEXED = """
@@ -28,8 +29,15 @@ _MARK_LOST = f"{_CLEAR}, indexed = false WHERE {{u}} AND key = ANY(%s)"
 _SELECT_STAND = """
     SELECT u.key, s.key IS NOT NULL, EXISTS (SELECT FROM queue q WHERE {q} AND q.key = u.key) FROM url u
     LEFT JOIN submitted s ON {s} AND s.key = u.key WHERE {u} AND u.key = ANY(%s)"""
-_SUBMIT = """
-    INSERT INTO submitted (source, part, key) SELECT {ids}, * FROM unnest(%s::bigint[]) ON CONFLICT DO NOTHING"""
+_ADD_PLACE = b"INSERT INTO place (name) VALUES (%s) ON CONFLICT DO NOTHING"
+_PLACE = b"SELECT place FROM place WHERE name = %s"
+_LAST_PLACE = "SELECT place FROM part WHERE {own}"
+_KEEP_PLACE = "UPDATE part SET place = %s WHERE {own} AND place <> %s"
+_SUBMITTED_AT = "SELECT key FROM submitted WHERE {own} AND place = %s AND key = ANY(%s)"
+_LIVING_PLACES = b"""
+    SELECT place.place, machine, process FROM place JOIN node ON node.told::json ->> 'place' = place.name
+    WHERE token IS NOT NULL AND until > moment()"""
+_MEET_AGAIN = "UPDATE revisit SET seen = 0 WHERE {own} AND key = ANY(%s)"
 _CLEAR_OF = f"{_CLEAR} WHERE {{u}} AND key = ANY(%s)"
 _SELECT_RETAINED_KEYS = """
     SELECT p.key FROM retained p JOIN url u ON {u} AND u.key = p.key WHERE {p} AND p.purpose = %s
@@ -148,10 +156,44 @@ class PostgresDocuments(PostgresPart):
         self._record_cache.invalidate()
         self._database.write(lambda db: db.execute(self._sql(_CLEAR_VALIDATORS)))
 
+    def open_place(self, name: str) -> bool:
+        """Look up the number of the cache, giving a new one to a new cache."""
+        rows = self._database.read(_PLACE, name)
+        if not rows:
+            self._database.read(_ADD_PLACE, name)
+            rows = self._database.read(_PLACE, name)
+        self._access.place = int(rows[0][0])
+        return self._read(_LAST_PLACE)[0][0] not in (0, self._access.place)
+
+    def submitted_here(self, keys: Collection[int]) -> frozenset[int]:
+        """Return the keys whose rows name this cache."""
+        return frozenset(key for (key,) in self._read(_SUBMITTED_AT, self._access.place, list(keys)))
+
+    def keep_place(self) -> None:
+        """Note the cache in the row of the writer."""
+        place = self._access.place
+        if place and self._read(_LAST_PLACE) != [(place,)]:
+            self._database.write(lambda db: db.execute(self._sql(_KEEP_PLACE), [place, place]))
+
+    def note_submitted(self, key: int) -> None:
+        """Have the next row of the document name this cache."""
+        self._access.elsewhere.discard(key)
+
+    def _living_places(self) -> set[int]:
+        rows = self._database.read(_LIVING_PLACES)
+        return {place for place, machine, process in rows if not is_over(machine, process)}
+
     def refetch_lost(self, waiting: frozenset[int]) -> list[int]:
         """Have visits read lost documents; returns the keys of those that are not queued."""
-        submitted = self._read("SELECT key FROM submitted WHERE {own}")
-        lost = sorted(key for (key,) in submitted if key not in waiting)
+        submitted = self._read("SELECT key, place FROM submitted WHERE {own} ORDER BY key")
+        own = {0, self._access.place}
+        living = self._living_places() if any(place not in own for _, place in submitted) else set()
+        self._access.elsewhere = {key for key, place in submitted if place not in own and place in living}
+        lost = [
+            key
+            for key, place in submitted
+            if key not in self._access.elsewhere and (place not in own or key not in waiting)
+        ]
         if not lost:
             return []
         self._record_cache.invalidate()
@@ -159,6 +201,7 @@ class PostgresDocuments(PostgresPart):
         def mark(db: psycopg.Connection) -> None:
             db.execute(self._sql(_MARK_LOST), [lost])
             db.execute(self._sql(_DELETE_SUBMITTED), [lost])
+            db.execute(self._sql(_MEET_AGAIN), [lost])
 
         self._database.write(mark)
         queued = {key for (key,) in self._read("SELECT key FROM queue WHERE {own} AND key = ANY(%s)", lost)}
@@ -174,7 +217,7 @@ class PostgresDocuments(PostgresPart):
         known = sorted(key for key, submitted, queued in rows if queued and not submitted)
 
         def adopt(db: psycopg.Connection) -> None:
-            db.execute(self._sql(_SUBMIT), [known])
+            db.execute(self._sql(SUBMIT), [self._access.place, known])
             db.execute(self._sql(_CLEAR_OF), [known])
 
         if known:

@@ -23,6 +23,10 @@ class StoreAccess:
         self.database = database
         self.flush = flush
         self.record_cache = RecordCache(keeps=not database.read_only)
+        self.place = 0
+        """The number of the document cache that is written to."""
+        self.elsewhere = set[int]()
+        """Keys of documents that wait in other caches, which are delivered from there."""
 
 
 class PostgresPart:

@@ -69,6 +69,12 @@ UPSERT = f"""
 """Inserts or updates rows; takes the columns of `row_of`."""
 
 
+SUBMIT = """
+    INSERT INTO submitted (source, part, place, key) SELECT {ids}, %s::int, * FROM unnest(%s::bigint[])
+    ON CONFLICT (source, part, key) DO UPDATE SET place = excluded.place WHERE submitted.place <> excluded.place"""
+"""Notes the cache in which documents are on their way to the index; takes its number and their keys."""
+
+
 def row_of(key: int, number: int, site: int, r: UrlRecord) -> tuple[object, ...]:
     """Return the values for `UPSERT`; an empty one is None."""
     cause = r.cause

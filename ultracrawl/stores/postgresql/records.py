@@ -21,7 +21,7 @@ from ultracrawl.stores.postgresql.contents import PostgresContents
 from ultracrawl.stores.postgresql.hosts import Hosts
 from ultracrawl.stores.postgresql.part_base import ROWS_AT_ONCE, StoreAccess
 from ultracrawl.stores.postgresql.queue import PostgresQueue
-from ultracrawl.stores.postgresql.record_row import READ, UPSERT, record_of, removal_row, row_of
+from ultracrawl.stores.postgresql.record_row import READ, SUBMIT, UPSERT, record_of, removal_row, row_of
 from ultracrawl.stores.postgresql.visits import PostgresVisits
 from ultracrawl.stores.sqlite import read_ahead
 from ultracrawl.stores.sqlite.read_ahead import Parts, PossibleValues, UrlLookUps
@@ -37,8 +37,6 @@ _PUT = "INSERT INTO {table} (source, part, {name}, key) SELECT {{ids}}, * FROM u
 _PUT_CONTENTS = _PUT.format(table="content", name="fingerprint", types="%s::bytea[], %s::bigint[]")
 _PUT_SHOWN = _PUT.format(table="shown", name="display_hash", types="%s::bigint[], %s::bigint[]")
 _PUT_REDIRECTED = _PUT.format(table="redirected", name="target_hash", types="%s::bigint[], %s::bigint[]")
-_PUT_SUBMITTED = """
-    INSERT INTO submitted (source, part, key) SELECT {ids}, * FROM unnest(%s::bigint[]) ON CONFLICT DO NOTHING"""
 _PUT_REMOVALS = """
     INSERT INTO removal (source, part, key, reason, cause)
     SELECT {ids}, * FROM unnest(%s::bigint[], %s::int2[], %s::text[])
@@ -401,8 +399,8 @@ class PostgresRecords(PostgresContents, UrlLookUps):
         staying = sorted(written.keys() - {row[0] for row in removals})
         if others:
             db.execute(self._sql("DELETE FROM submitted WHERE {own} AND key = ANY(%s)"), [others])
-        if submitted:
-            db.execute(self._sql(_PUT_SUBMITTED), [submitted])
+        if here := [key for key in submitted if key not in self._access.elsewhere]:
+            db.execute(self._sql(SUBMIT), [self._access.place, here])
         if staying:
             db.execute(self._sql("DELETE FROM removal WHERE {own} AND key = ANY(%s)"), [staying])
         run_for(db, self._sql(_PUT_REMOVALS), removals)

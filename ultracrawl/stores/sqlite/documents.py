@@ -15,6 +15,7 @@ _COUNT_BEFORE_RUN = (
 )
 _CLEAR_VALIDATORS = "UPDATE url SET etag='', last_modified='', checksum=x'' WHERE indexed=1 OR submitted=1"
 _MARK_LOST = "UPDATE url SET submitted=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?"
+_MEET_AGAIN = "UPDATE revisit SET seen=0 WHERE id=(SELECT id FROM url WHERE key=?)"
 _SELECT_SUBMITTED = "SELECT key, submitted FROM url WHERE key IN (SELECT value FROM json_each(?))"
 _SELECT_QUEUED = """
     SELECT key FROM url WHERE key IN (SELECT value FROM json_each(?)) AND id IN (SELECT id FROM queue)"""
@@ -121,6 +122,20 @@ class SqliteDocuments(SqlitePart):
         with self._access.transaction():
             self._db.execute(_CLEAR_VALIDATORS)
 
+    def open_place(self, name: str) -> bool:
+        """Do nothing: there is one machine."""
+        return False
+
+    def submitted_here(self, keys: Collection[int]) -> frozenset[int]:
+        """Return all keys."""
+        return frozenset(keys)
+
+    def keep_place(self) -> None:
+        """Do nothing."""
+
+    def note_submitted(self, key: int) -> None:
+        """Do nothing."""
+
     def refetch_lost(self, waiting: frozenset[int]) -> list[int]:
         """Have visits read lost documents; returns the keys of those that are not queued."""
         submitted = self._read("SELECT key FROM url WHERE submitted=1")
@@ -130,6 +145,7 @@ class SqliteDocuments(SqlitePart):
         self._access.record_cache.invalidate()
         with self._access.transaction():
             self._db.executemany(_MARK_LOST, [(key,) for key in lost])
+            self._db.executemany(_MEET_AGAIN, [(key,) for key in lost])
             queued = {key for (key,) in self._db.execute(_SELECT_QUEUED, (json.dumps(lost),))}
         return [key for key in lost if key not in queued]
 

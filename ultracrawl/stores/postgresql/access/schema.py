@@ -12,7 +12,7 @@ from ultracrawl.errors import StateError
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 """The tables."""
-VERSION = 6
+VERSION = 7
 """The version of `SCHEMA`, which is stored beside its tables."""
 LEAST = 6
 """The earliest version whose program still works with these tables, stored as well: machines get a newer program one by
@@ -45,6 +45,12 @@ MIGRATIONS: Mapping[int, str] = {
         CREATE TABLE release (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, files text NOT NULL);
         CREATE TABLE released (source text COLLATE "C" PRIMARY KEY, digest text NOT NULL, release bigint NOT NULL)""",
     6: "ALTER TABLE version ADD COLUMN least integer NOT NULL DEFAULT 0",
+    7: """
+        CREATE TABLE place (
+            place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE
+        );
+        ALTER TABLE submitted ADD COLUMN place integer NOT NULL DEFAULT 0;
+        ALTER TABLE part ADD COLUMN place integer NOT NULL DEFAULT 0""",
 }
 """The statements that make a version, by its number, from the one before it."""
 _LOCK = 0x756C_7472_6163_7261

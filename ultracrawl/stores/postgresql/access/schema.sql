@@ -9,7 +9,12 @@ CREATE TABLE source (
     source integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text COLLATE "C" NOT NULL UNIQUE
 );
--- One writer a part, which holds its token; `numbered` is the highest number of its table of URLs.
+-- The document caches of all machines, by the names that are in them.
+CREATE TABLE place (
+    place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE
+);
+-- One writer a part, which holds its token; `numbered` is the highest number of its table of URLs, `place` that of the
+-- document cache with which it was written last.
 CREATE TABLE part (
     source integer NOT NULL,
     part integer NOT NULL,
@@ -19,6 +24,7 @@ CREATE TABLE part (
     machine text NOT NULL DEFAULT '',
     process text NOT NULL DEFAULT '',
     until double precision NOT NULL DEFAULT 0,
+    place integer NOT NULL DEFAULT 0,
     PRIMARY KEY (source, part)
 ) WITH (fillfactor = 50);
 CREATE TABLE run (
@@ -91,8 +97,10 @@ CREATE TABLE redirected (
     source integer NOT NULL, part integer NOT NULL, target_hash bigint NOT NULL, key bigint NOT NULL,
     PRIMARY KEY (source, part, target_hash, key)
 );
+-- In which cache the document of a URL is on its way to the index; 0: that is not known.
 CREATE TABLE submitted (
-    source integer NOT NULL, part integer NOT NULL, key bigint NOT NULL, PRIMARY KEY (source, part, key)
+    source integer NOT NULL, part integer NOT NULL, key bigint NOT NULL, place integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (source, part, key)
 );
 CREATE TABLE removal (
     source integer NOT NULL, part integer NOT NULL, key bigint NOT NULL, reason smallint NOT NULL, cause text NOT NULL,

@@ -53,7 +53,7 @@ _FORGET_RELEASES = (
 )
 _RELEASED = b"SELECT source, digest FROM released"
 _RELEASED_FILES = b"SELECT files FROM released JOIN release ON release = number WHERE source = %s"
-_TOLD = ("digests", "files", "capabilities", "reason")
+_TOLD = ("digests", "files", "capabilities", "reason", "place")
 """What a row keeps of `NodeFacts` as JSON."""
 _GIVE_BACK = b"DELETE FROM taken WHERE token = %s AND plan = ANY(%s)"
 
