@@ -239,9 +239,10 @@ class Meter:
 
 
 def flush(state: Store, admission: CandidateFilter, frontier: Frontier[QueueEntry]) -> None:
-    state.records.look_up_later(admission.late)
+    asked = list(admission.late)
+    state.records.look_up_later(asked)
     state.flush()
-    for new in admission.settle(state.records.looked_up()):
+    for new in admission.settle(asked, state.records.looked_up()):
         frontier.add_entry(new)
 
 

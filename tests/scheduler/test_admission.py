@@ -285,7 +285,7 @@ def flushed(state: CountingStore, admit: CandidateFilter) -> list[str]:
     """Flush as a crawl does; returns the URLs that turned out to be new."""
     state.records.look_up_later(admit.late)
     state.flush()
-    return [one.url for one in admit.settle(state.records.looked_up())]
+    return [one.url for one in admit.settle(list(admit.late), state.records.looked_up())]
 
 
 @pytest.fixture

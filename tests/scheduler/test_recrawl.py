@@ -86,7 +86,7 @@ class Activated:
     def paths(self) -> list[str]:
         """Return what is queued when all that waits is looked up."""
         if self.links.late and self.activator.requests_linked:
-            self.links.settle(self.activator.look_up_late())
+            self.links.settle(list(self.links.late), self.activator.look_up_late())
         found = [one.url.removeprefix(SITE) for one in self.queued]
         self.queued.clear()
         return sorted(found)
@@ -191,7 +191,7 @@ def test_links_of_pages_keep_their_places_in_the_queue_until_they_are_looked_up(
         assert len(inside) == 3
     assert one.queued == []
     assert one.expected == ["h.test"] * 3
-    assert one.links.settle(one.activator.look_up_late()) == []
+    assert one.links.settle(list(one.links.late), one.activator.look_up_late()) == []
     by_place = sorted((*new, *one.queued), key=lambda entry: entry.seq)
     assert [one.url.removeprefix(SITE) for one in by_place] == ["/b", "/a", "/new", "/c", "/later"]
     assert one.links.shorter_routes == [(key(path), 1) for path in ("/b", "/a", "/c")]

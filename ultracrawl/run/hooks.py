@@ -105,10 +105,10 @@ class Feature:
         """Do periodic work, ten times a second. May raise `WorkError`, which ends the run."""
 
     def before_flush(self) -> None:
-        """Write to the store what the next flush has to make durable."""
+        """Write to the store what a flush that begins now has to make durable."""
 
     def after_flush(self) -> None:
-        """Act once documents and records are durable."""
+        """Act once documents and records are durable that existed at the last `before_flush`."""
 
     def limits_changed(self) -> None:
         """React to a limit of the run that was passed, or is respected again."""

@@ -57,6 +57,8 @@ logger = logging.getLogger(__name__)
 
 FLUSH_TICKS = 3
 """Ticks between two flushes of cache and store."""
+LONGEST_FLUSH = 5.0
+"""Seconds for which a crawl goes on while a flush does: a store that cannot be reached stops it before memory fills."""
 ENGINE_POLL_INTERVAL = 0.01
 """Seconds between checks whether the engine has started."""
 
@@ -72,6 +74,8 @@ class CrawlLifecycle:
 
     _ticks = 0
     _started = 0.0
+    _flush_begun: float | None = None
+    """Monotonic time at which the flush that goes on was begun."""
     _inspects = False
     """Whether single pages are looked at, and nothing is crawled."""
 
@@ -150,8 +154,7 @@ class CrawlLifecycle:
         if context.store.damage:
             context.run.fail(context.store.damage)
         try:
-            if self._ticks % FLUSH_TICKS == 0:
-                context.flush()
+            self._flush_beside()
             context.documents.writer.tick()
             for tick in context.hooks[Feature.tick]:
                 tick()
@@ -160,6 +163,20 @@ class CrawlLifecycle:
         except Exception as error:  # if this raised, the looping call would stop
             logger.exception("A periodic task of the crawl failed")
             context.run.fail(f"a periodic task of the crawl failed: {type(error).__name__}: {error}")
+
+    def _flush_beside(self) -> None:
+        """Begin a flush every few ticks, and end it when it is written; one that takes long is waited for."""
+        context = self.context
+        if self._flush_begun is None:
+            if self._ticks % FLUSH_TICKS:
+                return
+            context.begin_flush()
+            self._flush_begun = time.monotonic()
+        begun, self._flush_begun = self._flush_begun, None  # one that failed is begun again
+        if time.monotonic() - begun > LONGEST_FLUSH:
+            context.flush()
+        elif not context.flush_ended():
+            self._flush_begun = begun
 
     def _close_soon(self, reason: str) -> None:
         task = asyncio.ensure_future(self._close_spider(reason))

@@ -308,13 +308,12 @@ class CandidateFilter:
             return []
         return [self.add_url(key, url, depth, shown)]
 
-    def settle(self, known: Mapping[int, tuple[str, int]]) -> list[QueueEntry]:
+    def settle(self, keys: Iterable[int], known: Mapping[int, tuple[str, int]]) -> list[QueueEntry]:
         """Do what waited for the URLs and depths of `late` links; returns the entries of those that were new after all.
 
-        `known` has (url, depth) by key for those of them that are known.
+        `keys` were looked up; `known` has (url, depth) by key for those of them that are known.
         """
-        late, self.late = self.late, {}
-        return self._settle(late, known)
+        return self._settle({key: self.late.pop(key) for key in keys if key in self.late}, known)
 
     def settle_one(self, key: int, url: str, depth: int) -> None:
         """Do what waited for one URL, which is known, at a depth; from now on links to it wait for nothing."""

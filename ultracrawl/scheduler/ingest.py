@@ -97,6 +97,8 @@ class LinkIngest(Feature):
         self._context = context
         self._place = place
         self._candidates = candidates
+        self._asked: list[int] = []
+        """Keys that the flush looks up which was begun last."""
         self._activator = activator
         self._repeats = repeats
         self._refresh_only = refresh_only
@@ -189,13 +191,15 @@ class LinkIngest(Feature):
         if self._settles_early:
             self.settle_now()
         else:
-            self._context.store.records.look_up_later(self._candidates.late)
+            self._asked = list(self._candidates.late)
+            self._context.store.records.look_up_later(self._asked)
 
     def after_flush(self) -> None:
         """Do what waited for that."""
-        known = self._context.store.records.looked_up()
-        if self._candidates.late and not self._settles_early:
-            self._place_all(self._candidates.settle(known))
+        known, asked = self._context.store.records.looked_up(), self._asked
+        self._asked = []
+        if asked:
+            self._place_all(self._candidates.settle(asked, known))
 
     @property
     def is_waiting(self) -> bool:
@@ -204,14 +208,14 @@ class LinkIngest(Feature):
 
     def settle_now(self) -> bool:
         """Look up what waits for the next flush at once, as when nothing else is left; returns whether anything did."""
-        late = self._candidates.late
+        late = list(self._candidates.late)
         if not late:
             return False
         if self._activator.requests_linked:
             known = self._activator.look_up_late()
         else:
-            known = self._context.store.records.known_urls(list(late))
-        self._place_all(self._candidates.settle(known))
+            known = self._context.store.records.known_urls(late)
+        self._place_all(self._candidates.settle(late, known))
         return True
 
     def settle_linked(self) -> None:

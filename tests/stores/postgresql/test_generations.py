@@ -1,34 +1,28 @@
-"""Two generations of changes: what a flush writes, and what is gathered meanwhile; reads see both."""
+"""Flushes that go on beside their crawl, that fail, are fenced off, and of which no answer comes."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import replace
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from stores.conftest import a_schema
+from support.generations import check_end, check_memory, check_queries, gather_first, gather_second
+from support.tcp_proxy import tcp_proxy
+from support.until import until
 
 from ultracrawl.errors import StateError
-from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.stores import QueueEntry, StoredSite
-from ultracrawl.stores.port.documents import Copy, Retained
-from ultracrawl.stores.port.sites import StoredSitemap
 from ultracrawl.stores.postgresql.engine import PostgresEngine
 from ultracrawl.stores.postgresql.store import PostgresStore
 
 pytestmark = pytest.mark.servers
-PRINT = b"0123456789abcdef"
-
-
-def entry(number: int) -> QueueEntry:
-    return QueueEntry(number, f"http://h/{number}", "h", 1, number)
-
-
-def done(number: int, **changes: object) -> UrlRecord:
-    record = UrlRecord(entry(number).url, "s", 1, outcome=UrlOutcome.NEW, first_seen=1.0, last_fetched=2.0)
-    return replace(record, fingerprint=PRINT, **changes)
+WAITING = (
+    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'ultracrawl'"
+)
 
 
 @pytest.fixture
@@ -43,80 +37,173 @@ def store(options: dict[str, str]) -> Iterator[PostgresStore]:
         yield store
 
 
-def gather_first(store: PostgresStore) -> None:
-    for number in (1, 2, 3):
-        store.records.discover_url(entry(number), 1.0)
-    store.records.finish_url(entry(1), done(1))
-    store.visits.count_failure(2, "rule")
-    store.visits.note_seen([9])
-    store.documents.retain_document(Retained.APPROVAL, 1, b"first")
-    store.documents.put_copy(1, Copy("sum", True))
-    store.documents.put_copy(2, Copy("sum", False))
-    store.sites.put_site(StoredSite("h", seen=1.0))
-    store.sites.put_sitemap(8, StoredSitemap(1, False, b""))
-    store.queue.put_hops(3, 2)
-    store.links.note_depth_due(1, b"12345678")
-    store.note_listing(1, "first")
+@contextmanager
+def other(options: dict[str, str]) -> Iterator[psycopg.Connection]:
+    """A connection of somebody else, in a transaction."""
+    with psycopg.connect(options["url"]) as db:
+        db.execute(f"SET search_path TO {options['schema']}".encode())
+        db.commit()
+        yield db
 
 
-def gather_second(store: PostgresStore) -> None:
-    store.records.discover_url(entry(4), 1.0)
-    store.records.finish_url(entry(2), done(2))
-    store.records.amend_record(1, done(1, etag='"e"'))
-    assert store.visits.count_failure(2, "rule") == 2
-    store.documents.release_document(Retained.APPROVAL, 1)
-    store.documents.put_copy(2, None)
-    store.queue.put_hops(3, 0)
-    store.links.note_depth_due(1, b"abcdefgh")
+def ask(options: dict[str, str], query: str) -> list[tuple[Any, ...]]:
+    with other(options) as db:
+        return db.execute(query.encode()).fetchall()
 
 
-def check(store: PostgresStore) -> None:
-    """Check what is read of both, without a flush between."""
-    assert store.records.get_record(1) == done(1, etag='"e"')
-    assert store.records.get_record(2) == done(2)
-    assert store.records.get_records([3, 5]) == {3: UrlRecord("http://h/3", "s", 1, first_seen=1.0)}
-    assert store.records.known_urls([1, 3, 4, 5]) == {
-        number: (f"http://h/{number}", 1) for number in (1, 3, 4)
-    }
-    assert store.records.with_fingerprint(PRINT) == [done(1, etag='"e"'), done(2)]
-    assert store.documents.retained_document(Retained.APPROVAL, 1) is None
-    assert store.documents.copy_of(1) == Copy("sum", True)
-    assert store.documents.copy_of(2) is None
-    assert store.sites.get_site("h") == StoredSite("h", seen=1.0)
-    assert store.sites.get_sitemap(8) == StoredSitemap(1, False, b"")
-
-
-def check_queries(store: PostgresStore) -> None:
-    """Check what is read of the database, and completed from memory."""
-    assert [one.key for one in store.queue.entries_of("h", 9)] == [3, 4]
-    assert [one.key for one in store.queue.entries_of("h", 1)] == [3]
-    assert store.documents.copies("sum") == {1: True}
-    assert store.queue.hops_to([3]) == {}
-    assert store.listings() == [(1, "first")]
-
-
-def test_a_flush_that_failed_is_repeated_by_itself_before_what_came_later(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gather_first(store)
-    with monkeypatch.context() as patched:
-        patched.setattr(store._database, "write", refuse)
-        with pytest.raises(StateError):
-            store.flush()
-        gather_second(store)
-        with pytest.raises(StateError):
-            store.flush()
-    check(store)
-    check_queries(store)
-    before = store._database._flush_no
-    store.flush()
-    assert store._database._flush_no == before + 2, "each generation in a transaction of its own"
-    assert store.unflushed == 0
-    check(store)
-    check_queries(store)
-    assert store.visits.count_failure(2, "rule") == 3
-    assert store.links.depths_due() == {1: b"12345678abcdefgh"}, "each once"
+def flush_no(options: dict[str, str]) -> int:
+    return int(ask(options, "SELECT flush_no FROM part")[0][0])
 
 
 def refuse(work: object) -> None:
     raise StateError("the database is away")
+
+
+def test_a_flush_that_hangs_holds_up_no_read_of_memory(options: dict[str, str]) -> None:
+    with (
+        tcp_proxy(options["url"]) as proxy,
+        closing(PostgresEngine({**options, "url": proxy.url}).open_store(Path(), "s")) as store,
+    ):
+        gather_first(store)
+        proxy.stall()
+        store.begin_flush()
+        assert not store.flush_ended()
+        gather_second(store)
+        check_memory(store)
+        store.keep_lease()
+        assert not store.flush_ended(), "nothing of this has waited"
+        assert ask(options, "SELECT key FROM url") == []
+        proxy.flow()
+        until(store.flush_ended)
+        store.flush()
+        assert flush_no(options) == 2
+        check_end(store)
+
+
+def test_a_read_sees_both_generations_over_the_database_before_the_flush_and_after_it(
+    options: dict[str, str], store: PostgresStore
+) -> None:
+    with other(options) as in_the_way:
+        in_the_way.execute(b"LOCK TABLE url IN EXCLUSIVE MODE")  # others may read
+        gather_first(store)
+        store.begin_flush()
+        gather_second(store)
+        until(lambda: ask(options, WAITING) == [(1,)])
+        check_queries(store)
+        assert not store.flush_ended(), "nothing of this has waited"
+        in_the_way.rollback()
+    until(lambda: ask(options, "SELECT flush_no FROM part") == [(1,)])
+    check_queries(store)
+    until(store.flush_ended)
+    check_queries(store)
+    store.flush()
+    check_end(store)
+
+
+def test_the_next_flush_waits_for_the_one_before(options: dict[str, str], store: PostgresStore) -> None:
+    with other(options) as in_the_way:
+        in_the_way.execute(b"LOCK TABLE url IN EXCLUSIVE MODE")
+        gather_first(store)
+        store.begin_flush()
+        until(lambda: ask(options, WAITING) == [(1,)])
+        gather_second(store)
+        threading.Timer(0.2, in_the_way.rollback).start()
+        store.begin_flush()
+        assert {(1,), (2,), (3,)} <= set(ask(options, "SELECT key FROM url"))
+    until(store.flush_ended)
+    assert flush_no(options) == 2
+    check_end(store)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_flush_that_failed_is_repeated_by_itself_before_what_came_later(
+    options: dict[str, str], store: PostgresStore, monkeypatch: pytest.MonkeyPatch, begun: bool
+) -> None:
+    gather_first(store)
+    with monkeypatch.context() as patched:
+        patched.setattr(store._database, "transact_at_once", refuse)
+        if begun:
+            store.begin_flush()
+        with pytest.raises(StateError):
+            until(store.flush_ended) if begun else store.flush()
+        assert store.flush_ended(), "it says so once"
+        gather_second(store)
+        with pytest.raises(StateError):
+            store.flush()
+    check_memory(store)
+    check_queries(store)
+    assert flush_no(options) == 0
+    store.begin_flush()
+    until(store.flush_ended)
+    assert flush_no(options) == 1
+    assert {row[0] for row in ask(options, "SELECT key FROM url")} == {1, 2, 3}
+    store.flush()
+    assert flush_no(options) == 2, "each generation in a transaction of its own"
+    assert store.unflushed == 0
+    check_end(store)
+
+
+def test_a_flush_whose_token_was_taken_meanwhile_leaves_no_row(
+    options: dict[str, str], store: PostgresStore
+) -> None:
+    with other(options) as taker:
+        taker.execute(b"UPDATE part SET token = gen_random_uuid(), flush_no = flush_no + 5")
+        gather_first(store)
+        store.begin_flush()
+        until(lambda: ask(options, WAITING) == [(1,)])
+        gather_second(store)
+        taker.commit()
+    with pytest.raises(StateError, match="'s'"):
+        until(store.flush_ended)
+    for use in (store.keep_lease, store.flush):
+        with pytest.raises(StateError, match="'s'"):
+            use()
+    store.close()
+    assert ask(options, "SELECT key FROM url") == []
+    assert ask(options, "SELECT flush_no, token IS NULL FROM part") == [(5, False)]
+
+
+def test_closing_drops_a_flush_whose_token_was_taken(options: dict[str, str], store: PostgresStore) -> None:
+    with other(options) as taker:
+        taker.execute(b"UPDATE part SET token = gen_random_uuid()")
+        gather_first(store)
+        store.begin_flush()
+        until(lambda: ask(options, WAITING) == [(1,)])
+        threading.Timer(0.2, taker.commit).start()
+        store.close()
+        assert ask(options, "SELECT key FROM url") == []
+
+
+def test_a_begun_flush_whose_answer_was_lost_is_written_once(options: dict[str, str]) -> None:
+    """The connection ends at the client alone: the server has the whole transaction, and waits for a table."""
+    with (
+        tcp_proxy(options["url"]) as proxy,
+        closing(PostgresEngine({**options, "url": proxy.url}).open_store(Path(), "s")) as store,
+    ):
+        with other(options) as in_the_way:
+            in_the_way.execute(b"LOCK TABLE url")
+            gather_first(store)
+            store.begin_flush()
+            until(lambda: ask(options, WAITING) == [(1,)])
+            proxy.half_close()
+            gather_second(store)
+            until(lambda: ask(options, WAITING) == [(2,)])
+            in_the_way.rollback()
+        until(store.flush_ended)
+        store.flush()
+        assert flush_no(options) == 2
+        check_end(store)
+
+
+def test_rows_that_are_read_in_pieces_are_all_read_while_flushes_are_begun(store: PostgresStore) -> None:
+    gather_first(store)
+    gather_second(store)
+    store.flush()
+    records = store.records.all_records()
+    urls = [next(records).url]
+    for number in (3, 4):
+        store.queue.put_hops(number, 1)
+        store.begin_flush()
+        assert store.flush_ended(), "it was written at once"
+    urls += [record.url for record in records]
+    assert urls == [f"http://h/{number}" for number in (1, 2, 3, 4)]

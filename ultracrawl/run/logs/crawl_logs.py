@@ -72,6 +72,8 @@ class CrawlLogs(Feature):
         self._context = context
         self._settings = settings
         self._groups: list[list[AppendedLog]] = []
+        self._numbers: dict[AppendedLog, int] = {}
+        """Lines of logs about what the flush makes durable that was begun last."""
         self._run: RunLog | None = None
         self._sites: SiteLog | None = None
         self._filtering: LoggedFilters | None = None
@@ -198,12 +200,17 @@ class CrawlLogs(Feature):
         """Shorten what a watched command shows of exceptions."""
         omit_tracebacks(self._settings)
 
+    def before_flush(self) -> None:
+        """Note which lines are about what the flush makes durable."""
+        self._numbers = {log: log.collected for group in self._groups for log in group}
+
     def after_flush(self) -> None:
-        """Write the logs; one that cannot be written is given up."""
+        """Write these lines; a log that cannot be written is given up."""
+        numbers, self._numbers = self._numbers, {}
         for group in self._groups:
             try:
                 for log in group:
-                    log.flush()
+                    log.flush(numbers.get(log, 0))
             except WorkError as error:
                 for log in group:
                     log.given_up = True
@@ -215,6 +222,7 @@ class CrawlLogs(Feature):
             self._run.note_results(reason)
         if self._sites is not None:
             self._sites.note_run_end()
+        self.before_flush()
         self.after_flush()
         if self._run is not None:
             self._run.close()

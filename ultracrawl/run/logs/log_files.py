@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
@@ -61,11 +62,16 @@ class AppendedLog:
         if not self.given_up:
             self._lines.append(line)
 
-    def flush(self) -> None:
-        """Write the collected lines. Raises `WorkError` if that fails; the lines are lost then."""
-        if not self._lines:
+    @property
+    def collected(self) -> int:
+        """The number of lines that wait for `flush`."""
+        return len(self._lines)
+
+    def flush(self, number: int = sys.maxsize) -> None:
+        """Write the collected lines, or the first `number`. Raises `WorkError` if that fails; they are lost then."""
+        lines, self._lines = self._lines[:number], self._lines[number:]
+        if not lines:
             return
-        lines, self._lines = self._lines, []
         parts = groupby(lines, _day_of) if self._days else [("", lines)]
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -62,12 +62,12 @@ class RunLog(AppendedLog, Feature):
         self._report = report
         self._handler = _Forwarder(self.note)
 
-    def flush(self) -> None:
-        """Write the collected lines. Raises `WorkError` if that fails; the lines are lost then."""
-        if self._lines and not self._created:
+    def flush(self, number: int = sys.maxsize) -> None:
+        """Write the collected lines, or the first `number`. Raises `WorkError` if that fails; they are lost then."""
+        if self._lines[:number] and not self._created:
             self.path = self._create_file()
             self._created = True
-        super().flush()
+        super().flush(number)
 
     # ---- lines
 

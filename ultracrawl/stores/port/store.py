@@ -56,7 +56,7 @@ class Store(Protocol):
     """The state of one source. One process writes at a time; others may read.
 
     Writes are collected and become durable together in `flush()`: after a crash the store is in the state of a
-    completed `flush()`. Methods see unflushed writes unless they say otherwise. Nothing that reads flushes: the caller
+    completed flush. Methods see unflushed writes unless they say otherwise. Nothing that reads flushes: the caller
     makes documents durable first (`CrawlContext.flush`).
     Every method raises `StateError` if the store cannot be read or written.
     """
@@ -137,7 +137,22 @@ class Store(Protocol):
         """
 
     def flush(self) -> None:
-        """Make everything written so far durable, in one transaction."""
+        """Make everything written so far durable, in one transaction, after that of a flush that was begun."""
+
+    def begin_flush(self) -> None:
+        """Begin to make everything written so far durable; what is written meanwhile belongs to the next flush.
+
+        A store in a server does that beside the caller, who asks `flush_ended` from time to time; another may do what
+        `flush` does. Only one goes on: this waits for the one before. Reads see what is written and what comes
+        meanwhile; those that see flushed changes only may not see it yet.
+        """
+
+    def flush_ended(self) -> bool:
+        """Whether no flush that was begun goes on.
+
+        Raises `StateError`, once, if it failed: then nothing of it is lost, and the next flush repeats it before it
+        writes what came later.
+        """
 
     def drop_urls(self, keys: Iterable[int]) -> None:
         """Delete URLs, durably, from table and queue, with everything the parts store about them."""

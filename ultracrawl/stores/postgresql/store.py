@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import psycopg
 
@@ -10,8 +11,8 @@ from ultracrawl.errors import StateError
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueueStart
 from ultracrawl.stores.port.store import RunMark
+from ultracrawl.stores.postgresql.access.beside import BesideDatabase
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
-from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
 from ultracrawl.stores.postgresql.documents import PostgresDocuments
 from ultracrawl.stores.postgresql.filling import fill_queue, prepare_filling
 from ultracrawl.stores.postgresql.links import PostgresLinks
@@ -55,7 +56,7 @@ class PostgresStore:
 
     def __init__(self, address: PostgresAddress, source: str, *, read_only: bool = False) -> None:
         self.source = source
-        self._database = SourceDatabase(address, source, read_only=read_only)
+        self._database = BesideDatabase(address, source, read_only=read_only)
         try:
             access = StoreAccess(self._database, self.flush)
             self.queue = PostgresQueue(access)
@@ -183,13 +184,34 @@ class PostgresStore:
         return sum(part.unwritten + part.frozen.unwritten for part in self._parts)
 
     def flush(self) -> None:
-        """Make everything written so far durable, in one transaction; without changes it may renew the lease."""
+        """Make everything written so far durable; without changes it may renew the lease.
+
+        It waits for a flush that was begun, and repeats it if it failed: that is a transaction of its own.
+        """
+        with suppress(StateError):
+            self._database.settle()
         self.prepare_flush()
         if not self.unflushed and not self._database.read_only:
             self._database.renew()
         while self._freeze():
             self._database.write(self._write_frozen)
             self._forget_frozen()
+
+    def begin_flush(self) -> None:
+        """Begin to write everything so far in a thread; what comes meanwhile belongs to the next flush."""
+        self._database.settle()
+        self.prepare_flush()
+        if self._freeze():
+            self._database.begin_write(self._write_frozen, self._forget_frozen)
+        elif not self._database.read_only:
+            self._database.renew()
+
+    def flush_ended(self) -> bool:
+        """Whether no flush goes on. Raises `StateError` of one that failed."""
+        if self._database.is_writing:
+            return False
+        self._database.settle()
+        return True
 
     def _freeze(self) -> bool:
         """Set the changes aside that a flush writes: those of an earlier one that failed go first, by themselves."""
@@ -243,6 +265,8 @@ class PostgresStore:
     def close(self) -> None:
         """Flush and close; what was written after another process took the source over is dropped."""
         try:
+            with suppress(StateError):  # it is repeated
+                self._database.settle()
             if self.unflushed and not self._database.lost and not self._database.read_only:
                 self.flush()
         finally:
