@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from stores.conftest import a_schema
+from support import clock
 from support.elsewhere import Elsewhere
 from support.hourly import hourly_source
 from support.postgresql import postgresql_server
@@ -29,6 +30,8 @@ FILTERS = """
 """
 LEASE = "2"
 """Seconds of a lease."""
+LONG = "3000"
+"""Those of one that nobody waits for."""
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +60,9 @@ class Pair:
             (machine.directory / "filter.conf").write_text(FILTERS)
         self._stack = stack
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
         """Start a command on machine a."""
-        process = self.a.start(*words)
+        process = self.a.start(*words, **env)
         self._stack.callback(lambda: kill_group(process))
         return process
 
@@ -118,6 +121,26 @@ def test_a_crawl_is_seen_steered_and_taken_over_from_another_machine(pair: Pair)
     assert pair.a.command("status", "slow", "--json").json["sources"][0]["state"] == "never crawled"
     assert pair.a.crawl().run["outcomes"] == {"NEW": PAGES + 1}
     assert len(pair.b.search("needle")) == PAGES
+
+
+def test_a_service_that_died_elsewhere_counts_until_its_lease_is_over(pair: Pair) -> None:
+    hold = pair.site.hold("/2")
+    service = pair.start("crawl", "--continuous", ULTRACRAWL_LEASE_SECONDS=LONG)
+    until(lambda: pair.site.count("/2"), service)
+    kill_group(service)
+    hold.set()
+    row = pair.status()
+    assert (row["state"], row["machine"], row["kept"]) == ("running", "machine-a", True)
+    assert row["lease_ends"]
+    assert row["lease_ends"][:15] in pair.ask("status", "slow").out
+    pair.ask("remove", "slow", "--yes", code=2)
+    clock.leap(float(LONG) + 1)
+    row = pair.status()
+    assert (row["state"], row["machine"], row["kept"]) == ("unfinished", None, False)
+    assert row["lease_ends"] is None
+    pair.ask("crawl", "slow")
+    assert {row["outcome"] for row in pair.ask("urls", "--json").lines} == {"NEW"}
+    pair.ask("remove", "slow", "--yes")
 
 
 def test_a_robot_takes_the_orders_of_another_machine(pair: Pair) -> None:

@@ -204,6 +204,7 @@ def test_notes_of_those_who_are_present_are_listed_by_their_ending(kept: Place) 
     other = notes.appear("3.other", b"other")
     notes.write("4.runner", b"of nobody")
     assert sorted(notes.all_present(".runner")) == [b"first", b"second"]
+    assert notes.lease_left("1.runner") is None, "this machine knows that it lives"
     first.publish(b"changed")
     second.close()
     assert notes.all_present(".runner") == [b"changed"]

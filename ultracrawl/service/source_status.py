@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache, partial
@@ -38,8 +39,10 @@ def _whole_status(
     project: Project, source: DataSource, holdings: Holdings, times: SourceTimes
 ) -> dict[str, Any]:
     due, waits = times.due_of(source.name), times.waits_for_slot(source.name)
+    live = _live(project, _status(project, source.name, holdings), waits=waits)
+    left = times.lease_left(source.name, live["machine"] or "")
     return {
-        **_live(project, _status(project, source.name, holdings), waits=waits),
+        **live,
         "feeding": _destinations(project, source),
         "next_run": None if due.at is None else as_text(due.at),
         "due_by": due.by,
@@ -47,6 +50,7 @@ def _whole_status(
         "schedule": project.schedule_of(source.name) or None,
         "kept": times.is_kept(source.name),
         "waits": waits,
+        "lease_ends": None if left is None else as_text(time.time() + left),
         "profile": project.profile_of(source.name) or None,
         "node": project.node_of(source.name) or None,
     }

@@ -125,6 +125,11 @@ def crawl_status(notes: Notes | None) -> CrawlStatus | None:
         return CrawlStatus("", 0)
 
 
+def crawl_lease_left(notes: Notes | None) -> float | None:
+    """Return for how many seconds more the crawl of the source counts as running; see `Notes.lease_left`."""
+    return notes.lease_left(_STATUS) if notes is not None else None
+
+
 def leave_order(notes: Notes, status: CrawlStatus, command: Command) -> None:
     """Leave an order for the crawl with this status; replaces an order not yet taken. Raises `StateError`."""
     notes.leave(_ORDER, json.dumps({"crawl": status.crawl, "command": command.value}).encode())

@@ -157,6 +157,10 @@ class FileNotes:
                     found.append(text)
         return found
 
+    def lease_left(self, name: str) -> float | None:
+        """Return None: the lock of a file ends with its process."""
+        return None
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the lock file of the folder."""

@@ -34,6 +34,11 @@ class RunnerStatus:
     """The machine of the process; empty if that is not known."""
 
     @property
+    def note(self) -> str:
+        """The name of its note."""
+        return f"{self.pid}-{self.number}{_RUNNER}"
+
+    @property
     def process(self) -> str:
         """How the process is named to people."""
         return process_name(self.pid, self.machine)

@@ -128,6 +128,8 @@ def _print_due(row: dict[str, Any]) -> None:
     """Print who crawls a source, and when it is due, or why it is not."""
     if not is_here(row["machine"] or ""):
         print_line(f"  crawled by the {process_name(row['pid'], row['machine'])}")
+    if row.get("lease_ends"):
+        print_line(f"  kept by another machine: if that has died, until {row['lease_ends']}")
     if row.get("node"):
         print_line(f"  crawled by the node {row['node']} only")
     if row["next_run"]:

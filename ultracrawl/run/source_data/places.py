@@ -11,10 +11,11 @@ from pathlib import Path
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.sources import Project
-from ultracrawl.stores.control_channel import crawl_status, remove_control
+from ultracrawl.stores.control_channel import crawl_lease_left, crawl_status, remove_control
 from ultracrawl.stores.definition_note import DEFINITION
 from ultracrawl.stores.failure_note import FAILURE
 from ultracrawl.stores.file_notes import state_errors
+from ultracrawl.stores.port.notes import Notes
 from ultracrawl.stores.project_stores import (
     documents_folder,
     has_lasting_state,
@@ -32,19 +33,28 @@ from ultracrawl.stores.site_orders import SITE_ORDERS
 
 def require_idle(project: Project, source: str) -> None:
     """Raise `UserError` if a service, a robot or a crawl works with a source."""
-    for runner in active_runners(service_notes(project)):
+    notes = service_notes(project)
+    for runner in active_runners(notes):
         if source in runner.sources:
             raise UserError(
                 f"the {runner.process} (`serve` or `crawl --continuous`) crawls {source!r} when it is due; "
-                "stop it, or take the source out of its definition, first"
+                f"stop it, or take the source out of its definition, first{_lease(notes, runner.note)}"
             )
     for notes in (robot_notes(project, source), source_notes(project, source)):
-        status = crawl_status(notes)
+        status, left = crawl_status(notes), crawl_lease_left(notes)
         if status is not None:
             raise UserError(
                 f"the source {source!r} is being crawled by the {status.process}; wait for it or stop it "
-                f"(`ultracrawl stop {source}`)"
+                f"(`ultracrawl stop {source}`){_more(left)}"
             )
+
+
+def _lease(notes: Notes | None, name: str) -> str:
+    return _more(notes.lease_left(name) if notes is not None else None)
+
+
+def _more(left: float | None) -> str:
+    return "" if left is None else f"; if that machine has died, wait for {left:.0f} s"
 
 
 def delete_places(project: Project, source: str) -> None:

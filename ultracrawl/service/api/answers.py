@@ -64,6 +64,7 @@ class Source(_Shape):
     next_run: str | None
     due_by: str | None
     never_due: str | None
+    lease_ends: str | None
     schedule: str | None
     kept: bool
     waits: bool

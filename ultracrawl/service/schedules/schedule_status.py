@@ -19,9 +19,11 @@ from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plan_state import next_launch, schedule_state, still_due
 from ultracrawl.service.schedules.plans import LatestRun, Plan, never_due, plans_of
 from ultracrawl.sources import Project
+from ultracrawl.stores.control_channel import crawl_lease_left
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun, ScheduleStore
-from ultracrawl.stores.project_stores import open_schedules, service_notes, state_to_read
+from ultracrawl.stores.project_stores import open_schedules, service_notes, source_notes, state_to_read
 from ultracrawl.stores.runner_registry import RunnerStatus, active_runners
+from ultracrawl.system.process_name import is_here
 
 
 def runner_of(project: Project, name: str, *, of_source: bool = False) -> RunnerStatus | None:
@@ -137,6 +139,19 @@ class SourceTimes:
         return (has_nodes and source in self._plans) or any(
             source in runner.sources for runner in self._runners
         )
+
+    def lease_left(self, source: str, machine: str) -> float | None:
+        """Return for how many seconds more a process of another machine counts as running a source; None for none.
+
+        `machine` is that of its crawl; empty for none.
+        """
+        runners = [one for one in self._runners if source in one.sources and not is_here(one.machine)]
+        with suppress(StateError):
+            if not is_here(machine):
+                return crawl_lease_left(source_notes(self._project, source))
+            if runners and (notes := service_notes(self._project)) is not None:
+                return max(filter(None, (notes.lease_left(one.note) for one in runners)), default=None)
+        return None
 
     def due_of(self, source: str) -> Due:
         """Return when a source is due, by its schedule or an interval, even if no process runs it."""

@@ -65,5 +65,11 @@ class Notes(Protocol):
     def all_present(self, ending: str) -> list[bytes]:
         """Return the texts of all notes with names of this ending whose processes live."""
 
+    def lease_left(self, name: str) -> float | None:
+        """Return for how many seconds more the process of a note counts as living, even if its machine has died.
+
+        None if there is none, or if this machine knows whether it lives.
+        """
+
     def locked(self) -> AbstractContextManager[object]:
         """Keep other processes out of blocks with the lock of these notes; waits for it."""

@@ -43,6 +43,9 @@ _PUBLISH = b"""
     VALUES (%s, %s, %s, %s, %s, %s, %s, moment() + %s)
     ON CONFLICT (kind, source, name) DO UPDATE SET text = excluded.text, until = excluded.until
     WHERE n.token = excluded.token RETURNING 1"""
+_LEFT = b"""
+    SELECT machine, until - moment() FROM note
+    WHERE kind = %s AND source = %s AND name = %s AND token IS NOT NULL AND until >= moment()"""
 _PRESENT = b"""
     SELECT text, machine, process FROM note
     WHERE kind = %s AND source = %s AND token IS NOT NULL AND until >= moment() AND """
@@ -154,6 +157,11 @@ class PostgresNotes:
     def _of_living(self, condition: Query, *values: str) -> list[bytes]:
         rows = self._ask(_PRESENT + condition, *self._owner, *values)
         return [text for text, machine, process in rows if not is_over(machine, process)]
+
+    def lease_left(self, name: str) -> float | None:
+        """Return for how many seconds more a row of another machine counts."""
+        rows = self._ask(_LEFT, *self._owner, name)
+        return next((left for machine, left in rows if machine != this_process()[0]), None)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
