@@ -24,6 +24,7 @@ from ultracrawl.sources import load_project, require
 from ultracrawl.stores import QueueEntry
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.leases import LEASE_SECONDS
+from ultracrawl.stores.port.notes import NotesOf
 from ultracrawl.stores.port.schedule_store import (
     KeptSchedule,
     ScheduleCommand,
@@ -418,11 +419,14 @@ def test_tables_of_an_earlier_version_are_brought_up_to_date(options: dict[str, 
     engine = PostgresEngine(options)
     engine.open_store(HERE, "s").close()
     pool_of.cache_clear()  # what a new process knows
-    ask(options, "DROP TABLE node, taken, note, epoch, release, released")
+    ask(options, "DROP TABLE node, taken, note, epoch, release, released, place")
+    ask(options, "ALTER TABLE submitted DROP COLUMN place")
+    ask(options, "ALTER TABLE part DROP COLUMN place")
     ask(options, "ALTER TABLE version DROP COLUMN least")
     ask(options, "UPDATE version SET number = 1")
     engine = PostgresEngine(options)
     assert engine.stored_sources(HERE) == ["s"], "a crawl looks for its source before it opens the store"
+    assert engine.open_notes(HERE, "", NotesOf.SERVICE).read("unfinished-postgresql") is None, "and for this"
     with closing(engine.open_store(HERE, "s")) as store:
         assert store.next_epoch() > 0
     assert engine.open_notes(HERE, "s").read("status") is None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 
+from ultracrawl.errors import StateError
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
 from ultracrawl.stores.postgresql.access.database import Database, Query, Row
 
@@ -55,6 +56,15 @@ class ConnectionPool:
         """Return whether the tables exist; once they do, without a request."""
         self._has_tables = self._has_tables or database.has_schema()
         return self._has_tables
+
+    def has_table(self, database: Database, name: str) -> bool:
+        """Return whether a table exists, in this version of the tables or in an earlier one."""
+        try:
+            return self.has_tables(database)
+        except StateError:
+            if not database.has_schema(earlier=True):
+                return False
+            return bool(database.read(b"SELECT to_regclass(%s) IS NOT NULL", name)[0][0])
 
     def require_tables(self, database: Database) -> None:
         """Create the tables, or bring them to this version; once that was done, without a request."""

@@ -86,8 +86,10 @@ class PostgresNotes:
     # ---- notes
 
     def read(self, name: str) -> bytes | None:
-        """Return the text of a row."""
-        rows = self._ask(_READ, *self._owner, name)
+        """Return the text of a row, of an earlier version, too: a crawl looks before it changes the tables."""
+        with self._connection() as database:
+            has_notes = self._pool.has_table(database, "note")
+            rows = database.read(_READ, *self._owner, name) if has_notes else []
         return rows[0][0] if rows else None
 
     def write(self, name: str, text: bytes) -> None:
