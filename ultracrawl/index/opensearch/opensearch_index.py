@@ -191,7 +191,7 @@ class OpenSearchIndex:
             documents["count"],
             documents["deleted"],
             segments["count"],
-            sum(kind["size_in_bytes"] for kind in segments["file_sizes"].values()),
+            sum(kind["size_in_bytes"] for kind in segments.get("file_sizes", {}).values()),
             index.schema,
             self._source_counts(),
             server=ServerFacts(
