@@ -16,7 +16,8 @@ def kept(times: Sequence[float], delay: float) -> bool:
 
     A busy machine holds requests up on their way, some longer than others, and so brings two together at the server;
     what two of them lose, their neighbours gain. So the whole time has to be there, but for most of a delay that the
-    first may have been held up, and no two may have gone out at once.
+    first may have been held up, and no two may come at once, unless the earlier one came a whole delay late.
     """
     found = gaps(times)
-    return min(found) >= 0.1 * delay and times[-1] - times[0] >= (len(found) - 0.9) * delay
+    apart = all(gap >= 0.1 * delay or before + gap >= 1.9 * delay for before, gap in pairwise([0.0, *found]))
+    return apart and times[-1] - times[0] >= (len(found) - 0.9) * delay
