@@ -9,7 +9,6 @@ from pathlib import Path
 import psycopg
 import pytest
 import yaml
-from stores.conftest import a_schema
 from support import crash
 from support.project import Workspace, kill_group
 from support.site import Site
@@ -31,12 +30,6 @@ def hanging_flush(options: dict[str, str]) -> Iterator[None]:
         db.execute(f"LOCK TABLE {options['schema']}.url IN EXCLUSIVE MODE".encode())
         until(lambda: watch.execute(WAITING.encode()).fetchall() == [(1,)])
         yield
-
-
-@pytest.fixture
-def options(database: str) -> Iterator[dict[str, str]]:
-    with a_schema(database) as options:
-        yield options
 
 
 @pytest.mark.parametrize("killed", [False, True])

@@ -13,7 +13,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from stores.conftest import a_schema
 from support import clock
 from support.until import until
 
@@ -40,12 +39,6 @@ from ultracrawl.stores.postgresql.store import PostgresStore
 
 pytestmark = pytest.mark.servers
 HERE = Path()
-
-
-@pytest.fixture
-def options(database: str) -> Iterator[dict[str, str]]:
-    with a_schema(database) as options:
-        yield options
 
 
 def known(store: PostgresStore, number: int) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from stores.conftest import a_schema
 from support.generations import check_end, check_memory, check_queries, gather_first, gather_second
 from support.tcp_proxy import tcp_proxy
 from support.until import until
@@ -23,12 +22,6 @@ pytestmark = pytest.mark.servers
 WAITING = (
     "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'ultracrawl'"
 )
-
-
-@pytest.fixture
-def options(database: str) -> Iterator[dict[str, str]]:
-    with a_schema(database) as options:
-        yield options
 
 
 @pytest.fixture

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from stores.conftest import a_schema
 from stores.postgresql.test_fencing import ask, cut_after_commit
 from support import clock
 from support.until import until
@@ -26,12 +25,6 @@ from ultracrawl.stores.postgresql.shared import notes as shared_notes
 pytestmark = pytest.mark.servers
 HERE = Path()
 ELSEWHERE = "UPDATE note SET machine = 'another' WHERE token IS NOT NULL"
-
-
-@pytest.fixture
-def options(database: str) -> Iterator[dict[str, str]]:
-    with a_schema(database) as options:
-        yield options
 
 
 @pytest.fixture

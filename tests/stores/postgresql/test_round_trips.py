@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from stores.conftest import a_schema
 from support.turns import counted_turns
 
 from ultracrawl.model import UrlOutcome
@@ -39,12 +37,6 @@ def fetch(store: PostgresStore, page: QueueEntry, targets: list[int]) -> None:
     store.links.put_redirect(page.key, 0)
     store.links.submitted_without_texts(page.key)
     store.visits.note_visit(Observation(page.key, 3.0, True))
-
-
-@pytest.fixture
-def options(database: str) -> Iterator[dict[str, str]]:
-    with a_schema(database) as options:
-        yield options
 
 
 def test_a_flush_is_two_round_trips_and_a_new_page_none(options: dict[str, str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from stores.conftest import a_schema
 
 from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome, UrlRecord
@@ -28,12 +26,6 @@ FACTS = NodeFacts("host", "1.0")
 COLUMNS = b"""
     SELECT table_name, column_name, data_type, column_default, is_nullable FROM information_schema.columns
     WHERE table_schema = current_schema() ORDER BY table_name, column_name"""
-
-
-@pytest.fixture
-def options(database: str) -> Iterator[dict[str, str]]:
-    with a_schema(database) as options:
-        yield options
 
 
 def ask(options: dict[str, str], *statements: bytes) -> list[Any]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import psycopg
 import pytest
-from stores.conftest import a_schema
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.stores import QueueEntry
@@ -19,12 +17,6 @@ from ultracrawl.stores.postgresql.store import PostgresStore
 
 pytestmark = pytest.mark.servers
 KNOWN = 2000
-
-
-@pytest.fixture
-def options(database: str) -> Iterator[dict[str, str]]:
-    with a_schema(database) as options:
-        yield options
 
 
 def discover(store: PostgresStore, numbers: range) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from stores.conftest import a_schema
 from support.postgresql import restartable_postgresql
 from support.state_writer import StateWriter
 from support.tcp_proxy import tcp_proxy
@@ -26,12 +24,6 @@ HERE = Path()
 WAITING = (
     "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'ultracrawl'"
 )
-
-
-@pytest.fixture
-def options(database: str) -> Iterator[dict[str, str]]:
-    with a_schema(database) as options:
-        yield options
 
 
 def ask(options: dict[str, str], query: str) -> list[tuple[Any, ...]]:

@@ -9,9 +9,9 @@ import psycopg
 
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import blocks, distance
+from ultracrawl.stores.caching.loaded_tables import Signatures
 from ultracrawl.stores.postgresql.part_base import ROWS_AT_ONCE, PostgresPart, StoreAccess
 from ultracrawl.stores.postgresql.record_row import READ, record_of
-from ultracrawl.stores.sqlite.in_memory import Signatures
 
 _SELECT_BY_FINGERPRINTS = f"""
     {READ} AND u.fingerprint = ANY(%s)

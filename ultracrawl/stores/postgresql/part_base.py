@@ -8,9 +8,9 @@ from typing import Self
 
 import psycopg
 
+from ultracrawl.stores.caching.read_ahead import RecordCache
 from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
-from ultracrawl.stores.sqlite.read_ahead import RecordCache
 
 ROWS_AT_ONCE = 20_000
 """Rows of one or two narrow columns that are fetched together, about 1 MB."""

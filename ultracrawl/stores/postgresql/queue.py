@@ -10,13 +10,13 @@ from typing import NamedTuple
 import psycopg
 
 from ultracrawl.model import StatusCode
+from ultracrawl.stores.caching.loaded_tables import StoredHops
+from ultracrawl.stores.caching.read_ahead import ReadAhead
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry
 from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.access.fencing import run_for
 from ultracrawl.stores.postgresql.part_base import ROWS_AT_ONCE, PostgresPart, StoreAccess
 from ultracrawl.stores.postgresql.visits import NO_SITEMAP, REMOVED
-from ultracrawl.stores.sqlite.in_memory import StoredHops
-from ultracrawl.stores.sqlite.read_ahead import ReadAhead
 
 _INSERT = """
     INSERT INTO queue (source, part, site, level, rank, depth, seq, key, hops) SELECT {{ids}}, t.*

@@ -12,6 +12,8 @@ from xxhash import xxh3_64_intdigest
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.stores.caching import read_ahead
+from ultracrawl.stores.caching.read_ahead import Parts, PossibleValues, UrlLookUps
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.records import StateCounts
@@ -23,8 +25,6 @@ from ultracrawl.stores.postgresql.part_base import ROWS_AT_ONCE, StoreAccess
 from ultracrawl.stores.postgresql.queue import PostgresQueue
 from ultracrawl.stores.postgresql.record_row import READ, SUBMIT, UPSERT, record_of, removal_row, row_of
 from ultracrawl.stores.postgresql.visits import PostgresVisits
-from ultracrawl.stores.sqlite import read_ahead
-from ultracrawl.stores.sqlite.read_ahead import Parts, PossibleValues, UrlLookUps
 
 _REDIRECTED, _GONE = OUTCOME_NUMBERS[UrlOutcome.REDIRECTED], OUTCOME_NUMBERS[UrlOutcome.GONE]
 _PENDING, _HELD = PURPOSE_NUMBERS[Retained.APPROVAL], PURPOSE_NUMBERS[Retained.CHANGE]

@@ -9,13 +9,13 @@ import psycopg
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observation, SiteSize
+from ultracrawl.stores.caching.loaded_tables import FailureCounts
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.visits import Advice, KnownUrl, LinkedUrl, UnseenUrl
 from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.access.fencing import run_for
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS, outcomes_in
 from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
-from ultracrawl.stores.sqlite.in_memory import FailureCounts
 
 REMOVED = OUTCOME_NUMBERS[UrlOutcome.REMOVED]
 """The number of the outcome of URLs that a person removed."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from ultracrawl.errors import StateDamagedError, StateError, UserError
-from ultracrawl.stores.sqlite.read_ahead import RecordCache
+from ultracrawl.stores.caching.read_ahead import RecordCache
 from ultracrawl.system.files import set_aside
 
 MEMORY = ":memory:"

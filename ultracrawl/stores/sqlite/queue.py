@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from ultracrawl.model import StatusCode
 from ultracrawl.model.cause import RECHECKED_REMOVALS
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
+from ultracrawl.stores.caching.loaded_tables import StoredHops
+from ultracrawl.stores.caching.read_ahead import ReadAhead
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry, QueueStart
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
-from ultracrawl.stores.sqlite.in_memory import StoredHops
-from ultracrawl.stores.sqlite.read_ahead import ReadAhead
 
 _INSERT = "INSERT OR REPLACE INTO queue (site, level, depth, seq, hops, id) VALUES (?,?,?,?,?,?)"
 _INSERT_KNOWN = """

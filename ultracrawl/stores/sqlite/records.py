@@ -12,13 +12,13 @@ from typing import TypeVar
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import blocks, distance
 from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.stores.caching import read_ahead
+from ultracrawl.stores.caching.loaded_tables import Signatures
+from ultracrawl.stores.caching.read_ahead import Parts, PossibleValues, UrlLookUps
 from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.records import StateCounts
-from ultracrawl.stores.sqlite import read_ahead
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
-from ultracrawl.stores.sqlite.in_memory import Signatures
 from ultracrawl.stores.sqlite.queue import SqliteQueue
-from ultracrawl.stores.sqlite.read_ahead import Parts, PossibleValues, UrlLookUps
 from ultracrawl.stores.sqlite.record_row import READ, REPLACE, UPSERT, outcome_of, record_of, row_of
 from ultracrawl.stores.sqlite.visits import SqliteVisits
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observation, SiteSize
+from ultracrawl.stores.caching.loaded_tables import FailureCounts
 from ultracrawl.stores.port.visits import Advice, KnownUrl, LinkedUrl, UnseenUrl
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
-from ultracrawl.stores.sqlite.in_memory import FailureCounts
 
 _ROW_ID = "(SELECT id FROM url WHERE key={})"
 _INSERT_MISSING = "INSERT OR IGNORE INTO revisit (id) SELECT id FROM url WHERE key=?"

@@ -1,4 +1,4 @@
-"""Tables that a store reads once and keeps in memory, so that pages cost no statement: errors, hops, signatures."""
+"""Small tables that a store reads whole, so that pages cost no statement: errors, hops, signatures of texts."""
 
 from __future__ import annotations
 
