@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
-from support import cheaper, clock
-from support.requirement import note_markers
+
+pytest.register_assert_rewrite("support")  # or a failure there tells no values
+
+from support import cheaper, clock  # noqa: E402
+from support.requirement import note_markers  # noqa: E402
 
 if TYPE_CHECKING:
     from support.project import Workspace
