@@ -285,3 +285,20 @@ def test_an_entry_of_a_book_index_is_its_own_snippet(engine: IndexEngine, query:
     assert found.snippet == shown
     (part,) = engine.search(SearchQuery(query, sections=1)).hits[0].sections
     assert part.snippet == shown
+
+
+def test_an_outline_has_the_length_of_the_whole_text(engine: IndexEngine) -> None:
+    long = IndexDocument("s", "http://h/long", "Herons", "heron " * (STORED_TEXT_LIMIT // 4))
+    short, hidden = replace(long, url="http://h/short", text="heron"), replace(long, url="http://h/hidden")
+    engine.apply([long, short, replace(hidden, secret_text=True)])
+    lengths = {
+        one.url: one.characters for one in engine.search(SearchQuery("heron", outline=True, limit=5)).hits
+    }
+    assert lengths == {long.url: len(long.text), short.url: len(short.text), hidden.url: 0}
+
+
+@pytest.mark.parametrize("query", [SearchQuery("heron"), SearchQuery("her", completing=True)])
+def test_other_hits_have_no_length(engine: IndexEngine, query: SearchQuery) -> None:
+    """Whole texts are not read for it."""
+    engine.apply([IndexDocument("s", "http://h/a", "Herons", "a heron")])
+    assert [one.characters for one in engine.search(query).hits] == [0]

@@ -220,7 +220,7 @@ class Hit:
     also_at: tuple[str, ...] = ()
     """The URLs of copies that were folded into this hit."""
     characters: int = 0
-    """The length of its text; 0 if nobody may see it."""
+    """The length of its text, if the query asked for the outline; 0 if nobody may see it."""
 
     @property
     def section_url(self) -> str:

@@ -41,6 +41,12 @@ class HitBuilder:
         self._matcher = matcher
         self._finder = SectionFinder(self._matcher, node)
 
+    def needs_rest(self, document: IndexDocument) -> bool:
+        """Whether a hit needs the text behind the stored part: for its length, or for sections that begin there."""
+        if document.secret_text or self._query.completing:
+            return False
+        return self._query.outline or _shown_length(document) > STORED_TEXT_LIMIT
+
     def hit(self, document: IndexDocument, score: float, copies: Iterable[str] = ()) -> Hit:
         """Return the hit of a document, as far as the engine stores it; `copies` are the URLs of its copies."""
         section: Section | None = None
@@ -61,12 +67,12 @@ class HitBuilder:
             section,
             matching,
             tuple(map(harmless, copies)),
-            0 if document.secret_text else len(document.text),
+            len(document.text) if self._query.outline and not document.secret_text else 0,
         )
 
     def _shown(self, document: IndexDocument) -> tuple[Section | None, str, tuple[MatchingSection, ...]]:
         """Return the section to name, the snippet, and the sections that match."""
-        sections, text = document.sections, document.text[: shown_length(document)]
+        sections, text = document.sections, document.text[: _shown_length(document)]
         language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
         answer = self._finder.best(document, text, language)
         section = part = None
@@ -101,7 +107,7 @@ def _outline(document: IndexDocument) -> Iterator[MatchingSection]:
     return (MatchingSection(one, url_of_section(url, one), "") for one in document.sections if one.title)
 
 
-def shown_length(document: IndexDocument) -> int:
+def _shown_length(document: IndexDocument) -> int:
     """Return the characters of the text to search; more than the stored part if a section begins behind it."""
     last = document.sections[-1].offset if document.sections else 0
     return STORED_TEXT_LIMIT if last < STORED_TEXT_LIMIT else LONG_TEXT_LIMIT

@@ -11,7 +11,7 @@ from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import FacetValue, IndexDocument, Json, SearchQuery, SearchResult
 from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
-from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
+from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import Reranker
 from ultracrawl.index.hits.ties import RERANK_LIMIT
@@ -102,8 +102,8 @@ class IndexSearcher:
         if folded and missing > 0 and len(found) < total:  # others come in place of copies
             found += self._noted(self._ask(body | self._part(len(found), missing)))
             shown, folded = self._best(node, matcher, found)
-        documents = self._with_whole_texts([self._document(key) for _, key, _ in shown])
         builder, buckets = HitBuilder(node, query, matcher, budget), answer.get("aggregations", {})
+        documents = self._with_whole_texts(builder, [self._document(key) for _, key, _ in shown])
         return SearchResult(
             total - folded,
             tuple(
@@ -185,13 +185,15 @@ class IndexSearcher:
         body: Mapping[str, Json] = {"query": {"ids": {"values": keys}}, "size": len(keys), **parts}
         return {hit["_id"]: stored_parts(hit) for hit in self._ask(body)["hits"]["hits"]}
 
-    def _with_whole_texts(self, documents: Iterable[IndexDocument]) -> list[IndexDocument]:
-        """Return the documents that are shown, with the rest of those texts that have sections in it."""
+    def _with_whole_texts(
+        self, builder: HitBuilder, documents: Iterable[IndexDocument]
+    ) -> list[IndexDocument]:
+        """Return the documents that are shown, with the rest of those texts whose hits need it."""
         found = list(documents)
         long = {
             key_of(one.source, one.url): number
             for number, one in enumerate(found)
-            if len(one.text) == STORED_TEXT_LIMIT < shown_length(one)
+            if len(one.text) == STORED_TEXT_LIMIT and builder.needs_rest(one)
         }
         if long:
             for key, parts in self._read(list[Json](long), RESTS).items():

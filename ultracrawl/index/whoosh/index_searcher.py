@@ -17,7 +17,7 @@ from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
-from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
+from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import Reranker
 from ultracrawl.index.hits.ties import RERANK_LIMIT, with_ordered_values
@@ -36,7 +36,7 @@ from ultracrawl.index.query.scoring import STATISTICS_FIELDS
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import Node
 from ultracrawl.index.query.visibility import hidden_from
-from ultracrawl.index.stored_fields import RESTRICTED, STORED_TEXT_LIMIT, document_id
+from ultracrawl.index.stored_fields import RESTRICTED, document_id
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, schema_fields, value_field, value_terms_end
 from ultracrawl.index.whoosh.postings import read_postings
@@ -223,7 +223,7 @@ def _sorted(matches: list[Ranked], attribute: SearchAttribute | None, descending
 def _hit(
     hits: HitBuilder, score: float, document: IndexDocument, place: Place, copies: tuple[str, ...]
 ) -> Hit:
-    if shown_length(document) > STORED_TEXT_LIMIT and not document.secret_text:
+    if hits.needs_rest(document):
         document = replace(document, text=document.text + unstored_text(*place))
     return hits.hit(document, score, copies)
 
