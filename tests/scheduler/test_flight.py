@@ -11,10 +11,12 @@ from support.frontier import made_frontier
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.urls.site_table import NO_SITES
 from ultracrawl.run import Visit
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.results import FetchResult
 from ultracrawl.scheduler.flight import EntryGate, PageBudget, VisitsInFlight
+from ultracrawl.scheduler.recrawl import RepeatVisits
 from ultracrawl.sources.sections.fetching.limits import LimitsSection
 from ultracrawl.stores import QueueEntry
 
@@ -40,31 +42,34 @@ class Flight:
         sites = {one.site: 1 for one in stored}
         store = SimpleNamespace(
             records=SimpleNamespace(get_record=self.records.get),
-            queue=SimpleNamespace(waiting_sites=sites.items, entries_of=self._entries_of),
+            queue=SimpleNamespace(
+                waiting_sites=sites.items,
+                entries_of=self._entries_of,
+                next_seq=lambda: 9,
+                requeue_url=lambda _: None,
+            ),
             visits=SimpleNamespace(fetched_since=lambda _: {"h.test": 1}),
             sites=SimpleNamespace(get_sitemap=lambda _: None),
         )
         source = SimpleNamespace(
             name="s", type="web", limits=LimitsSection.model_validate({"pages_per_site": pages_per_site})
         )
+        rules = SimpleNamespace(
+            overlays=NO_SITES, overlay_of=NO_SITES.find, levels=SimpleNamespace(of=lambda _: 1)
+        )
         endings = SimpleNamespace(exclude_queued=lambda one, rule: self.excluded.append(one.url))
-        self.context = made_context(source, store=store, endings=endings, clock=lambda: 5.0)
+        self.context = made_context(source, rules=rules, store=store, endings=endings, clock=lambda: 5.0)
         self.sitemaps = SimpleNamespace(
             waiting_sites=set(), abandon=self.abandoned.append, job_of=self.jobs.get
         )
         self.gate = EntryGate(self.context, self.frontier, cast("Any", self.sitemaps))
         pacing = SimpleNamespace(note_end=self.ended.append, visit_begun=lambda _: None, wake=self._wake)
-        repeats = SimpleNamespace(
-            must_fetch=lambda _: False,
-            shorter_depth=lambda one, record: record.depth if record.depth < one.depth else None,
-            pop_unconditional=lambda _: False,
-            visit_finished=lambda _: None,
-        )
+        self.repeats = RepeatVisits(self.context, self.gate.add_entry, lambda _: False, self.gate.retry_of)
         watch = SimpleNamespace(
             begin_visit=lambda _: self.watched.append("begin"),
             suspend_visit=lambda _: self.watched.append("suspend"),
         )
-        parts: tuple[Any, ...] = (self.context, self.frontier, pacing, self.gate, repeats, watch)
+        parts: tuple[Any, ...] = (self.context, self.frontier, pacing, self.gate, self.repeats, watch)
         self.flight = VisitsInFlight(*parts)
 
     def _entries_of(self, site: str, limit: int) -> list[QueueEntry]:
@@ -155,6 +160,24 @@ def test_a_retry_is_the_same_visit_later() -> None:
     assert again is visit
     assert (again.depth, one.watched) == (1, ["begin", "suspend", "begin"])
     assert not one.flight.must_fetch(visit.entry.key)
+
+
+def test_a_page_that_is_to_be_fetched_again_is_fetched_once_if_it_waits_for_a_retry() -> None:
+    one = Flight()
+    one.gate.add_entry(entry("/1"))
+    visit = one.begin()
+    one.flight.retry_visit(visit, 0.0)
+    changed = UrlRecord(visit.url, "s", 2, display_url="http://shown.test/", last_fetched=4.0)
+    one.repeats.fetch_again(changed)  # the run has fetched it before
+    one.repeats.requeue(visit.entry.key, changed, 1)
+    again = one.begin(1e9)
+    assert again is visit
+    assert (again.record, again.rescan, again.depth) == (changed, True, 1)
+    assert again.display_url == "http://shown.test/"
+    one.end(again)
+    assert one.frontier.pop_entry(2e9) is None
+    one.repeats.fetch_again(changed)
+    assert one.frontier.pop_entry(3e9) is not None, "from now on it is not waiting"
 
 
 def test_a_site_waits_before_a_retry() -> None:

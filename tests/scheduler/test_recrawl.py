@@ -227,7 +227,10 @@ class Repeated:
         self.store, self.placed = store, list[QueueEntry]()
         self.context = context_over(store, **rules)
         self.fresh: set[int] = set()
-        self.repeats = RepeatVisits(self.context, self.placed.append, self.fresh.__contains__)
+        self.waiting: dict[int, Visit] = {}
+        self.repeats = RepeatVisits(
+            self.context, self.placed.append, self.fresh.__contains__, self.waiting.get
+        )
 
     def record(self, path: str) -> UrlRecord:
         found = self.store.records.get_record(key(path))
@@ -292,6 +295,20 @@ def test_a_record_that_changes_while_its_page_is_fetched_is_fetched_once_more(st
     assert one.paths() == [("/a", 3)]
     one.repeats.visit_finished(visit)
     assert one.paths() == [], "once"
+
+
+def test_a_page_that_waits_for_a_retry_is_read_in_full_then_and_not_queued(store: SqliteStore) -> None:
+    one = Repeated(store, depth_limit=4)
+    visit = visit_of("/a", one.record("/a"), UrlOutcome.UNMODIFIED)
+    one.waiting[key("/a")] = visit
+    one.repeats.fetch_now([one.record("/a")])
+    assert visit.rescan
+    assert not one.repeats.must_fetch(key("/a")), "nothing else is queued for that"
+    one.repeats.fetch_again(replace(one.record("/a"), display_url="http://shown.test/"))
+    assert visit.display_url == "http://shown.test/"
+    one.fetch("/a")
+    one.repeats.apply_shorter_routes([(key("/a"), 1)])
+    assert (visit.depth, one.paths()) == (1, [])
 
 
 def test_a_document_that_a_lister_vouched_for_is_fetched_if_its_record_changes(store: SqliteStore) -> None:

@@ -123,7 +123,7 @@ def assemble(
         gate.expect_entry,
         lambda key: sitemaps.job_of(key) is not None,
     )
-    repeats = RepeatVisits(context, gate.add_entry, activator.is_fresh)
+    repeats = RepeatVisits(context, gate.add_entry, activator.is_fresh, gate.retry_of)
     flight = VisitsInFlight(context, frontier, pacing, gate, repeats, features.watch)
     endings = SitemapEndings(sitemaps.end_visit) if sitemaps.on else None
     site_log = _open_site_log(features, frontier)

@@ -169,15 +169,20 @@ class RepeatVisits:
     """Queues URLs again, and knows which pages have to be read in full.
 
     `place` adds an entry to the frontier; `is_fresh` marks the URL of a key as seen in this cycle, and returns whether
-    it was not before.
+    it was not before; `retry_of` returns the visit with a key that waits for another attempt.
     """
 
     def __init__(
-        self, context: CrawlContext, place: Callable[[QueueEntry], None], is_fresh: Callable[[int], bool]
+        self,
+        context: CrawlContext,
+        place: Callable[[QueueEntry], None],
+        is_fresh: Callable[[int], bool],
+        retry_of: Callable[[int], Visit | None],
     ) -> None:
         self._context = context
         self._place = place
         self._is_fresh = is_fresh
+        self._retry_of = retry_of
         self._depths: dict[int, int] = {}
         """Lower depths of URLs that were queued or fetched with a greater depth, by key."""
         self._unconditional: set[int] = set()
@@ -223,7 +228,12 @@ class RepeatVisits:
             visit.replace_record(record)
             visit.replace_display_url(record.display_url)
             self._once_more.add(key)
-        elif self._was_visited(record) or self._is_fresh(key) or self._was_vouched_for(key):
+        elif (
+            self._retry_of(key) is not None
+            or self._was_visited(record)
+            or self._is_fresh(key)
+            or self._was_vouched_for(key)
+        ):
             self.requeue(key, record, record.depth)
 
     def fetch_now(self, records: Sequence[UrlRecord]) -> None:
@@ -238,7 +248,7 @@ class RepeatVisits:
             if visit is not None:
                 visit.replace_record(record)
                 self._once_more.add(key)
-            elif key in waiting:
+            elif key in waiting and self._retry_of(key) is None:
                 self._unconditional.add(key)
             else:
                 self.requeue(key, record, record.depth)
@@ -251,7 +261,17 @@ class RepeatVisits:
         return self._context.rules.listed and not self._context.store.queue.is_waiting(key)
 
     def requeue(self, key: int, record: UrlRecord, depth: int) -> None:
-        """Queue a known URL for a fetch in full; one that waits for that already waits at the lower depth."""
+        """Queue a known URL for a fetch in full; one that waits for that already waits at the lower depth.
+
+        One whose visit waits for another attempt waits already, too: that attempt fetches it in full.
+        """
+        visit = self._retry_of(key)
+        if visit is not None:
+            visit.replace_record(record)
+            visit.replace_display_url(record.display_url)
+            visit.require_reading()
+            visit.note_shorter_depth(depth)
+            return
         if key in self._unconditional:
             self._depths[key] = min(depth, self._depths.get(key, depth))
             return
