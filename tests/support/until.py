@@ -14,7 +14,11 @@ def until(
 ) -> None:
     """Wait until something holds; fail if that takes too long, or the process that is to bring it about has ended."""
     deadline = time.monotonic() + patience
-    while not true():
-        assert process is None or process.poll() is None, "it ended before it came to that"
-        assert time.monotonic() < deadline, "it did not come to that in time"
+    while True:
+        # Before the look, so that what comes to hold in its course, or as the last of the process, counts.
+        is_over, is_late = process is not None and process.poll() is not None, time.monotonic() >= deadline
+        if true():
+            return
+        assert not is_over, "it ended before it came to that"
+        assert not is_late, "it did not come to that in time"
         time.sleep(0.02)
