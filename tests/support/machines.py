@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from support.hourly import hourly_source
 from support.project import Ended, Workspace
 from support.site import Site
 from support.started import end, kill, start
+from support.until import until
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.port.node_store import KeptNode
@@ -51,6 +53,13 @@ class Machines:
         process = start(self.log_file(node), *words, **{"ULTRACRAWL_LEASE_SECONDS": LEASE, **env})
         self._stack.callback(kill, process)
         return process
+
+    def give(self, nodes: Mapping[str, subprocess.Popen[str]]) -> None:
+        """Define on nodes what was added since they started, when all of them are there to share it."""
+        for process in nodes.values():
+            until(lambda: nodes.keys() <= self.nodes().keys(), process)
+        for node in nodes:
+            self.workspace(node)
 
     def log_file(self, node: str) -> Path:
         return self.folder / node / "node.log"

@@ -129,9 +129,10 @@ def test_machines_get_a_newer_program_one_by_one_and_nothing_is_lost_or_crawled_
     with a_schema(database) as options, ExitStack() as stack:
         machines = Rolling(tmp_path / "machines", options, stack, desk=new)
         machines.folder.mkdir()
-        machines.add("one", "two", "three")
         a = machines.run("a", old)
         b = machines.run("b", old)
+        machines.add("one", "two", "three")
+        machines.give({"a": a, "b": b})
         until(lambda: machines.crawled() == {"one", "two", "three"})
         machines.desk = old
         of_a, of_b = machines.node("a"), machines.node("b")

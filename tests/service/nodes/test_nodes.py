@@ -12,9 +12,10 @@ pytestmark = [pytest.mark.servers, pytest.mark.processes]
 def test_two_nodes_share_three_sources_and_one_goes_on_for_the_other_when_it_is_killed(
     machines: Machines,
 ) -> None:
-    holds = {name: machines.source(name).hold("/7") for name in ("one", "two", "three")}
     a = machines.start("a")
     b = machines.start("b")
+    holds = {name: machines.source(name).hold("/7") for name in ("one", "two", "three")}
+    machines.give({"a": a, "b": b})
     until(lambda: all(site.count("/7") for site in machines.sites.values()))
     listed = machines.listed()
     assert sorted([*listed["a"]["sources"], *listed["b"]["sources"]]) == ["one", "three", "two"]

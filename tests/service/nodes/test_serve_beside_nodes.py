@@ -38,9 +38,10 @@ class Service:
 
 
 def test_serve_shares_due_crawls_with_a_node_and_each_starts_once(machines: Machines) -> None:
-    holds = [machines.source(name).hold("/7") for name in ("one", "two", "three")]
     service = Service(machines)
     a = machines.start("a")
+    holds = [machines.source(name).hold("/7") for name in ("one", "two", "three")]
+    machines.give({"s": service.process, "a": a})
     until(lambda: all(site.count("/7") for site in machines.sites.values()), a)
     listed = machines.listed()
     assert sorted([*listed["a"]["sources"], *listed["s"]["sources"]]) == ["one", "three", "two"]
