@@ -49,6 +49,7 @@ def _whole_status(
         "never_due": due.never or None,
         "schedule": project.schedule_of(source.name) or None,
         "kept": times.is_kept(source.name),
+        "nodes": times.nodes_of(source.name),
         "waits": waits,
         "lease_ends": None if left is None else as_text(time.time() + left),
         "profile": project.profile_of(source.name) or None,

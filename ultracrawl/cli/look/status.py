@@ -137,9 +137,22 @@ def _print_due(row: dict[str, Any]) -> None:
         unkept = ", if `serve` or `crawl --continuous` runs then; neither runs now"
         if row["due_by"] == DueBy.DEFAULT:
             schedule, unkept = " by the default interval", ", if `serve` runs then; it does not run now"
-        click.echo(f"  next run {row['next_run']}{schedule}{'' if row.get('kept') else unkept}")
+        nodes = row.get("nodes")
+        if nodes is not None:
+            unkept = f"; {what_to_start(row['node'])}"
+        by = f", on {' or '.join(nodes)}" if nodes else ""
+        print_line(f"  next run {row['next_run']}{schedule}{by if row.get('kept') else unkept}")
     if row["never_due"]:
         print_line(f"  not due: {row['never_due']}")
+
+
+def what_to_start(node: str | None) -> str:
+    """Return what to do if no living node takes what is due; `node` is the one that alone may."""
+    if node:
+        what = f"the node {node} takes nothing now; `ultracrawl node run --name {node}` starts it"
+    else:
+        what = "no node takes it now; `ultracrawl node run --name NAME` starts one"
+    return f"{what}, `ultracrawl node list` shows all"
 
 
 def show_site(project: Project, name: str, as_json: bool) -> None:

@@ -11,6 +11,7 @@ import click
 
 from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.groups import VerbGroup
+from ultracrawl.cli.look.status import what_to_start
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import (
     config_option,
@@ -35,6 +36,7 @@ from ultracrawl.service.schedules.schedule_status import (
     takes_orders,
 )
 from ultracrawl.service.schedules.steering import order_schedule
+from ultracrawl.service.schedules.takers import taking_nodes
 from ultracrawl.sources import Project
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleRun
 
@@ -232,8 +234,14 @@ def _print_state(project: Project, state: ScheduleState) -> None:
         print_line(f"  error {state.error}")
     for log in state.log.splitlines():
         print_line(f"  log   {log}")
-    if state.next_run and not takes_orders(project, state.name):
-        print_line("  nothing runs it now; start `ultracrawl serve` or `ultracrawl crawl --continuous`")
+    if state.next_run and runner_of(project, state.name) is None:
+        nodes = taking_nodes(project, state.name)
+        if nodes:
+            print_line(f"  runs on {' or '.join(nodes)}")
+        elif nodes is not None:
+            print_line(f"  {what_to_start(state.node)}")
+        else:
+            print_line("  nothing runs it now; start `ultracrawl serve` or `ultracrawl crawl --continuous`")
 
 
 def _print_run(run: ScheduleRun) -> None:

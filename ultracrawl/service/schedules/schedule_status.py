@@ -18,10 +18,18 @@ from ultracrawl.service.orders import ScheduleState
 from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plan_state import next_launch, schedule_state, still_due
 from ultracrawl.service.schedules.plans import LatestRun, Plan, never_due, plans_of
+from ultracrawl.service.schedules.takers import Takers
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import crawl_lease_left
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun, ScheduleStore
-from ultracrawl.stores.project_stores import open_schedules, service_notes, source_notes, state_to_read
+from ultracrawl.stores.project_stores import (
+    has_nodes,
+    open_nodes,
+    open_schedules,
+    service_notes,
+    source_notes,
+    state_to_read,
+)
 from ultracrawl.stores.runner_registry import RunnerStatus, active_runners
 from ultracrawl.system.process_name import is_here
 
@@ -71,10 +79,9 @@ def _state(
     row = store.get_schedule(plan.key) or KeptSchedule(plan.key)
     status, error = row.status, row.error
     if status in BUSY and not any(plan.name in runner.schedules for runner in runners):
-        status, error = (
-            ScheduleStatus.SCHEDULED,
-            "it was interrupted; `ultracrawl serve` or `crawl --continuous` continues it",
-        )
+        by = "a node (`ultracrawl node run`, `serve`)" if has_nodes(project) else "`ultracrawl serve`"
+        status = ScheduleStatus.SCHEDULED
+        error = f"it was interrupted; {by} or `crawl --continuous` continues it"
     if status is ScheduleStatus.INDEXING_PENDING and not any(
         has_pending(project, source) for source in plan.sources
     ):
@@ -115,13 +122,20 @@ class SourceTimes:
         self._project = project
         self._runners = active_runners(service_notes(project))
         self._plans: dict[str, Plan] = {}
-        for plan in plans_of(project, by_default=True, latest=latest):
+        self._nodes: dict[str, list[str]] | None = {} if has_nodes(project) else None
+        plans = plans_of(project, by_default=True, latest=latest)
+        for plan in plans:
             for source in plan.sources:
                 self._plans.setdefault(source, replace(plan, sources=(source,)))
         self._store: ScheduleStore | None = None
         self._paused = frozenset[str]()
         with suppress(StateError):
-            self._store = open_schedules(project, read_only=True)
+            if self._nodes is None:
+                self._store = open_schedules(project, read_only=True)
+            else:
+                nodes = self._store = open_nodes(project, read_only=True)
+                takers = Takers.of_store(nodes)
+                self._nodes = {source: takers.of(plan) for plan in plans for source in plan.sources}
             self._paused = self._store.paused_sources()
 
     def close(self) -> None:
@@ -134,11 +148,12 @@ class SourceTimes:
         return any(source in runner.waiting for runner in self._runners)
 
     def is_kept(self, source: str) -> bool:
-        """Return whether a process takes orders for a source; see `takes_orders`."""
-        has_nodes = any(runner.node for runner in self._runners)
-        return (has_nodes and source in self._plans) or any(
-            source in runner.sources for runner in self._runners
-        )
+        """Return whether a process crawls a source when it is due."""
+        return bool(self.nodes_of(source)) or any(source in runner.sources for runner in self._runners)
+
+    def nodes_of(self, source: str) -> list[str] | None:
+        """Return the living nodes of which one takes a source when it is due; None if the state is on one machine."""
+        return None if self._nodes is None else self._nodes.get(source, [])
 
     def lease_left(self, source: str, machine: str) -> float | None:
         """Return for how many seconds more a process of another machine counts as running a source; None for none.
