@@ -38,6 +38,7 @@ box.addEventListener('scroll', () => { if (box.scrollTop + 400 > box.scrollHeigh
 SEEN = """<ul></ul><div id=end>end</div><script>%s
 new IntersectionObserver(seen => { if (seen.some(entry => entry.isIntersecting)) setTimeout(more, 100); }).observe(end);
 </script>"""
+BUSY = "const end = performance.now() + 1500; while (performance.now() < end);"
 
 
 @pytest.fixture(autouse=True)
@@ -67,8 +68,17 @@ def found(site: Site, url: str, workspace: Workspace, script: str, options: Mapp
         f"fetch('/slow').then(() => {WRITE})",
         f"fetch('/fast').then(() => setTimeout(() => {WRITE}, 500))",
         f"requestIdleCallback(() => {WRITE})",
+        f"setTimeout(() => {{ {BUSY} fetch('/slow').then(() => {WRITE}); }}, 500)",
     ],
-    ids=["timer", "chain of timers", "timer after load", "slow fetch", "fetch and timer", "idle"],
+    ids=[
+        "timer",
+        "chain of timers",
+        "timer after load",
+        "slow fetch",
+        "fetch and timer",
+        "idle",
+        "busy before it asks",
+    ],
 )
 def test_late_work_is_waited_for(site: Site, url: str, workspace: Workspace, script: str) -> None:
     assert found(site, url, workspace, script, {"max_wait": 20})

@@ -42,6 +42,10 @@ MAX_LOADING_PAUSE = 2.0
 """Seconds without a request and without `load` before a page is given up."""
 _DATA_TYPES = frozenset({"fetch", "xhr"})
 """Types of requests by which scripts ask for data."""
+_AWAITED_TYPES = frozenset({"Script", "XHR", "Fetch"})
+"""Types of requests, as the browser names them, that a page has before it is quiet."""
+_NO_COPIES = {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 0}
+"""What the browser keeps of the requests that it tells of."""
 _TICK = 0.05
 MAX_DELIVERIES = 2
 """Parts of a page that are handed to the browser at once: each is copied several times on its way."""
@@ -129,6 +133,9 @@ class OpenPage:
         self._has_navigated = False
         self._loaded = False
         self._waiting = 0
+        """Requests that are not answered yet."""
+        self._open: set[str] = set()
+        """Requests that the page began, by its own account, and has not got whole: what is answered may come late."""
         self._asks_for_data = self._lacks_parts = False
         self._held = 0
         """Parts that wait for the turn of their site: the crawler keeps them from the page."""
@@ -151,8 +158,12 @@ class OpenPage:
         page.on("popup", made._close)
         page.on("crash", made._note_crash)
         session.on("Runtime.bindingCalled", made._note_called)
+        session.on("Network.requestWillBeSent", made._note_request)
+        session.on("Network.loadingFinished", made._note_end)
+        session.on("Network.loadingFailed", made._note_end)
         await session.send("Page.enable")
         await session.send("Runtime.enable")
+        await session.send("Network.enable", _NO_COPIES)
         await session.send("Runtime.addBinding", {"name": NOTE, "executionContextName": WORLD})
         await session.send("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH, "worldName": WORLD})
         return made
@@ -191,6 +202,7 @@ class OpenPage:
 
     async def _load(self) -> bool:
         """Load the page and wait until it is complete; return whether the element came that it is to wait for."""
+        self._open.clear()
         await self._page.goto(self._url, wait_until="commit", timeout=0)
         self._latest = time.monotonic()
         await self._wait_until_loaded()
@@ -226,7 +238,7 @@ class OpenPage:
             await self._page.evaluate("0")  # waits for the scripts that run
             if time.monotonic() - began > _TICK:
                 self._latest = time.monotonic()
-            if not self._loaded and not self._waiting and time.monotonic() - self._latest > MAX_LOADING_PAUSE:
+            if not self._loaded and not self._asks and time.monotonic() - self._latest > MAX_LOADING_PAUSE:
                 if await self._evaluate("document.readyState") == "loading":
                     raise RuntimeError("the browser: the page stopped loading")
                 return
@@ -272,17 +284,29 @@ class OpenPage:
             await asyncio.sleep(_TICK)
 
     async def _wait_until_quiet(self) -> None:
-        """Wait for `javascript.quiet_time` without a request, and for timers of at most `LONGEST_TIMER`."""
+        """Wait for `javascript.quiet_time` without a request, and for timers of at most `LONGEST_TIMER`.
+
+        A busy browser can be later than any such time. So the page is asked, which answers when it has done what it was
+        at, and after it has told of all requests that it began by then.
+        """
         self._latest = time.monotonic()
         while True:
             await asyncio.sleep(_TICK)
-            if self._waiting or time.monotonic() - self._latest < self._options.quiet_time:
+            latest = self._latest
+            if self._asks or time.monotonic() - latest < self._options.quiet_time:
                 continue
             due = await self._state("due")
+            if self._asks or self._latest != latest:
+                continue
             if not isinstance(due, int | float) or not due <= LONGEST_TIMER * 1000:
                 return
             await asyncio.sleep(due / 1000)
             self._latest = time.monotonic()
+
+    @property
+    def _asks(self) -> bool:
+        """Whether a request of the page is open."""
+        return self._waiting > 0 or bool(self._open)
 
     async def _scroll(self) -> None:
         """Scroll a page that watches it to its end as long as it grows, `javascript.scrolls` times at most."""
@@ -295,7 +319,9 @@ class OpenPage:
 
     async def _state(self, name: str) -> Any:
         """Return what `PREPARE` knows of the page; scripts of the page may have replaced it by anything."""
-        state = await self._page.evaluate(STATE)
+        # By the session that tells of requests: whatever began before the answer was told before it.
+        answer = await self._session.send("Runtime.evaluate", {"expression": STATE, "returnByValue": True})
+        state = answer["result"].get("value")
         return state.get(name) if isinstance(state, dict) else None
 
     async def _evaluate(self, script: str) -> Any:
@@ -316,6 +342,17 @@ class OpenPage:
 
     def _note_load(self, _: Page) -> None:
         self._loaded = True
+
+    def _note_request(self, event: dict[str, Any]) -> None:
+        # The script of a worker has no loader here, and its end is told to the worker alone.
+        if event.get("type") in _AWAITED_TYPES and event["loaderId"]:
+            self._open.add(event["requestId"])
+            self._latest = time.monotonic()
+
+    def _note_end(self, event: dict[str, Any]) -> None:
+        if event["requestId"] in self._open:
+            self._open.discard(event["requestId"])
+            self._latest = time.monotonic()
 
     def _note_called(self, event: dict[str, Any]) -> None:
         self._note_target(event["payload"])
