@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from support.requirement import require
 
 _AXE = Path(__file__).parents[2] / "var/node_modules/axe-core/axe.min.js"
+_PATIENCE = 60.0
+"""Seconds within which a page has to show what a test expects, on a machine where many tests run."""
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -23,6 +25,7 @@ def chromium() -> Iterator[Browser]:
     require(program, "Chromium", "chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        expect.set_options(timeout=_PATIENCE * 1000)
         yield browser
         browser.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 from support.chromium import axe_violations, chromium
 from support.pages import Watched, served
 
@@ -38,11 +39,11 @@ def test_a_user_changes_the_password_and_ends_sessions(service: Service, scripts
         own, phone, library = pages
         own.click("summary:has-text('ben')")
         own.click("a[href='/account']")
-        assert own.locator(".sessions li").count() == 3
+        expect(own.locator(".sessions li")).to_have_count(3)
         own.fill("#proof", PASSWORD)
         own.locator(".sessions button").first.click()
         own.wait_for_url(f"{address}/account?done=sessions")
-        assert own.locator(".sessions li").count() == 2
+        expect(own.locator(".sessions li")).to_have_count(2)
         for one in (phone, library):
             one.goto(f"{address}/account")
         assert sorted(one.url.startswith(f"{address}/login") for one in (phone, library)) == [False, True]
@@ -50,14 +51,14 @@ def test_a_user_changes_the_password_and_ends_sessions(service: Service, scripts
         own.fill("#new", NEW)
         own.fill("#again", NEW)
         own.click(f"{FORM} > button")
-        assert own.locator(f"{FORM} [role=alert]").is_visible()
+        expect(own.locator(f"{FORM} [role=alert]")).to_be_visible()
         own.fill("#password", PASSWORD)
         own.fill("#new", NEW)
         own.fill("#again", NEW)
         own.click(f"{FORM} > button")
         own.wait_for_url(f"{address}/account?done=password")
-        assert own.locator(".sessions li").count() == 1
-        assert own.locator("#proof").count() == 0
+        expect(own.locator(".sessions li")).to_have_count(1)
+        expect(own.locator("#proof")).to_have_count(0)
         phone.goto(f"{address}/account")
         assert phone.url.startswith(f"{address}/login")
         log_in(phone, address, NEW)
@@ -83,7 +84,7 @@ def test_axe_finds_nothing_on_the_page(service: Service, colours: str) -> None:
                 assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             page.fill("#proof", "wrong")
             page.click(f"{SESSIONS} > button")
-            assert page.locator(f"{SESSIONS} [role=alert]").is_visible()
+            expect(page.locator(f"{SESSIONS} [role=alert]")).to_be_visible()
             assert axe_violations(page) == []
             assert watched.foreign == []
             assert [one for one in watched.complaints if "400" not in one] == []

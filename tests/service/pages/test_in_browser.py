@@ -109,21 +109,21 @@ def test_search_replaces_the_results_and_the_url(visit: Callable[..., Watched]) 
     page.fill("#query", "nest")
     page.keyboard.press("Enter")
     page.wait_for_url("**/?q=nest")
-    assert page.locator(".hit").count() == 3
+    expect(page.locator(".hit")).to_have_count(3)
     page.evaluate("window.isTheSamePage = true")
     page.fill("#query", "bird")
     page.keyboard.press("Enter")
     page.wait_for_url("**/?q=bird")
     expect(page.locator(".hit")).to_have_count(10)
     assert page.evaluate("window.isTheSamePage")
-    assert "14" in page.locator("#announcement").inner_text()
+    expect(page.locator("#announcement")).to_contain_text("14")
     page.click(".value:has-text('family 1')")
     expect(page.locator(".hit")).to_have_count(2)
     assert "where=Family" in page.url
-    assert page.locator("#kept input[name=where]").count() == 1
+    expect(page.locator("#kept input[name=where]")).to_have_count(1)
     page.go_back()
     expect(page.locator(".hit")).to_have_count(10)
-    assert page.locator(".chip").count() == 0
+    expect(page.locator(".chip")).to_have_count(0)
 
 
 def test_keys(visit: Callable[..., Watched], served_pages: tuple[Served, str]) -> None:
@@ -231,9 +231,8 @@ def test_a_late_answer_is_dropped(visit: Callable[..., Watched]) -> None:
     waiting: list[Any] = []
     expect(page.locator("#query")).to_be_focused()
     page.route("**/suggestions?q=bird", lambda route: waiting.append(route))  # noqa: PLW0108 - builtins fail
-    page.keyboard.type("bird")
     with page.expect_request("**/suggestions?q=bird"):
-        pass
+        page.keyboard.type("bird")
     page.keyboard.type(" 1")
     page.wait_for_selector("#suggestions [role=option]")
     for one in waiting:
@@ -248,23 +247,23 @@ def test_without_scripts_everything_is_there(visit: Callable[..., Watched]) -> N
     page.fill("#query", "bird")
     page.keyboard.press("Enter")
     page.wait_for_url("**/?q=bird")
-    assert page.locator(".hit").count() == 10
+    expect(page.locator(".hit")).to_have_count(10)
     page.click(".pages a[rel=next]")
-    assert page.locator(".hit").count() == 4
+    expect(page.locator(".hit")).to_have_count(4)
     page.go_back()
     page.click(".value:has-text('family 1')")
-    assert page.locator(".hit").count() == 2
+    expect(page.locator(".hit")).to_have_count(2)
     page.click(".chip")
-    assert page.locator(".hit").count() == 10
+    expect(page.locator(".hit")).to_have_count(10)
     page.click(".more > summary")
     page.click(".value:has-text('family 6')")
-    assert page.locator(".hit").count() == 2
+    expect(page.locator(".hit")).to_have_count(2)
     page.click("summary:has-text('Theme')")
     page.click("button[value=dark]")
-    assert page.get_attribute("html", "data-theme") == "dark"
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.click("summary:has-text('English')")
     page.click("a[hreflang=de]")
-    assert page.get_attribute("html", "lang") == "de"
+    expect(page.locator("html")).to_have_attribute("lang", "de")
 
 
 def test_a_phone_shows_filters_on_request_and_never_scrolls_sideways(visit: Callable[..., Watched]) -> None:
@@ -308,7 +307,7 @@ def test_a_cached_copy_runs_nothing(visit: Callable[..., Watched]) -> None:
     page = window.open("/?q=nest")
     page.keyboard.press("ArrowDown")
     page.click("text=Cached copy")
-    assert "builds a nest" in page.locator("article").inner_text()
+    expect(page.locator("article")).to_contain_text("builds a nest")
     assert page.evaluate("window.origin") == "null"
 
 

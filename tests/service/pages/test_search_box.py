@@ -91,7 +91,6 @@ def opened(world: World) -> Iterator[Open]:
             world.browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **(context or {})})
         )
         contexts[-1].set_default_timeout(20_000)
-        expect.set_options(timeout=20_000)
         return BoxPage(contexts[-1]).go(f"{at or world.url}{path or world.page(**page)}")
 
     yield open_page

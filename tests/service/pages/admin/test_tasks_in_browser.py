@@ -193,10 +193,10 @@ def test_why_a_page_is_missing_is_read_from_top_to_bottom(enter: Enter, room: Ro
     page.click("tbody a:text-is('docs')")
     page.click(".filter a:has-text('All URLs')")
     page.click(".address >> nth=0")
-    assert page.locator(".verdict.good-box").count() == 1
+    expect(page.locator(".verdict.good-box")).to_have_count(1)
     page.goto(f"{page.url.partition('?')[0]}?url={room.start}/egret")
-    assert page.locator(".verdict.bad-box").count() == 1
-    assert page.locator(".chain .decides").count() == 1
+    expect(page.locator(".verdict.bad-box")).to_have_count(1)
+    expect(page.locator(".chain .decides")).to_have_count(1)
     assert "/egret" in page.locator(".chain .decides code").inner_text()
 
 
@@ -212,6 +212,7 @@ def test_why_somebody_does_not_see_a_page(enter: Enter, room: Room) -> None:
 def test_a_document_is_approved_after_a_look_at_its_text(enter: Enter, room: Room) -> None:
     page = enter(Role.EDITOR).page
     page.click(".need.approvals .foot a")
+    page.wait_for_url("**/admin/approvals*")
     documents = page.locator(".documents li")
     before = documents.count()
     heron = documents.filter(has=page.locator(".address", has_text="/heron"))
@@ -222,7 +223,7 @@ def test_a_document_is_approved_after_a_look_at_its_text(enter: Enter, room: Roo
         page.locator(".documents li", has_text="drafts").or_(page.locator(".documents"))
     ).not_to_have_count(0)
     page.goto(f"{room.address}/admin/approvals?source=drafts")
-    assert page.locator(".documents li").count() == before - 1
+    expect(page.locator(".documents li")).to_have_count(before - 1)
 
 
 def test_a_deletion_needs_a_second_press_and_is_held_until_then(enter: Enter, room: Room) -> None:
@@ -233,7 +234,7 @@ def test_a_deletion_needs_a_second_press_and_is_held_until_then(enter: Enter, ro
     assert page.locator("button.danger").is_visible()
     page.click("button:has-text('Keep them')")
     page.goto(f"{room.address}/admin/approvals?source=lost")
-    assert page.locator("button.danger").count() == 0
+    expect(page.locator("button.danger")).to_have_count(0)
 
 
 def test_who_removed_something_is_found_in_the_log(enter: Enter) -> None:
@@ -348,9 +349,9 @@ def test_a_damaged_state_fails_its_source_and_no_other(enter: Enter) -> None:
 
 def test_what_a_role_may_not_do_is_not_offered_and_refused_with_the_way_back(enter: Enter) -> None:
     page = enter(Role.READER).page
-    assert page.locator("nav.sections a").count() == 2
+    expect(page.locator("nav.sections a")).to_have_count(2)
     page.click("tbody a:text-is('docs')")
-    assert page.locator("main form").count() == 0
+    expect(page.locator("main form")).to_have_count(0)
     page.goto(f"{page.url}/definition")
     assert "administrator" in page.locator(".detail").inner_text()
     page.click(".error a[href='/admin']")
