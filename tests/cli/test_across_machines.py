@@ -15,7 +15,7 @@ from support.elsewhere import Elsewhere
 from support.hourly import hourly_source
 from support.postgresql import postgresql_server
 from support.project import Ended, kill_group
-from support.until import until
+from support.until import PATIENCE, until
 
 pytestmark = [pytest.mark.servers, pytest.mark.processes, pytest.mark.timeout(300)]
 PAGES = 9
@@ -84,7 +84,7 @@ def pair(tmp_path: Path, database: str) -> Iterator[Pair]:
 
 
 def test_a_crawl_is_seen_steered_and_taken_over_from_another_machine(pair: Pair) -> None:
-    first, second = pair.site.hold("/2"), pair.site.hold("/6")
+    first, second = pair.site.hold("/2"), pair.site.hold("/6", begins=True)
     crawl = pair.start("crawl", "slow", "--json")
     until(lambda: pair.site.count("/2"), crawl)
     assert (pair.status()["state"], pair.status()["machine"]) == ("running", "machine-a")
@@ -107,7 +107,7 @@ def test_a_crawl_is_seen_steered_and_taken_over_from_another_machine(pair: Pair)
     pair.ask("stop", "slow", "--no-wait")
     until(lambda: pair.status()["state"] == "stopping", crawl)
     second.set()
-    assert crawl.wait(60) == 1, crawl.communicate()
+    assert crawl.wait(PATIENCE) == 1, crawl.communicate()
     assert (pair.status()["state"], pair.status()["machine"]) == ("unfinished", None)
     assert not pair.site.count("/8")
     pair.ask("crawl", "slow")
@@ -144,7 +144,7 @@ def test_a_service_that_died_elsewhere_counts_until_its_lease_is_over(pair: Pair
 
 
 def test_a_robot_takes_the_orders_of_another_machine(pair: Pair) -> None:
-    first, second = pair.site.hold("/2"), pair.site.hold("/6")
+    first, second = pair.site.hold("/2"), pair.site.hold("/6", begins=True)
     robot = pair.start("robot", "start", "--source", "slow")
     until(lambda: pair.site.count("/2"), robot)
     status = pair.ask("robot", "status", "--json").json
@@ -160,7 +160,7 @@ def test_a_robot_takes_the_orders_of_another_machine(pair: Pair) -> None:
     pair.ask("robot", "stop", "--no-wait")
     until(lambda: pair.status()["state"] == "stopping", robot)
     second.set()
-    robot.wait(60)
+    robot.wait(PATIENCE)
     assert pair.ask("robot", "status", "--json").json["state"] == "Off"
     assert not pair.site.count("/8")
     assert pair.ask("robot", "report", "waiting", "--json").lines

@@ -61,6 +61,8 @@ class Reply:
     drip: Drip | None = None
     until: threading.Event | None = None
     """It is not sent before this is set."""
+    begins: bool = False
+    """Whether its head is sent at once; by a server alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class Resource:
     raw: bool = False
     drip: Drip | None = None
     until: threading.Event | None = None
+    begins: bool = False
     compute: Callable[["Request"], Reply] | None = field(default=None, repr=False)
 
     def reply(self, request: "Request") -> Reply:
@@ -89,7 +92,9 @@ class Resource:
         headers = self.headers + self._validators()
         if self.status == 200 and not self.raw and self._holds(request):
             return Reply(304, headers, delay=self.delay, until=self.until)
-        return Reply(self.status, headers, self.body, self.delay, self.raw, self.drip, self.until)
+        return Reply(
+            self.status, headers, self.body, self.delay, self.raw, self.drip, self.until, self.begins
+        )
 
     def _validators(self) -> tuple[tuple[str, str], ...]:
         etag = () if self.etag is None else (("ETag", self.etag),)

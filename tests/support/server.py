@@ -149,6 +149,9 @@ class _Connection(asyncio.Protocol):
             return
         self._busy = True
         if held:
+            if reply.begins:
+                self._transport.write(_head(request, reply, chunked=False))
+                reply = Reply(body=reply.body, raw=True, until=reply.until)
             asyncio.get_running_loop().call_later(_LOOK_EVERY, self._plan, request, reply)
             return
         asyncio.get_running_loop().call_later(reply.delay, self._write, request, reply)

@@ -141,10 +141,14 @@ class Site:
         self.page(path, title=title, links=links, text=text, head=head)
         self._resources[_target(path)] = replace(self._resources[_target(path)], delay=seconds)
 
-    def hold(self, path: str) -> threading.Event:
-        """Send no answer for what lies at `path` until the event is set."""
+    def hold(self, path: str, *, begins: bool = False) -> threading.Event:
+        """Send no answer for what lies at `path` until the event is set.
+
+        With `begins` its head is sent at once: a crawl that is told to end drops what gives no sign for five seconds.
+        """
         event = threading.Event()
-        self._resources[_target(path)] = replace(self._resources[_target(path)], until=event)
+        held = replace(self._resources[_target(path)], until=event, begins=begins)
+        self._resources[_target(path)] = held
         return event
 
     def drip(
