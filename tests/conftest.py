@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from support.project import Workspace
     from support.site import Site
 
+LONG_SECONDS = 600
+"""Seconds after which a test of processes or servers hangs."""
+
 clock.install_both()  # before anything of ours is imported that keeps hold of them
 cheaper.install()
 gc.set_threshold(
@@ -41,6 +44,16 @@ def pytest_sessionstart() -> None:
                 "or `pip install --no-deps --no-build-isolation --editable .`",
                 returncode=2,
             )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give tests of processes and servers the time that they need where others take most of the machine."""
+    for item in items:
+        if any(map(item.get_closest_marker, ("processes", "servers"))) and not item.get_closest_marker(
+            "timeout"
+        ):
+            item.add_marker(pytest.mark.timeout(LONG_SECONDS))
 
 
 def pytest_collection_finish() -> None:

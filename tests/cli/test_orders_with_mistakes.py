@@ -12,7 +12,7 @@ from support.project import LOOPBACK, Workspace, kill_group
 from support.robot import RobotFiles
 from support.sentences import sentence
 from support.site import Site
-from support.until import until
+from support.until import PATIENCE, until
 
 from ultracrawl.stores.control_channel import Phase, crawl_status
 from ultracrawl.stores.file_notes import notes_beside
@@ -49,7 +49,7 @@ def recorded(workspace: Workspace) -> list[str]:
 
 def code_of(process: subprocess.Popen[str]) -> int:
     """Wait for the end of a process; returns its exit code."""
-    process.communicate(timeout=40)
+    process.communicate(timeout=PATIENCE)
     return process.returncode
 
 
@@ -113,7 +113,7 @@ def test_a_crawl_is_steered_while_its_file_is_no_yaml(
     stopping = workspace.start("stop", "one")
     until(lambda: phase() is Phase.STOPPING, started[0])
     answer.set()
-    assert stopping.communicate(timeout=40)[0] == sentence("stop.one_resumed_by_next_crawl")
+    assert stopping.communicate(timeout=PATIENCE)[0] == sentence("stop.one_resumed_by_next_crawl")
     assert code_of(started[0]) == 1
     assert [one for one in recorded(workspace) if one != "stop"] == ["pause", "resume"]
 
@@ -138,7 +138,7 @@ def test_a_collection_is_suspended_while_its_file_is_no_xml(
         started[0],
     )
     answer.set()
-    assert suspending.communicate(timeout=40)[0] == "handbook: paused\n"
+    assert suspending.communicate(timeout=PATIENCE)[0] == "handbook: paused\n"
     assert workspace.command("admin", "resume", "handbook", "-c", "collections.xml").code == 0
     last.set()
     assert code_of(started[0]) == 0

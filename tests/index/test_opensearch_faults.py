@@ -242,7 +242,7 @@ def test_one_of_three_servers_is_shut_down_while_a_crawl_writes(
         workspace = workspace_of(tmp_path, url, options)
         workspace.crawl()
         health = f"{nodes.urls[1]}/_cluster/health/ultracrawl"
-        assert send("GET", f"{health}?wait_for_status=green&timeout=29s")
+        assert send("GET", f"{health}?wait_for_status=green&timeout=200s")
         site.page("/new", title="New", text="white egret")
         site.page(
             "/", title="Start", text="birds", links=["/new", *(f"/{number}" for number in range(PAGES))]

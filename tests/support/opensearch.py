@@ -162,7 +162,7 @@ def send(method: str, url: str, body: Json = None) -> object:
     headers = {"Content-Type": "application/json"}
     request = urllib.request.Request(url, data, headers, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
             return json.load(answer)
     except OSError:
         return None
@@ -172,7 +172,9 @@ def forget_deletions(options: dict[str, Json]) -> None:
     """Have the servers forget deletions, as a restart does."""
     for order in ("_close", "_open"):
         assert send("POST", f"{options['url']}/{options['name']}/{order}")
-    assert send("GET", f"{options['url']}/_cluster/health/{options['name']}?wait_for_status=yellow")
+    assert send(
+        "GET", f"{options['url']}/_cluster/health/{options['name']}?wait_for_status=yellow&timeout=200s"
+    )
 
 
 def newest_java() -> Path | None:

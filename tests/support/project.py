@@ -106,7 +106,7 @@ class Workspace:
         )
 
     def command(
-        self, *words: str, timeout: float = 60.0, stdin: str = "", hosted: bool | None = None, **env: str
+        self, *words: str, timeout: float = 120.0, stdin: str = "", hosted: bool | None = None, **env: str
     ) -> Ended:
         """Run `ultracrawl WORDS` to its end; kills its process group when the time is over."""
         process = self.start(*words, hosted=hosted, **env)
@@ -121,7 +121,7 @@ class Workspace:
         self,
         *words: str,
         code: int | None = 0,
-        timeout: float = 60.0,
+        timeout: float = 120.0,
         hosted: bool | None = None,
         **env: str,
     ) -> Ended:

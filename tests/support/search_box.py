@@ -15,7 +15,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from support.chromium import axe_violations
 from support.project import Workspace
-from support.until import until
+from support.until import PATIENCE, until
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.project_index import open_index
 from ultracrawl.sources import load_project
@@ -57,7 +57,7 @@ class BoxService:
             yield self
         finally:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 0, self.log.read_text()
+            assert process.wait(PATIENCE) == 0, self.log.read_text()
 
 
 class BoxPage:

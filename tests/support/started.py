@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.until import until
+from support.until import PATIENCE, until
 
 
 def start(log: Path, *words: str, **env: str) -> subprocess.Popen[str]:
@@ -34,7 +34,7 @@ def address(log: Path, process: subprocess.Popen[str]) -> str:
     return found[0]
 
 
-def end(process: subprocess.Popen[str], log: Path, patience: float = 60) -> None:
+def end(process: subprocess.Popen[str], log: Path, patience: float = PATIENCE) -> None:
     """End a process as a service manager does; fail unless it ends cleanly."""
     process.send_signal(signal.SIGTERM)
     assert process.wait(patience) == 0, log.read_text()[-3000:]

@@ -6,7 +6,8 @@ import subprocess
 import time
 from collections.abc import Callable
 
-PATIENCE = 40.0
+PATIENCE = 120.0
+"""Seconds that something may take which comes within a few on a machine that has nothing else to do."""
 
 
 def until(

@@ -17,7 +17,7 @@ from stores.conftest import a_schema
 from support.machines import PAGES, Machines
 from support.postgresql import postgresql_server
 from support.project import ROOT, Ended
-from support.until import until
+from support.until import PATIENCE, until
 
 from ultracrawl import __version__
 
@@ -141,7 +141,7 @@ def test_machines_get_a_newer_program_one_by_one_and_nothing_is_lost_or_crawled_
         a.terminate()
         for name in of_a["sources"]:
             machines.holds[name].set()
-        assert a.wait(60) == 0, machines.log("a")
+        assert a.wait(PATIENCE) == 0, machines.log("a")
 
         a = machines.run("a", new)
         until(lambda: "drains" in machines.log("b"), b)
@@ -158,7 +158,7 @@ def test_machines_get_a_newer_program_one_by_one_and_nothing_is_lost_or_crawled_
         assert b.poll() is None, "it has not finished what it runs"
         for name in of_b["sources"]:
             machines.holds[name].set()
-        assert b.wait(60) == 0, machines.log("b")
+        assert b.wait(PATIENCE) == 0, machines.log("b")
         assert "takes four" not in machines.log("b")
         assert (machines.node("b")["state"], NEWER in machines.node("b")["reason"]) == ("drained", True)
 

@@ -16,7 +16,7 @@ import yaml
 from support.postgresql import postgresql_server
 from support.project import Workspace
 from support.site import Site
-from support.until import until
+from support.until import PATIENCE, until
 
 from ultracrawl.errors import UserError
 from ultracrawl.stores import QueueEntry
@@ -102,7 +102,7 @@ def test_a_crawl_that_was_saved_on_its_way_is_resumed(
     until(lambda: site.count("/9"), crawl)
     assert workspace.command("backup", str(archive)).code == 0
     held.set()
-    crawl.communicate(timeout=60)
+    crawl.communicate(timeout=PATIENCE)
     assert crawl.returncode == 0
     expected = workspace.outcomes()
     lose(workspace, server, schema)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.machines import PAGES, Machines
-from support.until import until
+from support.until import PATIENCE, until
 
 pytestmark = [pytest.mark.servers, pytest.mark.processes]
 SCHEDULE = {"sources": "one", "cron": "0 0 29 2 *", "node": "b"}
@@ -85,7 +85,7 @@ def test_what_is_bound_to_a_node_that_is_missing_or_drains_fails_on_another(mach
     assert _schedule(machines)["status"] == "failed"
     assert machines.listed()["b"]["sources"] == ["long"], "it finishes what it runs"
     hold.set()
-    assert b.wait(40) == 0, machines.log("b")
+    assert b.wait(PATIENCE) == 0, machines.log("b")
     machines.end("a", a)
     assert machines.outcomes("long") == ["NEW"] * (PAGES + 1)
     assert not machines.sites["one"].counts() + machines.sites["lost"].counts()
@@ -106,6 +106,6 @@ def test_crawl_continuous_leaves_what_is_bound_to_its_node(machines: Machines) -
         machines.end("b", b)
     finally:
         command.send_signal(signal.SIGINT)
-        _, said = command.communicate(timeout=60)
+        _, said = command.communicate(timeout=PATIENCE)
     assert "bound (b)" in said
     assert set(machines.sites["free"].counts().values()) == {1}

@@ -15,7 +15,7 @@ from support.pace import kept
 from support.project import LOOPBACK, Workspace
 from support.server import Request
 from support.site import Site
-from support.until import until
+from support.until import PATIENCE, until
 
 pytestmark = [pytest.mark.servers, pytest.mark.processes]
 APART = 300.0
@@ -76,7 +76,7 @@ def pages(site: Site) -> list[Request]:
 
 
 def ended(process: subprocess.Popen[str]) -> str:
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, told
     return told
 
@@ -98,7 +98,7 @@ def test_a_run_that_goes_from_clock_to_clock_asks_in_the_same_order_and_not_fast
             crawl = machines.start(workspace, "birds")
             until(lambda number=number: len(pages(site)) >= number, crawl)  # type: ignore[misc]  # binds now
             crawl.terminate()
-            crawl.communicate(timeout=60)
+            crawl.communicate(timeout=PATIENCE)
         ended(machines.start(machines.right, "birds"))
     listed = machines.right.command("urls", "--source", "birds", "--json").lines
     fetched = sorted(datetime.fromisoformat(row["last_fetched"]).timestamp() for row in listed)

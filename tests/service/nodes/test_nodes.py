@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.machines import LEASE, PAGES, Machines
-from support.until import until
+from support.until import PATIENCE, until
 
 pytestmark = [pytest.mark.servers, pytest.mark.processes]
 
@@ -52,6 +52,6 @@ def test_a_node_that_drains_finishes_and_ends_and_its_name_is_given_once(machine
     assert machines.command("node", "drain", "nobody").code == 2
     assert machines.listed()["a"]["state"] == "draining"
     hold.set()
-    assert a.wait(40) == 0, machines.log("a")
+    assert a.wait(PATIENCE) == 0, machines.log("a")
     assert machines.outcomes("one") == ["NEW"] * (PAGES + 1)
     assert machines.listed()["a"]["state"] == "drained"

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 from support.machines import PAGES, Machines
-from support.until import until
+from support.until import PATIENCE, until
 
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
@@ -52,7 +52,7 @@ def test_an_older_program_drains_itself(machines: Machines) -> None:
     store.register_node("z", NodeFacts("host", "998.0"), 60.0)
     until(lambda: machines.listed()["a"]["state"] == "draining", a)
     hold.set()
-    assert a.wait(40) == 0, machines.log("a")
+    assert a.wait(PATIENCE) == 0, machines.log("a")
     store.close()
     assert "998.0" in machines.log("a")
     assert machines.outcomes("one") == ["NEW"] * (PAGES + 1)

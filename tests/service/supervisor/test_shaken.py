@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 from support import crash
-from support.project import LOOPBACK, Workspace
+from support.project import LOOPBACK, PATIENCE, Workspace
 from support.same_index import index_differences
 from support.site import Site
 from support.started import start
@@ -83,7 +83,7 @@ def test_kills_at_random_leave_the_index_of_an_undisturbed_crawl(tmp_path: Path,
             if process.poll() is not None:
                 process.wait()
                 process = serve(shaken)
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + PATIENCE
         while not finished(shaken):
             assert time.monotonic() < deadline, (shaken.directory / "serve.log").read_text()
             if process.poll() is not None:

@@ -12,7 +12,7 @@ import yaml
 from support import crash
 from support.project import Workspace, kill_group
 from support.site import Site
-from support.until import until
+from support.until import PATIENCE, until
 
 pytestmark = [pytest.mark.servers, pytest.mark.processes]
 PAGES = 120
@@ -53,7 +53,7 @@ def test_pages_are_fetched_while_a_flush_hangs(
         until(lambda: len(site.requests) > before + ENOUGH, crawl)
         if killed:
             kill_group(crawl)
-    _, told = crawl.communicate(timeout=60)
+    _, told = crawl.communicate(timeout=PATIENCE)
     if killed:
         shaken.crawl()
     else:

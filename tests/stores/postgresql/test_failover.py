@@ -17,7 +17,7 @@ from support.project import Workspace
 from support.site import Site
 from support.state_writer import LEASE, StateWriter
 from support.tcp_proxy import TcpProxy, tcp_proxy
-from support.until import until
+from support.until import PATIENCE, until
 
 from ultracrawl.stores.postgresql.engine import PostgresEngine
 
@@ -125,7 +125,7 @@ def test_a_crawl_whose_last_flushes_were_lost_is_followed_by_one_that_ends_like_
         until(lambda: pair.fetched(pair.first) > pair.fetched(pair.second), crawl)
         pair.fail_over()
         after.set()
-        _, told = crawl.communicate(timeout=60)
+        _, told = crawl.communicate(timeout=PATIENCE)
         assert crawl.returncode == 1, told
         assert pair.fetched(pair.second) < len(site.page_paths())
         shaken.crawl()
