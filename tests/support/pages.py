@@ -13,7 +13,7 @@ import httpx
 import yaml
 
 from support import search_processes
-from support.chromium import axe_violations
+from support.chromium import PATIENCE, axe_violations
 from support.network import NetworkSite
 from support.present import present
 from support.project import Workspace
@@ -111,6 +111,7 @@ class Watched:
         self.complaints: list[str] = []
         self.foreign: list[str] = []
         self.requests: list[Request] = []
+        context.set_default_timeout(PATIENCE)
         self.page: Page = context.new_page()
         self.page.on("console", self._note_message)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
-from support.chromium import chromium
+from support.chromium import PATIENCE, chromium
 from support.free_port import free_port
 from support.search_box import BOX, BoxPage, BoxService
 from support.site import Site
@@ -90,7 +90,7 @@ def opened(world: World) -> Iterator[Open]:
         contexts.append(
             world.browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **(context or {})})
         )
-        contexts[-1].set_default_timeout(20_000)
+        contexts[-1].set_default_timeout(PATIENCE)
         return BoxPage(contexts[-1]).go(f"{at or world.url}{path or world.page(**page)}")
 
     yield open_page

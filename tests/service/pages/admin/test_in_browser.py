@@ -206,7 +206,7 @@ def test_progress_is_followed_while_the_page_is_open(
         "running", SourcePhase.RUNNING, "2", {"fetched": 9, "queued": 12}, begun=1.0
     )
     try:
-        expect(page.locator("#now")).to_contain_text("12", timeout=20_000)
+        expect(page.locator("#now")).to_contain_text("12")
     finally:
         known["running"] = before
 
