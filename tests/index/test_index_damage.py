@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ from support.damage import DAMAGES
 
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index import Deletion, IndexEngine, SearchQuery
+from ultracrawl.index.engine import HasFiles
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.repair import mark_suspect, probe, repair_index
 
@@ -26,6 +29,8 @@ FILES = {
 }  # fmt: skip
 HARMLESS = {"MAIN_WRITELOCK", "1/.managed.json", "write.lock"}
 DOCUMENTS = 40
+SECOND = 1_000_000_000
+HOUR = 3600 * SECOND
 QUERIES = [
     SearchQuery("heron", source="s", limit=100),
     SearchQuery("rare7"),
@@ -110,4 +115,101 @@ def test_damage_is_recognised_and_mended(
     assert len(list(path.glob("damaged-*"))) == nothing_left, "kept for who wants to look at it"
     index.apply([document("/new", "heron", "new")])
     assert index.search(SearchQuery("new")).total == 1
+    index.close()
+
+
+def turn_bit(path: Path, place: int) -> None:
+    """Change the file as it is, as disks do: others have it open."""
+    with path.open("r+b") as stream:
+        stream.seek(place)
+        (byte,) = stream.read(1)
+        stream.seek(place)
+        stream.write(bytes([byte ^ 4]))
+
+
+BITS = [("whoosh", "*.seg"), *(("tantivy", file) for file in FILES["tantivy"] if "*" in file)]
+
+
+@pytest.mark.parametrize(("engine", "file"), BITS, ids=str)
+def test_one_bit_is_found_by_the_next_crawl(
+    made: dict[str, Path], tmp_path: Path, engine: str, file: str
+) -> None:
+    """Wherever it is, except beside the checksum itself."""
+    path = tmp_path / "index"
+    shutil.copytree(made[engine], path)
+    damaged = max(path.glob(file), key=lambda one: one.stat().st_size)
+    checked = damaged.stat().st_size - 8
+    if engine == "tantivy":
+        checked -= int.from_bytes(damaged.read_bytes()[-8:-4], "little")
+    for place in {*range(0, checked, max(1, checked // 8)), checked - 1}:
+        turn_bit(damaged, place)
+        index = opened(engine, path)
+        assert damage_found(path, partial(probe, index, path, "s")), place
+        assert index.check(), place
+        index.close()
+        turn_bit(damaged, place)
+    index = opened(engine, path)
+    assert probe(index, path, "s") == DOCUMENTS - 1
+    index.close()
+
+
+@pytest.mark.parametrize(("engine", "file"), BITS[:2], ids=str)
+def test_files_are_compared_when_they_were_written_and_once_a_day(
+    made: dict[str, Path], tmp_path: Path, engine: str, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "index"
+    shutil.copytree(made[engine], path)
+    index = opened(engine, path)
+    assert isinstance(index, HasFiles)
+    asked = list[int]()
+    damaged_files = index.damaged_files
+    monkeypatch.setattr(
+        index, "damaged_files", lambda since: [asked.append(since), *damaged_files(since)][1:]
+    )
+    before = time.time_ns()
+    probe(index, path, "s")
+    probe(index, path, "s")
+    assert asked[0] == 0
+    assert before - 10 * SECOND < asked[1] <= time.time_ns()
+    for ago, everything in ((23 * HOUR, False), (25 * HOUR, True), (-HOUR, True)):
+        at = time.time_ns() - ago
+        os.utime(path / "verified.txt", ns=(at, at))
+        probe(index, path, "s")
+        assert (asked[-1] == 0) is everything, "a time to come says nothing"
+    (damaged, *_) = path.glob(file)
+    times = damaged.stat()
+    turn_bit(damaged, times.st_size // 2)
+    old = time.time_ns() - 12 * HOUR
+    os.utime(damaged, ns=(times.st_atime_ns, old))
+    probe(index, path, "s")
+    os.utime(damaged)
+    assert damage_found(path, partial(probe, index, path, "s"))
+    index.close()
+
+
+def test_a_segment_that_is_not_as_it_was_written_is_never_merged(
+    made: dict[str, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "index"
+    shutil.copytree(made["whoosh"], path)
+    (damaged, *_) = path.glob("*.seg")
+    turn_bit(damaged, damaged.stat().st_size - 9)
+    index = opened("whoosh", path)
+    assert damage_found(path, index.optimise)
+    assert len(list(path.glob("*.seg"))) == 2
+    repair_index(index, path)
+    assert index.check() == []
+    index.close()
+
+
+def test_a_segment_of_an_earlier_version_has_no_checksum(made: dict[str, Path], tmp_path: Path) -> None:
+    path = tmp_path / "index"
+    shutil.copytree(made["whoosh"], path)
+    for file in path.glob("*.seg"):
+        os.truncate(file, file.stat().st_size - 8)
+    index = opened("whoosh", path)
+    assert index.check() == []
+    assert probe(index, path, "s") == DOCUMENTS - 1
+    index.optimise()
+    assert index.search(QUERIES[0]).total == DOCUMENTS - 1
     index.close()

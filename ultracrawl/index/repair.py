@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import logging
+import os
+import time
 from contextlib import suppress
 from pathlib import Path
 
 from ultracrawl.errors import IndexDamagedError
-from ultracrawl.index.engine import IndexEngine, SearchQuery
+from ultracrawl.index.engine import HasFiles, IndexEngine, SearchQuery
 from ultracrawl.index.stored_fields import UPGRADE_NOTICE
 
 logger = logging.getLogger(__name__)
 
 _SUSPECT_FILE = "suspect.txt"
 """Marker file in the folder of an index in which a search found damage; the next crawl checks the whole index."""
+
+
+_VERIFIED_FILE = "verified.txt"
+"""File in the folder of an index whose time says when its files were compared with their checksums."""
+_VERIFIED_FOR = 24 * 60 * 60 * 1_000_000_000
+"""Nanoseconds after which files that nobody seems to have written are compared again: disks forget."""
+
+_CLOCKS = 2_000_000_000
+"""Nanoseconds by which the clock of a file system may be coarser or later than ours."""
 
 
 def mark_suspect(path: Path, what: str) -> None:
@@ -25,10 +36,13 @@ def mark_suspect(path: Path, what: str) -> None:
 def probe(index: IndexEngine, path: Path, source: str) -> int:
     """Return the number of documents of a source after a query that reads every part of the index.
 
-    The whole index is checked only if it is marked as suspect. Raises `IndexDamagedError`, `IndexStoreError`.
+    Files are compared with their checksums after they were written, and once a day; the whole index is checked only if
+    it is marked as suspect. Raises `IndexDamagedError`, `IndexStoreError`.
     """
     count = index.count(source)
     index.search(SearchQuery("", source=source, limit=1))
+    if isinstance(index, HasFiles):
+        _verify_files(index, path)
     if (path / _SUSPECT_FILE).exists():
         wrong = index.check()
         if wrong:
@@ -36,6 +50,18 @@ def probe(index: IndexEngine, path: Path, source: str) -> int:
         with suppress(OSError):
             (path / _SUSPECT_FILE).unlink()
     return count
+
+
+def _verify_files(index: HasFiles, path: Path) -> None:
+    """Compare what was written since this was done last, or after a day everything, with its checksums."""
+    marker, now, last = path / _VERIFIED_FILE, time.time_ns(), 0
+    with suppress(OSError):
+        last = marker.stat().st_mtime_ns
+    if wrong := index.damaged_files(last if now - _VERIFIED_FOR < last <= now else 0):
+        raise IndexDamagedError(f"index {path} is damaged: {wrong[0]}")
+    with suppress(OSError):
+        marker.touch()
+        os.utime(marker, ns=(now - _CLOCKS, now - _CLOCKS))
 
 
 def repair_and_count(

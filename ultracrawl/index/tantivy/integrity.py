@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from tantivy import Index, Query
 
 from ultracrawl.errors import is_panic
+from ultracrawl.index.checksums import crc32_of
 from ultracrawl.index.engine import IndexDocument, IndexFacts
 from ultracrawl.index.reclaiming import SegmentCounts, reclaim_count
 from ultracrawl.index.tantivy.fields import new_document, stored_document
@@ -21,6 +21,8 @@ from ultracrawl.index.tantivy.generations import Generation, with_tokenizer
 _MIN_HEAP_BYTES = 15_000_000
 """The smallest writer heap that tantivy accepts."""
 _MAGIC = 1337
+_LONGEST_FOOTER = 4096
+"""In bytes; tantivy's have about a hundred."""
 _SEGMENT_SUFFIXES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 """Suffixes of the files of every segment."""
 
@@ -75,7 +77,7 @@ def stored_in_segment(generation: Generation, at: int, most: int) -> list[IndexD
 
 def find_damage(generation: Generation) -> list[str]:
     """Verify the checksum of every file, read every document, and return the problems."""
-    problems = [problem for path in _files(generation.path) if (problem := _check_file(path))]
+    problems = damaged_files(generation, 0)
     problems += (f"{name} is gone" for name in _missing_files(generation.path))
     searcher = generation.index.searcher()
     documents = list(stored_documents(generation))
@@ -84,6 +86,11 @@ def find_damage(generation: Generation) -> list[str]:
     keys = Counter((document.source, document.url) for document in documents)
     problems += (f"{url} is in the index {count} times" for (_, url), count in keys.items() if count > 1)
     return problems or _check_writing(generation, documents)
+
+
+def damaged_files(generation: Generation, since: int) -> list[str]:
+    """Verify the checksums of the files that were written since then, in ns, and say what is wrong."""
+    return [problem for path in _files(generation.path) if (problem := _check_file(path, since))]
 
 
 def _check_writing(generation: Generation, documents: list[IndexDocument]) -> list[str]:
@@ -125,16 +132,20 @@ def _segments(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _check_file(path: Path) -> str:
+def _check_file(path: Path, since: int) -> str:
     """Return the damage of a file; each ends with its CRC-32 as JSON, the length of that, and a magic number."""
     try:
-        data = path.read_bytes()
+        facts = path.stat()
+        if facts.st_mtime_ns < since:
+            return ""
+        with path.open("rb") as stream:
+            stream.seek(max(0, facts.st_size - _LONGEST_FOOTER))
+            end = stream.read()
+            size, magic = struct.unpack("<II", end[-8:])
+            footer = json.loads(end[-8 - size : -8])
+            is_sound = magic == _MAGIC and footer["crc"] == crc32_of(stream, facts.st_size - size - 8)
     except FileNotFoundError:
         return ""  # removed meanwhile; `_missing_files` finds files that should exist
-    try:
-        size, magic = struct.unpack("<II", data[-8:])
-        footer = json.loads(data[-8 - size : -8])
-        is_sound = magic == _MAGIC and footer["crc"] == zlib.crc32(data[: -8 - size])
     except (ValueError, KeyError, TypeError, struct.error):
         is_sound = False
     return "" if is_sound else f"{path.name} is damaged"

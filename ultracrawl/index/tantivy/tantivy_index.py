@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from tantivy import IndexWriter, Query
@@ -19,6 +20,7 @@ from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE, docum
 from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, Generations, empty_generation
 from ultracrawl.index.tantivy.integrity import (
+    damaged_files,
     find_damage,
     index_facts,
     segment_counts,
@@ -175,6 +177,10 @@ class TantivyIndex:
             if not problems or self._generations.state() == before:
                 break
         return problems
+
+    def damaged_files(self, since: int) -> list[str]:
+        """See `HasFiles.damaged_files`."""
+        return self._generations.read(partial(damaged_files, since=since), [])
 
     def rebuild(self) -> int:
         """See `IndexEngine.rebuild`; the old index is searched until the new one replaces it."""

@@ -117,6 +117,11 @@ class IndexDirectory:
                 one.reader.close()
         raise AssertionError("unreachable")
 
+    def segment_files(self) -> list[Path]:
+        """Return the files of the newest segments; those of another process's next commit may have gone."""
+        _, _, segments = self._toc()
+        return [self.path / segment.make_filename(segment.COMPOUND_EXT) for segment in segments]
+
     def refuse_code(self) -> None:
         """Load every pickle of the index. Raises `IndexForeignError` if one is not plain data; damage is no reason."""
         _, schema, segments = self._toc()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from whoosh.formats import Positions
 
 from ultracrawl.errors import IndexDamagedError
+from ultracrawl.index.checksums import is_as_written
 from ultracrawl.index.engine import IndexFacts
 from ultracrawl.index.reclaiming import reclaim_count
 from ultracrawl.index.whoosh.directory import IndexDirectory
@@ -35,7 +37,7 @@ def find_damage(directory: IndexDirectory) -> list[str]:
         segments, lost = directory.segments()
     except IndexDamagedError as error:
         return [error.problem]
-    problems: list[str] = []
+    problems = damaged_files(directory, 0)
     keys: Counter[str] = Counter()
     for segment in segments:
         name = segment.segment.segment_id()
@@ -49,6 +51,19 @@ def find_damage(directory: IndexDirectory) -> list[str]:
     if lost:
         problems.append(f"{lost} of {lost + len(segments)} segments cannot be opened")
     problems += (f"{key.partition(chr(10))[2]} is in the index {n} times" for key, n in keys.items() if n > 1)
+    return problems
+
+
+def damaged_files(directory: IndexDirectory, since: int) -> list[str]:
+    """Verify the checksums of the segments that were written since then, in ns, and say what is wrong.
+
+    Those of earlier versions have none. Raises `IndexStoreError` if the directory may not be read.
+    """
+    problems = []
+    for path in directory.segment_files():
+        with directory.errors("read"), suppress(FileNotFoundError):  # another process has merged it meanwhile
+            if path.stat().st_mtime_ns >= since and not is_as_written(path):
+                problems.append(f"{path.name} is damaged")
     return problems
 
 

@@ -18,7 +18,7 @@ from ultracrawl.index.reclaiming import SegmentCounts, note_reclaimed, segment_t
 from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE, document_id
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory, StoredIndex
 from ultracrawl.index.whoosh.fields import field_values, new_schema, schema_fields, schema_version
-from ultracrawl.index.whoosh.integrity import find_damage, index_facts
+from ultracrawl.index.whoosh.integrity import damaged_files, find_damage, index_facts
 from ultracrawl.index.whoosh.stored_documents import documents_of, stored_documents
 from ultracrawl.index.whoosh.writer import MAX_MERGED_DOCUMENTS, FastWriter, segments_to_merge
 from ultracrawl.rules.attributes.schema import SearchAttribute
@@ -130,6 +130,10 @@ class WhooshIndex:
     def check(self) -> list[str]:
         """See `IndexEngine.check`."""
         return find_damage(self._directory) or self._check_writing()
+
+    def damaged_files(self, since: int) -> list[str]:
+        """See `HasFiles.damaged_files`."""
+        return damaged_files(self._directory, since)
 
     def rebuild(self) -> int:
         """See `IndexEngine.rebuild`; meanwhile the lock is held, and the old index is searched."""

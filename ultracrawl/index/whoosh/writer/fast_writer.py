@@ -16,6 +16,7 @@ from whoosh.reading import SegmentReader
 from whoosh.util.numeric import length_to_byte
 from whoosh.writing import SegmentWriter
 
+from ultracrawl.index.checksums import add_checksum, is_as_written
 from ultracrawl.index.whoosh.fields import Passages, word_analyzer
 from ultracrawl.index.whoosh.mapped_reader import MappedReader
 from ultracrawl.index.whoosh.writer.merging import (
@@ -74,7 +75,13 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
         self.docnum += 1
 
     def commit_merged(self, segments: Sequence[W3Segment]) -> None:
-        """Merge the segments: copy their living documents into the new one, which replaces them."""
+        """Merge the segments: copy their living documents into the new one, which replaces them.
+
+        Raises `EOFError` if one is not as it was written: what is wrong would get a checksum that is right.
+        """
+        for segment in segments:
+            if not is_as_written(self._directory / segment.make_filename(".seg")):
+                raise EOFError(f"segment {segment.segment_id()} is not as it was written")
         with ExitStack() as opened:
             self._copy(
                 [
@@ -102,7 +109,9 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
         kept = [segment for segment in self.segments if segment not in merged and segment.doc_count()]
         if self._added:
             kept.append(self._finalize_segment())
-            sync_to_disk(self._directory / self.newsegment.make_filename(".seg"))
+            path = self._directory / self.newsegment.make_filename(".seg")
+            add_checksum(path)
+            sync_to_disk(path)
         else:
             self._close_segment()
         self._write_toc(kept)
