@@ -87,18 +87,21 @@ def test_late_work_is_waited_for(site: Site, url: str, workspace: Workspace, scr
 @pytest.mark.parametrize(
     ("script", "options", "is_found"),
     [
-        (f"setTimeout(() => {WRITE}, 3000)", {}, False),
+        (f"setTimeout(() => {WRITE}, 100_000)", {}, False),
         (f"setTimeout(() => {WRITE}, 3000)", {"wait": 5}, True),
         (f"setTimeout(() => {WRITE}, 3000)", {"wait_for": "#late a", "max_wait": 20}, True),
         (f"setTimeout(() => {WRITE}, 3000)", {"quiet_time": 5, "max_wait": 20}, True),
-        (f"fetch('/slow').then(() => {WRITE})", {"max_wait": 0.5}, False),
+        (f"fetch('/held').then(() => {WRITE})", {"max_wait": 0.5}, False),
     ],
     ids=["no option", "wait", "wait_for", "quiet_time", "max_wait"],
 )
 def test_options_say_how_long(
     site: Site, url: str, workspace: Workspace, script: str, options: dict[str, Any], is_found: bool
 ) -> None:
+    site.page("/held")
+    held = site.hold("/held")
     assert found(site, url, workspace, script, options) == is_found
+    held.set()
 
 
 def test_an_element_that_does_not_come_is_reported(site: Site, url: str, workspace: Workspace) -> None:
@@ -148,7 +151,7 @@ for (let number = 0; number < 5; number++) fetch('/part' + number).then(answer =
 """
 
 
-@pytest.mark.parametrize("options", [{"delay": 0.6}, {"delay": None}], ids=["fast_50", "of the pages"])
+@pytest.mark.parametrize("options", [{"delay": 1.5}, {"delay": None}], ids=["fast_50", "of the pages"])
 def test_waiting_for_the_turn_of_a_site_is_no_quiet_time_of_a_page(
     site: Site, url: str, workspace: Workspace, options: dict[str, Any]
 ) -> None:
@@ -156,8 +159,8 @@ def test_waiting_for_the_turn_of_a_site_is_no_quiet_time_of_a_page(
     for number in range(5):
         site.file(f"/part{number}", f"part{'abcde'[number]}".encode(), "text/plain")
         site.page(f"/of{number}", text=f"page of {number} and its own words")
-    javascript = {"use": True, "keep_html": True, "max_wait": 0.8, **options}
-    workspace.define(f"{url}/", javascript=javascript, politeness={"delay": 0.6})
+    javascript = {"use": True, "keep_html": True, "max_wait": 4, **options}
+    workspace.define(f"{url}/", javascript=javascript, politeness={"delay": 1.5})
     workspace.crawl()
     for letter in "abcde":
         assert workspace.search(f"part{letter}") == ["/"], letter
@@ -171,7 +174,7 @@ def test_a_page_that_asks_again_and_again_under_a_delay_is_read(
     site.file("/", f"<p>early</p><script>{script}</script>".encode(), "text/html")
     site.dynamic("/poll*", lambda request: Reply(200, (), b"x"))
     site.page("/target", text="target")
-    javascript = {"use": True, "keep_html": True, "max_wait": 0.5, "timeout": 8.0, "delay": 0.3}
+    javascript = {"use": True, "keep_html": True, "max_wait": 0.5, "timeout": 20, "delay": 0.3}
     workspace.define(f"{url}/", javascript=javascript)
     assert "javascript failed" not in workspace.crawl().run["rejected_by"]
     assert workspace.search("late") == ["/"]
