@@ -128,7 +128,7 @@ HOSTS = {
 }
 TYPICAL: dict[str, Any] = {
     "info": "A sample\nof two lines",
-    "fetch_timeout": 1,
+    "fetch_timeout": 4,
     "max_backoff_delay": 1,
     "allowed_types": ("text/html", "text/plain"),
     "allowed_schemes": ("http", "ftp"),
@@ -223,7 +223,7 @@ def build(site: Site, world: World) -> None:
         site.page(f"/{number}", title=str(number), text=f"needle {number}", links=[f"/{number + 1}"])
     site.gone("/gone")
     site.respond("/broken", status=503)
-    site.slow("/slow", 2.5, text="needle slow")
+    site.slow("/slow", 8, text="needle slow")
     site.raw("/cut", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 500\r\n\r\n<html>")
     site.page(
         "/cookie",

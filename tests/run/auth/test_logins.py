@@ -265,7 +265,8 @@ def test_fast_220_223_a_login_is_renewed_after_its_ttl(workspace: Workspace, clu
         politeness = {"delay": 0.5, "concurrency": 1}
         workspace.define(f"{url}/", logins={"club": entry}, politeness=politeness)
         crawl(workspace)
-    assert 2 <= len(club.sent) <= 4
+    span = club.requests[-1].time - club.requests[0].time
+    assert 2 <= len(club.sent) <= 1 + span / 1.0
 
 
 def test_fast_58_a_login_that_takes_too_long_fails(workspace: Workspace, club: Club) -> None:

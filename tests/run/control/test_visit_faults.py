@@ -26,7 +26,7 @@ def three_pages(site: Site) -> None:
 def test_a_fault_costs_one_visit(site: Site, url: str, workspace: Workspace, fault: Fault) -> None:
     three_pages(site)
     fault.install(workspace.directory)
-    limits = {"timeout": 0.5, "retries": 0}
+    limits = {"timeout": 4, "retries": 0}
     workspace.define(f"{url}/", limits=limits, **fault.options())
     ended = workspace.crawl(code=None)
     run, table = ended.run, workspace.urls()

@@ -34,7 +34,7 @@ def define(workspace: Workspace, start: str, rules: dict[str, str], **limits: fl
         boundary={"schemes": ["ftp"]},
         errors={"ftp": rules, "http": {"4xx": "DELETE", "5xx": "DELETE", "net": "DELETE", "ttl": "DELETE"}},
         robots={"obey": False, "timeout": 1},
-        limits={"retries": 0, "timeout": 1, **limits},
+        limits={"retries": 0, "timeout": 4, **limits},
         politeness={"delay": 0, "backoff": {"longest": 0}},
     )
 

@@ -129,11 +129,11 @@ def test_fast_25_a_proxy_that_hangs_is_left_alone(site: Site, url: str, source: 
             f"{url}/",
             {
                 "proxy": {"servers": {"a": {"url": hanging}, "b": {"url": good.url}}},
-                "limits": {"timeout": 1.5, "retries": 0},
-                "robots": {"timeout": 1.5},
+                "limits": {"timeout": 5, "retries": 0},
+                "robots": {"timeout": 5},
                 "sitemaps": {"discover": False},
             },
-            {"proxy": (hanging, good.url), "fetch_timeout": 2, "robots_timeout": 2},
+            {"proxy": (hanging, good.url), "fetch_timeout": 5, "robots_timeout": 5},
         )
         run = source.crawl()
         assert source.search("needle") == paths
@@ -151,7 +151,7 @@ def test_a_silent_server_is_not_blamed_on_its_proxy(site: Site, url: str, worksp
         workspace.define(
             f"{url}/",
             proxy={"servers": servers},
-            limits={"timeout": 1.5, "retries": 0},
+            limits={"timeout": 5, "retries": 0},
             politeness={"delay": 0.05, "concurrency": 4},
         )
         run = workspace.crawl().run

@@ -184,12 +184,12 @@ def test_a_connection_that_is_lost_is_made_again_for_the_next_file(site: RemoteS
 def test_a_silent_server_costs_one_time_out(site: RemoteSite) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         site.move_to(silent.getsockname()[1])
-        options = site.options(timeout=0.5)
+        options = site.options(timeout=2)
         begun = time.monotonic()
         assert isinstance(listed(site, **options)[-1], Partial)
         found = fetched(site, *[Wanted(f"{site.url}docs/{number}.txt") for number in range(50)], **options)
         assert [getattr(one, "status", 0) for one in found] == [905] * 50
-        assert time.monotonic() - begun < 25 * 0.5
+        assert time.monotonic() - begun < 25 * 2
 
 
 def test_a_refused_user_is_a_mistake_that_shows_no_password(site: RemoteSite) -> None:
