@@ -14,6 +14,9 @@ from types import SimpleNamespace
 import pytest
 from stores.conftest import IN_SERVERS, a_schema
 from support.context import made_context
+from support.project import LOOPBACK, Workspace
+from support.site import Site
+from support.statements import OPTIONS, count_statements, statements_of
 from support.turns import counted_turns
 
 from ultracrawl.model import UrlOutcome, UrlRecord
@@ -204,6 +207,81 @@ def test_a_flush_of_a_hundred_pages_costs_two_statements_at_any_size(
     assert costs[0][0] <= 4 * SITES + 10, (
         "of each site the queue, the records and their twins are read, and what is kept in memory"
     )
+
+
+DOCUMENTS = 100
+"""Feeds, sitemaps of an index, start URLs, and files of a folder: of each kind as many."""
+FEW = 12
+"""So often a statement may be made alone, which is made for some hundred documents together."""
+WEB = {
+    "refresh": {"mode": "scratch"},
+    "orphans": {"after": 1_000_000},
+    "politeness": {"delay": 0, "concurrency": 8},
+    "boundary": LOOPBACK,
+}
+
+
+def publish(site: Site, url: str, folder: Path, edition: int) -> None:
+    """Have feeds, sitemaps and files name pages, in each edition others of them, and change them."""
+    folder.mkdir(exist_ok=True)
+    children = []
+    for number in range(DOCUMENTS):
+        site.page(f"/n{number}", title=f"Page {number}", text=f"word{number * 7919 + edition}")
+        (folder / f"{number}.txt").write_text(f"text{number * 7919 + edition} of a file" + "!" * edition)
+        named = [f"{url}/n{(number * 7 + place + edition) % DOCUMENTS}" for place in range(20)]
+        items = "".join(f"<item><title>entry</title><link>{one}</link></item>" for one in named)
+        feed = f"<rss version='2.0'><channel><title>{edition}</title>{items}</channel></rss>"
+        site.file(f"/feed{number}.xml", feed.encode(), "application/rss+xml")
+        advice = "<priority>0.5</priority>" if number % 2 else ""
+        entries = "".join(f"<url><loc>{one}</loc>{advice}</url>" for one in named)
+        site.file(f"/map{number}.xml", f"<urlset>{entries}</urlset>".encode(), "application/xml")
+        children.append(f"<sitemap><loc>{url}/map{number}.xml</loc></sitemap>")
+    site.file("/maps.xml", f"<sitemapindex>{''.join(children)}</sitemapindex>".encode(), "application/xml")
+
+
+def know_more(store: Store, known: int) -> None:
+    """Add URLs that an earlier run met and none requests."""
+    store.visits.enter_cycle(1)
+    for number in range(known):
+        url = url_of(number)
+        entry = QueueEntry(url_key(url), url, site_of(url), 1, store.queue.next_seq())
+        store.records.discover_url(entry, 1.0, queued=False)
+        if number % 20_000 == 0:
+            store.flush()
+    store.close()
+
+
+@pytest.mark.processes
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("engine", ["sqlite", pytest.param("postgresql", marks=pytest.mark.servers)])
+@pytest.mark.parametrize("known", [1000, 200_000])
+@pytest.mark.parametrize("source", ["site", "files"])
+def test_no_feed_sitemap_or_listed_document_costs_a_statement_of_its_own(
+    site: Site, url: str, tmp_path: Path, request: pytest.FixtureRequest, engine: str, known: int, source: str
+) -> None:
+    """In a crawl that finds all, and in one that finds all changed and among many known URLs."""
+    with ExitStack() as around:
+        options, state = None, {}
+        if engine in IN_SERVERS:
+            options = around.enter_context(a_schema(request.getfixturevalue("database")))
+            state = {"state": {"engine": engine, "url": options["url"], "schema_name": options["schema"]}}
+        workspace, folder = Workspace(tmp_path), tmp_path / "files"
+        count_statements(tmp_path)
+        feeds = {"urls": [f"{url}/feed{number}.xml" for number in range(DOCUMENTS)]}
+        maps = {"ttl": 0, "urls": [f"{url}/maps.xml"]}
+        web = {"type": "web", "start_urls": [], **WEB, "feeds": feeds, "sitemaps": maps, **OPTIONS}
+        files = {"type": "file", "paths": [str(folder)], **OPTIONS}
+        workspace.write({**state, "sources": {source: {"site": web, "files": files}[source]}})
+        for edition, outcome in enumerate(("NEW", "MODIFIED")):
+            publish(site, url, folder, edition)
+            if edition:
+                place = tmp_path / "var" / "state"
+                know_more(store_engine(engine, options).open_store(place, source), known)
+            assert workspace.crawl(timeout=500).run["outcomes"][outcome] == DOCUMENTS
+            told = statements_of(tmp_path)
+            assert told.alone, "what is counted is a store that is asked"
+            often = {form: number for form, number in told.repeated.items() if number > FEW}
+            assert not often, often
 
 
 def test_many_sites_in_turn_do_not_read_their_records_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+_VALUES = re.compile(r"'[^']*'?|-?\b\d+")
 _CODE = """
 import asyncio
 import json
@@ -31,13 +34,22 @@ class Statements:
 
     def opened(self):
         self.context = context_of(self.crawler)
-        self.context.store._db.set_trace_callback(self.note)
+        store = self.context.store
+        if hasattr(store, "_db"):
+            store._db.set_trace_callback(self.note)
+        else:
+            self.read = store._database.read
+            store._database.read = self.read_noted
         self.context.hooks.call(Feature.visit_ended, self.ended)
 
     def ended(self, visit):
         self.visits += 1
         if self.visits % FLUSH_AT == 0:
             asyncio.get_running_loop().call_soon(self.context.flush)
+
+    def read_noted(self, query, *values):
+        self.note(query if isinstance(query, str) else query.decode())
+        return self.read(query, *values)
 
     def note(self, statement):
         if statement.startswith("BEGIN"):
@@ -46,7 +58,7 @@ class Statements:
         elif statement.startswith(("COMMIT", "ROLLBACK")):
             self.flushing = False
         elif not self.flushing:
-            self.alone.append(" ".join(statement.split())[:80])
+            self.alone.append(" ".join(statement.split())[:300])
 
     def closed(self):
         with open("statements.json", "w") as file:
@@ -59,7 +71,7 @@ OPTIONS = {"settings": {"EXTENSIONS": {"statements.Statements": 1}}}
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """What one crawl asked of its store."""
+    """What one crawl asked of its store: SQLite, or PostgreSQL, whose transactions are not counted."""
 
     alone: list[str]
     """How the statements begin that were made by themselves, between two transactions."""
@@ -70,6 +82,12 @@ class Statements:
     def alone_between(self, first: int, last: int) -> int:
         """Return the statements alone between two transactions, by their number."""
         return self.intervals[last][1] - self.intervals[first][1]
+
+    @property
+    def repeated(self) -> Counter[str]:
+        """How often statements were made alone that differ in numbers and texts only, without those of the progress."""
+        forms = (_VALUES.sub("?", statement) for statement in self.alone if "count(" not in statement)
+        return Counter(form for form in forms if "FROM tally" not in form)
 
 
 def count_statements(folder: Path) -> None:

@@ -165,16 +165,20 @@ class LinkQueue(Protocol):
     # ---- feeds and sitemaps
 
     def queue_feed_links(
-        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
+        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool, may_wait: bool
     ) -> dict[str, tuple[int, bool]]:
-        """Queue the new links of a feed; returns key and "is new" of all admitted links, by href."""
+        """Queue the new links of a feed; returns key and "is new" of all admitted links, by href.
+
+        With `may_wait` one that is known in all likelihood counts as known.
+        """
 
     def queue_sitemap_entries(
-        self, parent: str, hrefs: Iterable[str], sites: set[str] | None
+        self, parent: str, hrefs: Iterable[str], sites: set[str] | None, *, advises: bool
     ) -> tuple[dict[str, int], set[int]]:
         """Queue the new, admitted entries of the sitemap `parent` that belong to one of `sites` (None: any).
 
-        Returns the keys of all admitted entries, by entry as written, and the set of new keys.
+        Returns the keys of all admitted entries, by entry as written, and the set of new keys; one that is known in all
+        likelihood counts as known. `advises` tells that the store gets more of what the sitemap says of them.
         """
 
     def queue_sitemap(self, entry: QueueEntry, *, noted: bool) -> None:

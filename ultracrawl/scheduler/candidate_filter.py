@@ -126,6 +126,8 @@ class LinkPage(NamedTuple):
     """Whether known URLs need not be looked up before the next flush; see `CandidateFilter.late`."""
     hops: int = 0
     """The off-focus hops of its links."""
+    likely_only: bool = False
+    """Whether only such may wait as are known in all likelihood, not all in a store with too many URLs to tell."""
 
 
 class LateLink(NamedTuple):
@@ -277,7 +279,8 @@ class CandidateFilter:
         if page.may_wait and len(self.late) < MAX_LATE_KEYS:
             answer = records.known_in_memory(list(unseen))
             # A place is kept for what is most likely known, not for what is out of the boundary.
-            if answer is not None and (answer.sifted or self.on_late is None):
+            unsifted = self.on_late is None and not page.likely_only
+            if answer is not None and (answer.sifted or unsifted):
                 # Another URL with a key that waits: only one of them can be looked up later.
                 waits = self.late.get
                 if all(waits(key, (unseen[key],))[0] in (unseen[key], "") for key in answer.likely):

@@ -108,13 +108,13 @@ class LinkIngest(Feature):
         self.forget_urls, self.mark_known = candidates.forget, candidates.mark_known
         self._hops = OffFocusHops(context, repeats.requeue)
         rules = context.rules
-        self._may_wait = not rules.listed
         self._limits_depth = rules.depth_limit is not None
         self._settles_early = self._limits_depth or activator.requests_linked
         """Whether what waits is looked up before a flush, which writes what comes of it with the pages."""
         candidates.on_late_admitted = context.store.queue.put_hops
-        if self._settles_early:
-            context.store.prepare_flush = self.settle_now
+        self._is_advised = False
+        """Whether the next flush writes what a sitemap says of URLs that wait: they have to be known by then."""
+        context.store.prepare_flush = self._settle_early
 
     def limits_changed(self) -> None:
         """Admit new URLs or only known ones, as the limits of the run say."""
@@ -131,19 +131,32 @@ class LinkIngest(Feature):
 
     def queue_seeds(self, urls: Iterable[str]) -> int:
         """Queue start URLs at depth 0; returns how many were new. Domain rules do not apply to them by default."""
-        return 0 if self._context.run.failed else sum(map(self._queue_seed, urls))
+        if self._context.run.failed:
+            return 0
+        form, seeds = self._context.rules.url_policy, list[str]()
+        for url in urls:
+            canonical = form.canonical(url)
+            if canonical is None:
+                self._context.run.add_problem(f"start URL {url!r} is not a URL that can be crawled")
+            else:
+                seeds.append(canonical)
+        keys, store = [url_key(url) for url in seeds], self._context.store
+        store.queue.expect_urls(keys)
+        known = store.records.known_urls(keys)
+        own = [key for key, url in zip(keys, seeds, strict=True) if key in known and known[key][0] == url]
+        fresh = self._activator.meet_seeds(own)
+        return sum(self._queue_seed(url, known, fresh) for url in seeds)
 
-    def _queue_seed(self, url: str) -> bool:
-        rules = self._context.rules
-        canonical = rules.url_policy.canonical(url)
-        if canonical is None:
-            self._context.run.add_problem(f"start URL {url!r} is not a URL that can be crawled")
-            return False
-        key = url_key(canonical)
-        if known := self._context.store.records.known_urls([key]):
+    def _queue_seed(
+        self, canonical: str, known: dict[int, tuple[str, int]], fresh: dict[int, KnownUrl]
+    ) -> bool:
+        """Queue a start URL; `known` has (url, depth) of the known ones, `fresh` those to be queued in this cycle."""
+        rules, key = self._context.rules, url_key(canonical)
+        if key in known:
             if self._shares_key(canonical, known[key][0]):
                 return False
-            queued = self._activator.queue_known_seed(canonical)
+            seed = fresh.pop(key, None)
+            queued = seed is not None and self._activator.queue_known_seed(seed)
             self._candidates.seen.add_url(key, canonical, 0)
             if known[key][1]:  # a link, or another source, led here first
                 self._repeats.apply_shorter_routes([(key, 0)])
@@ -153,6 +166,7 @@ class LinkIngest(Feature):
             on_judged(Candidate(canonical, seed=True), rule or "")
         if rule is None:
             self._place(self._candidates.add_url(key, canonical, 0, level=rules.levels.start))
+            known[key] = canonical, 0
             return True
         self._context.counters.count_excluded(rule)
         for on_excluded in self._context.hooks[Feature.seed_excluded]:
@@ -177,7 +191,7 @@ class LinkIngest(Feature):
         closed = FOCUSED if visit.page.link_hops == NO_LINKS else ""
         resolved = candidates.resolve(hrefs, base)
         hops = max(visit.page.link_hops, 0)
-        page = LinkPage(visit.url, visit.depth + 1, closed, may_wait=self._may_wait, hops=hops)
+        page = LinkPage(visit.url, visit.depth + 1, closed, may_wait=True, hops=hops)
         entries, inside = candidates.admit_resolved(resolved.values(), page)
         visit.note_links(inside.tobytes())
         for on_links in self._context.hooks[Feature.links_resolved]:
@@ -188,11 +202,16 @@ class LinkIngest(Feature):
 
     def before_flush(self) -> None:
         """Have the links of pages to known URLs looked up, by the flush if that may be."""
-        if self._settles_early:
-            self.settle_now()
-        else:
+        if not self._settle_early():
             self._asked = list(self._candidates.late)
             self._context.store.records.look_up_later(self._asked)
+
+    def _settle_early(self) -> bool:
+        early = self._settles_early or self._is_advised
+        if early:
+            self._is_advised = False
+            self.settle_now()
+        return early
 
     def after_flush(self) -> None:
         """Do what waited for that."""
@@ -248,11 +267,20 @@ class LinkIngest(Feature):
             self._activator.enqueue(self._candidates.add_url(key, url, 0, display_url))
 
     def queue_feed_links(
-        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
+        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool, may_wait: bool
     ) -> dict[str, tuple[int, bool]]:
-        """Queue the new links of a feed; returns (key, is new) of those inside the boundary, by link as written."""
+        """Queue the new links of a feed; returns (key, is new) of those inside the boundary, by link as written.
+
+        One that may wait for the next flush counts as known until then.
+        """
         resolved = self._candidates.resolve(hrefs, visit.url)
-        page = LinkPage(visit.url, visit.depth + 1, rules_hold=not ignore_rules)
+        page = LinkPage(
+            visit.url,
+            visit.depth + 1,
+            rules_hold=not ignore_rules,
+            may_wait=may_wait and not ignore_rules,
+            likely_only=True,
+        )
         entries, inside = self._candidates.admit_resolved(resolved.values(), page)
         self._hops.note(0, (entry.key for entry in entries), inside)
         self._place_all(entries)
@@ -261,12 +289,13 @@ class LinkIngest(Feature):
         return {href: (key, key in new) for href, key in keys if key in kept}
 
     def queue_sitemap_entries(
-        self, parent: str, hrefs: Iterable[str], sites: set[str] | None
+        self, parent: str, hrefs: Iterable[str], sites: set[str] | None, *, advises: bool
     ) -> tuple[dict[str, int], set[int]]:
         """Queue the entries of the sitemap `parent` that are new, inside the boundary and of one of `sites`.
 
-        Returns the keys of all accepted entries by link as written, and the set of new keys. Sitemaps count as start
-        URLs, so their entries have depth 1.
+        Returns the keys of all accepted entries by link as written, and the set of new keys; what waits for the next
+        flush counts as known. Sitemaps count as start URLs, so their entries have depth 1. `advises` tells that more of
+        what they say is written.
         """
         resolved = self._candidates.resolve(hrefs, parent)
         if sites is not None:
@@ -274,7 +303,9 @@ class LinkIngest(Feature):
             if len(allowed) < len(resolved):
                 self._context.counters.count_excluded(OTHER_SITE, len(resolved) - len(allowed))
             resolved = allowed
-        entries, inside = self._candidates.admit_resolved(resolved.values(), LinkPage(parent, 1))
+        page = LinkPage(parent, 1, may_wait=True, likely_only=True)
+        entries, inside = self._candidates.admit_resolved(resolved.values(), page)
+        self._is_advised = self._is_advised or (advises and self.is_waiting)
         self._place_all(entries)
         self._hops.note(0, (), inside)
         kept = set(inside)

@@ -100,7 +100,7 @@ class LinkReporter(ReplayQueue):
         return len(self._report(visit, self._candidates.resolve(hrefs, base), named))
 
     def queue_feed_links(
-        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
+        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool, may_wait: bool
     ) -> dict[str, tuple[int, bool]]:
         """Report the links of a feed; returns (key, True) of those inside the boundary, by link as written."""
         resolved = self._candidates.resolve(hrefs, visit.url)

@@ -96,12 +96,15 @@ class RecrawlActivator(Feature):
         """Mark a known URL as seen; returns whether it neither waits nor was fetched in this cycle."""
         return self.on and bool(self._context.store.visits.note_met((key,)))
 
-    def queue_known_seed(self, url: str) -> bool:
+    def meet_seeds(self, keys: Sequence[int]) -> dict[int, KnownUrl]:
+        """Mark known start URLs as seen in this cycle; returns those that are to be queued for it, by key."""
+        fresh = self._context.store.visits.note_met(keys) if self.on and keys else []
+        is_minor = self._mode is RefreshMode.ADAPTIVE and self._context.mark.minor
+        return {} if is_minor else {known.key: known for known in fresh}
+
+    def queue_known_seed(self, seed: KnownUrl) -> bool:
         """Queue a known start URL for this cycle; returns whether it was queued."""
-        fresh = self._context.store.visits.note_met((url_key(url),)) if self.on else []
-        if self._mode is RefreshMode.ADAPTIVE and self._context.mark.minor:
-            return False
-        return self._queue_fresh(fresh)
+        return self._queue_fresh((seed,))
 
     def _queue_fresh(self, fresh: Iterable[KnownUrl], places: Mapping[int, int] | None = None) -> bool:
         queued = False

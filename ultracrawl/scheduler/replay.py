@@ -231,13 +231,13 @@ class ReplayQueue:
         """Do nothing: no URLs are remembered."""
 
     def queue_feed_links(
-        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
+        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool, may_wait: bool
     ) -> dict[str, tuple[int, bool]]:
         """Ignore entries of feeds."""
         return {}
 
     def queue_sitemap_entries(
-        self, parent: str, hrefs: Iterable[str], sites: set[str] | None
+        self, parent: str, hrefs: Iterable[str], sites: set[str] | None, *, advises: bool
     ) -> tuple[dict[str, int], set[int]]:
         """Ignore entries of sitemaps."""
         return {}, set()

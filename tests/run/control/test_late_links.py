@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,18 @@ from support.crash import build
 from support.project import Workspace
 from support.site import Site
 
+from ultracrawl.stores import SqliteStore
+
 pytestmark = pytest.mark.processes
 
 PAGES = 40
 _NO_FLUSH = """
 from ultracrawl.scheduler.ingest import LinkIngest
 LinkIngest.before_flush = LinkIngest.after_flush = lambda self: None
+"""
+_FLUSH_BEHIND_SITEMAPS = """
+from ultracrawl.run.discovery import sitemap_reader
+sitemap_reader.FLUSH_AFTER = 1
 """
 _CODE = """
 from ultracrawl.stores import SqliteStore
@@ -72,3 +79,35 @@ def test_a_crawl_that_takes_every_url_for_known_finds_the_same(
         one.pop("UNMODIFIED", 0)
     assert outcomes[: len(outcomes) // 2] == outcomes[len(outcomes) // 2 :]
     assert outcomes[0]["NEW"] == PAGES
+
+
+def test_what_feeds_and_sitemaps_name_may_wait_with_what_they_say_of_it(
+    site: Site, url: str, tmp_path: Path
+) -> None:
+    for number in range(PAGES):
+        site.page(f"/p{number}", title=f"Page {number}", text=f"word{number * 7919}")
+    entries = "".join(
+        f"<url><loc>{url}/p{number}</loc><priority>0.9</priority></url>" for number in range(PAGES // 2)
+    )
+    site.file("/map.xml", f"<urlset>{entries}</urlset>".encode(), "application/xml")
+    items = "".join(f"<item><link>/p{number}</link></item>" for number in range(PAGES))
+    feed = f"<rss version='2.0'><channel><title>News</title>{items}</channel></rss>"
+    site.file("/feed.xml", feed.encode(), "application/rss+xml")
+    known = []
+    for name in ("plain", "forgetful"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "forgetful.py").write_text(_CODE + _FLUSH_BEHIND_SITEMAPS)
+        workspace = Workspace(folder)
+        options = {} if name == "plain" else {"settings": {"EXTENSIONS": {"forgetful.Forgetful": 1}}}
+        workspace.define(
+            start_urls=[],
+            feeds={"urls": [f"{url}/feed.xml"]},
+            sitemaps={"urls": [f"{url}/map.xml"]},
+            **options,
+        )
+        assert workspace.crawl(hosted=False).run["outcomes"]["NEW"] == PAGES
+        with closing(SqliteStore(folder / "var" / "state" / "site.sqlite", "site", read_only=True)) as store:
+            known.append({page.url: (page.depth, page.priority) for page in store.visits.known_pages()})
+    assert known[0] == known[1]
+    assert len([priority for _, priority in known[0].values() if priority]) == PAGES // 2

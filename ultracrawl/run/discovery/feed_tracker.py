@@ -80,7 +80,10 @@ class FeedTracker(Feature):
         expired = {link.key for link in known if link.expired}
         wanted, named = self._select_entries(feed, expired)
         accepted = self._context.queue.queue_feed_links(
-            visit, [entry.url for entry in wanted], ignore_rules=self.section.ignore_rules
+            visit,
+            [entry.url for entry in wanted],
+            ignore_rules=self.section.ignore_rules,
+            may_wait=self.section.follow_links,  # else it counts which pages nothing else had led to
         )
         named.update((accepted[entry.url][0], entry.date) for entry in wanted if entry.url in accepted)
         fresh = [entry_key for entry_key, is_new in accepted.values() if is_new]

@@ -124,7 +124,7 @@ class SitemapManager(Feature):
         return key
 
     def _start_job(self, key: int, url: str, job: SitemapJob, hops: int) -> None:
-        stored = self._context.store.sites.get_sitemap(key) if key in self._known else None
+        stored = self._context.store.sites.get_sitemap(key)
         known = {} if stored is not None else self._context.store.records.known_urls([key])
         is_new = stored is None and not known
         if known and known[key][0] != url:
@@ -156,7 +156,9 @@ class SitemapManager(Feature):
         """Treat a sitemap as read that this run read before it was interrupted."""
         if stored.is_index:
             record = self._context.store.records.get_record(key)
-            for child, _ in self.stored_sitemaps.entries(record, stored):
+            children = self.stored_sitemaps.entries(record, stored)
+            self.stored_sitemaps.expect((child for child, _ in children), url)
+            for child, _ in children:
                 self.announce(child, url, job.child())
 
     def _extend(self, key: int, url: str, known: SitemapJob, other: SitemapJob) -> None:

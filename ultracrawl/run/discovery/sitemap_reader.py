@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -84,8 +84,9 @@ class SitemapReader:
 
     # ---- sitemaps in an index
 
-    async def _queue_children(self, children: Iterable[SitemapUrl], base: str) -> None:
+    async def _queue_children(self, children: Sequence[SitemapUrl], base: str) -> None:
         now = self._context.clock()
+        self._stored.expect((child.loc for child in children), base)
         for child in children:
             key = await self._stored.queue_child(self._job, child.loc, base, _latest_change(child, now))
             if key is not None:
@@ -100,8 +101,10 @@ class SitemapReader:
             chunk = entries[start : start + CHUNK]
             for on_links in self._context.hooks[Feature.links_found]:
                 on_links(self._visit, [entry.loc for entry in chunk], self._visit.url)
-            found = self._queue_urls({entry.loc: _latest_change(entry, now) for entry in chunk})
-            if any(entry.changefreq or entry.priority is not None or self._changed(entry) for entry in chunk):
+            dates = {entry.loc: _latest_change(entry, now) for entry in chunk}
+            advises = any(map(self._advises, chunk))
+            found = self._queue_urls(dates, advises=advises)
+            if advises:
                 self._context.store.visits.note_advice(
                     Advice(found[entry.loc], entry.changefreq, entry.priority, self._changed(entry))
                     for entry in chunk
@@ -112,6 +115,9 @@ class SitemapReader:
                 self._queue_urls(alternates, anywhere=True)
             await self._yield_control(start + CHUNK)
 
+    def _advises(self, entry: SitemapUrl) -> bool:
+        return bool(entry.changefreq or entry.priority is not None or self._changed(entry))
+
     def _changed(self, entry: SitemapUrl) -> float:
         """Return the earliest time of the last change if scores need it; 0 if the entry has no credible date."""
         source = self._context.source
@@ -120,9 +126,11 @@ class SitemapReader:
         moment = entry.lastmod.timestamp()
         return moment if is_credible(moment, self._context.clock()) else 0.0
 
-    def _queue_urls(self, dates: dict[str, int], *, anywhere: bool = False) -> dict[str, int]:
+    def _queue_urls(
+        self, dates: dict[str, int], *, anywhere: bool = False, advises: bool = False
+    ) -> dict[str, int]:
         sites = None if anywhere else self._job.sites
-        found, new = self._context.queue.queue_sitemap_entries(self._visit.url, dates, sites)
+        found, new = self._context.queue.queue_sitemap_entries(self._visit.url, dates, sites, advises=advises)
         self._keys.extend(found.values())
         self._dates.extend(dates[href] for href in found)
         self._stored.note_dates((key, dates[href]) for href, key in found.items() if key not in new)

@@ -108,8 +108,13 @@ def _why_no_start(context: CrawlContext) -> str:
     source = context.source
     if context.run.replay or context.rules.listed or source.takes_links or context.store.sites.sitemap_keys():
         return ""
-    failures = [_lasting_failure_of(context, url) for url in _canonical(context, source.seed_urls)]
-    return failures[0] if failures and all(failures) else ""
+    first = ""
+    for url in _canonical(context, source.seed_urls):
+        failure = _lasting_failure_of(context, url)
+        if not failure:
+            return ""
+        first = first or failure
+    return first
 
 
 def _lasting_failure_of(context: CrawlContext, url: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.change import is_known
 from ultracrawl.rules.robots.policy import origin_of
-from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run.discovery.robots_answers import keep_answer, latest_answer
 from ultracrawl.stores import QueueEntry, StoredSitemap
 
@@ -55,6 +55,8 @@ class StoredSitemaps:
         self._stop_waiting = stop_waiting
         self._is_adaptive = is_adaptive
         self._section = context.source.sitemaps
+        self._noted = 0
+        """Entries that were queued again since they were flushed last."""
         self._running: set[asyncio.Task[None]] = set()
 
     # ---- age of sitemaps
@@ -127,14 +129,26 @@ class StoredSitemaps:
     async def requeue(self, job: SitemapJob, record: UrlRecord, stored: StoredSitemap) -> None:
         """Queue the stored entries of a sitemap, with their dates, as if it had just been read."""
         if stored.is_index:
-            for href, date in self.entries(record, stored):
+            children = self.entries(record, stored)
+            self.expect((href for href, _ in children), record.url)
+            for href, date in children:
                 await self.queue_child(job, href, record.url, date)
             return
         entries = list(stored.entries(record.links))
         for start in range(0, len(entries), FLUSH_AFTER):
-            self.note_dates(entries[start : start + FLUSH_AFTER])
-            self._context.flush()
+            portion = entries[start : start + FLUSH_AFTER]
+            self.note_dates(portion)
+            self._noted += len(portion)
+            if self._noted >= FLUSH_AFTER:
+                self._noted = 0
+                self._context.flush()
             await asyncio.sleep(0)
+
+    def expect(self, hrefs: Iterable[str], base: str) -> None:
+        """Have what is stored of sitemaps of an index read together."""
+        form = self._context.rules.url_policy.without_rewriting
+        urls = (form.canonical(href, base) for href in hrefs)
+        self._context.store.queue.expect_urls([url_key(url) for url in urls if url is not None])
 
     async def queue_child(self, parent: SitemapJob, href: str, base: str, latest: int) -> int | None:
         """Queue a sitemap of an index, or requeue its entries if it did not change since `latest`; returns its key."""

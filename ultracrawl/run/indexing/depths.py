@@ -132,6 +132,9 @@ class LinkGraph:
         """Lower the depths of everything to which the URLs of some keys, and those with a new depth, lead."""
         first = {*keys, *self.changed}
         self._read(first)
+        self._read(
+            {target for key in first if key in self._records for target in _targets(self._records[key])}
+        )
         heap = [(self._depth(key), key) for key in first if key in self._records]
         heapify(heap)
         while heap:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,8 @@ class ListedDeletions:
         """Remove the documents of deleted entries; returns URL and entry of the others by key."""
         entries: dict[int, tuple[str, Entry]] = {}
         gone: dict[int, UrlRecord] = {}
+        deleted = [key for entry in listed if entry.deleted for key in self._keys_of(entry)]
+        known = self._context.store.records.get_records(deleted) if deleted else {}
         for entry in listed:
             if not entry.deleted:
                 url = self.canonical(entry.access_url)
@@ -53,7 +55,7 @@ class ListedDeletions:
                 continue
             for key in [key for key, (_, other) in entries.items() if _names(entry, other)]:
                 del entries[key]
-            if (record := await self._find(entry)) is not None:
+            if (record := await self._find(entry, known)) is not None:
                 gone[url_key(record.url)] = record
         self._gone.difference_update(entries)
         self._gone.update(gone)
@@ -94,13 +96,15 @@ class ListedDeletions:
             f"the first one is {self._first_unknown}"
         )
 
-    async def _find(self, entry: Entry) -> UrlRecord | None:
+    async def _find(self, entry: Entry, by_url: Mapping[int, UrlRecord]) -> UrlRecord | None:
         """Return the record that an entry names as deleted; None if there is none.
 
-        The first document that is found counts: by an access URL, by the key, by the display URL.
+        `by_url` has the known ones of its URLs. The first document that is found counts: by an access URL, by the key,
+        by the display URL.
         """
         known: list[UrlRecord] = []
-        for record in [*self._by_url(entry), *await self._by_key(entry), *self._by_display_url(entry)]:
+        named = [by_url[key] for key in self._keys_of(entry) if key in by_url]
+        for record in [*named, *await self._by_key(entry), *self._by_display_url(entry)]:
             if record.searchable or record.pending:
                 return record
             known.append(record)
@@ -108,10 +112,8 @@ class ListedDeletions:
             self._note_unknown(entry)
         return next(iter(known), None)
 
-    def _by_url(self, entry: Entry) -> list[UrlRecord]:
-        keys = [url_key(self.canonical(url)) for url in (entry.access_url, *entry.also) if url]
-        found = self._context.store.records.get_records(keys)
-        return [found[key] for key in keys if key in found]
+    def _keys_of(self, entry: Entry) -> list[int]:
+        return [url_key(self.canonical(url)) for url in (entry.access_url, *entry.also) if url]
 
     async def _by_key(self, entry: Entry) -> list[UrlRecord]:
         if not entry.key:
@@ -126,13 +128,14 @@ class ListedDeletions:
         """Return the access URLs of documents on web servers by their key in the source."""
         documents = self._context.store.documents
         urls: dict[str, str] = {}
-        for number, key in enumerate(documents.retained_keys(Retained.LISTED)):
-            data = documents.retained_document(Retained.LISTED, key)
-            entry = None if data is None else unpack_entry(data)
-            if entry is not None and entry.key:
-                urls[entry.key] = self.canonical(entry.access_url)
-            if number % _ENTRIES_AT_ONCE == 0:
-                await asyncio.sleep(0)
+        keys = documents.retained_keys(Retained.LISTED)
+        for start in range(0, len(keys), _ENTRIES_AT_ONCE):
+            some = keys[start : start + _ENTRIES_AT_ONCE]
+            stored = documents.retained_documents(Retained.LISTED, some)
+            for entry in (unpack_entry(stored[key]) for key in some if key in stored):
+                if entry.key:
+                    urls[entry.key] = self.canonical(entry.access_url)
+            await asyncio.sleep(0)
         return urls
 
     def _by_display_url(self, entry: Entry) -> list[UrlRecord]:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from ultracrawl.run.listing.call_threads import CallThreads
 from ultracrawl.run.listing.deletions import ListedDeletions
 from ultracrawl.run.listing.fetching import FAILED
 from ultracrawl.sources.kinds import kind_schemes
-from ultracrawl.stores import Retained, Store
+from ultracrawl.stores import Retained
 from ultracrawl.stores.project_stores import open_lists
 
 if TYPE_CHECKING:
@@ -145,6 +145,7 @@ class SourceListing(Feature):
         self._deletions.cancel(records)
         fresh = {known.key for known in self._context.store.visits.note_met(list(records))}
         vouched, fetches_all = Counter[UrlOutcome](), self._fetches_everything
+        stored = self._stored_entries(entries, records)
         for key, (url, entry) in entries.items():
             record = records.get(key)
             if record is not None and record.url != url:
@@ -152,10 +153,10 @@ class SourceListing(Feature):
                 continue
             if record is not None and key not in fresh:
                 continue
-            if record is not None and not fetches_all and is_vouched_for(self._context, key, record, entry):
+            if record is not None and not fetches_all and self._is_vouched_for(key, record, entry, stored):
                 vouched[vouched_outcome(record)] += 1
                 continue
-            self._queue_entry(key, url, entry, record)
+            self._queue_entry(key, url, entry, record, stored)
         self._context.counters.count_unchanged(vouched)
         self._notes.note(cursor=batch.cursor)
         self._context.flush()
@@ -163,14 +164,35 @@ class SourceListing(Feature):
         assert self._lister is not None
         await self._threads.call(self._lister.received, batch)
 
-    def _queue_entry(self, key: int, url: str, entry: Entry, record: UrlRecord | None) -> None:
+    def _stored_entries(
+        self, entries: Mapping[int, tuple[str, Entry]], records: Mapping[int, UrlRecord]
+    ) -> dict[int, bytes]:
+        """Return the stored entries of a batch, as far as it depends on them what is done with the new ones."""
+        keys = [
+            key
+            for key, record in records.items()
+            if record.outcome is UrlOutcome.DUPLICATE or may_have_new_metadata(entries[key][1])
+        ]
+        return self._context.store.documents.retained_documents(Retained.LISTED, keys) if keys else {}
+
+    def _is_vouched_for(self, key: int, record: UrlRecord, entry: Entry, stored: Mapping[int, bytes]) -> bool:
+        """Return whether a document needs no visit; the entry of a duplicate is kept in case it takes its place."""
+        if not is_vouched_for(self._context, record, entry):
+            return False
+        if record.outcome is UrlOutcome.DUPLICATE and key not in stored:  # it was the indexed one before
+            self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
+        return True
+
+    def _queue_entry(
+        self, key: int, url: str, entry: Entry, record: UrlRecord | None, stored: Mapping[int, bytes]
+    ) -> None:
         shown = self._shown_url(entry.display_url, url)
         if record is not None and record.display_url != shown:
             if record.searchable:
                 self._context.documents.writer.delete(key, record.shown_url)
             changed = replace(without_validators(record), display_url=shown, indexed=False, submitted=False)
             self._context.store.records.amend_record(key, changed)
-        elif record is not None and has_new_metadata(self._context.store, key, entry):
+        elif record is not None and has_new_metadata(stored.get(key), entry):
             self._context.store.records.amend_record(key, replace(record, etag="", last_modified=""))
         self._context.queue.queue_listed(key, url, shown, known=record is not None)
         self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
@@ -179,10 +201,10 @@ class SourceListing(Feature):
         """Queue documents that failed before: a listing of changes does not name them again."""
         store = self._context.store
         for outcome in FAILED:
-            for record in list(store.records.all_records(outcome)):
-                key = url_key(record.url)
-                if store.visits.note_met((key,)):
-                    self._context.queue.queue_listed(key, record.url, record.display_url, known=True)
+            failed = {url_key(record.url): record for record in store.records.all_records(outcome)}
+            for known in store.visits.note_met(failed):
+                key, record = known.key, failed[known.key]
+                self._context.queue.queue_listed(key, record.url, record.display_url, known=True)
 
     # ---- removal
 
@@ -311,24 +333,14 @@ _INDEXED = frozenset(
 )
 
 
-def is_vouched_for(context: CrawlContext, key: int, record: UrlRecord, entry: Entry) -> bool:
+def is_vouched_for(context: CrawlContext, record: UrlRecord, entry: Entry) -> bool:
     """Return whether a document is unchanged since its recorded visit, and the outcome of that visit still holds."""
     if not entry.validators or stored_validators(entry, context.rules.recipe) != record.etag:
         return False
     if record.outcome is UrlOutcome.DUPLICATE:
-        return _stays_copy(context, key, record, entry)
+        return context.documents.remains_duplicate(record)
     left_out = record.outcome is UrlOutcome.NOT_INDEXED and record.removal is None
     return left_out or (record.outcome in _INDEXED and record.retained)
-
-
-def _stays_copy(context: CrawlContext, key: int, record: UrlRecord, entry: Entry) -> bool:
-    """Return whether a known duplicate needs no visit; its entry is kept in case it takes the place of the other."""
-    if not context.documents.remains_duplicate(record):
-        return False
-    documents = context.store.documents
-    if documents.retained_document(Retained.LISTED, key) is None:  # it was the indexed one before
-        documents.retain_document(Retained.LISTED, key, pack_entry(entry))
-    return True
 
 
 def vouched_outcome(record: UrlRecord) -> UrlOutcome:
@@ -336,9 +348,13 @@ def vouched_outcome(record: UrlRecord) -> UrlOutcome:
     return UrlOutcome.DUPLICATE if record.outcome is UrlOutcome.DUPLICATE else UrlOutcome.NOT_MODIFIED
 
 
-def has_new_metadata(store: Store, key: int, entry: Entry) -> bool:
-    """Return whether a lister's metadata of a document on a web server has changed since it was last read."""
-    if entry.validators or entry.body is not None:
+def may_have_new_metadata(entry: Entry) -> bool:
+    """Return whether a document is on a web server, and only what its lister said before tells of new metadata."""
+    return not entry.validators and entry.body is None
+
+
+def has_new_metadata(before: bytes | None, entry: Entry) -> bool:
+    """Return whether a lister's metadata of such a document have changed since its stored entry `before`."""
+    if before is None or not may_have_new_metadata(entry):
         return False
-    before = store.documents.retained_document(Retained.LISTED, key)
-    return before is not None and content_key(unpack_entry(before)) != content_key(entry)
+    return content_key(unpack_entry(before)) != content_key(entry)

@@ -10,8 +10,10 @@ from itertools import groupby, islice
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from ultracrawl.model import UrlRecord
+from ultracrawl.rules.recrawl.feed_links import FeedLink
 from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.records import MemoryAnswer
+from ultracrawl.stores.port.sites import StoredSitemap
 
 MAX_SITE_ROWS = 32
 """A site with more entries is read by a query of its own."""
@@ -28,6 +30,16 @@ READS_TO_GROW = 1000
 """Reads without a full cache after which twice as many records are read at once."""
 MAX_FINGERPRINTS = 5000
 """Number of fingerprints at which their cached records are dropped; a quarter of the records."""
+LARGE_VALUE = 32 << 10
+"""Bytes above which a value is read when its turn comes, and not kept."""
+FEEDS_AHEAD = 16
+"""Feeds whose links are read by one query."""
+FEED_LINK_BYTES = 200
+"""Bytes that a link of a feed takes."""
+EMPTY_VALUE = 100
+"""Bytes that a key takes beside its value."""
+MAX_BYTES_AHEAD = 16 << 20
+"""Bytes of values of one table at which they are dropped."""
 MAX_LOADED_AT_ONCE = 100_000
 """As many values of a column are held as they are, and of each further one 32 bits."""
 LOADED_WITH_FIRST = 300_000
@@ -122,9 +134,15 @@ class RecordCache:
         if self._reads > READS_TO_GROW:
             self.ahead, self._reads = min(READ_AHEAD_RECORDS, 2 * self.ahead), 0
         self._records.update(records)
+        self.expect_prints(records.values())
+
+    def expect_prints(self, records: Iterable[UrlRecord]) -> None:
+        """Have the fingerprints of records that were read asked for together."""
+        if not self.keeps:
+            return
         if len(self._next_prints) > MAX_CACHED_RECORDS:
             self._next_prints.clear()
-        prints, place = (record.fingerprint for record in records.values()), len(self._next_prints)
+        prints, place = (record.fingerprint for record in records), len(self._next_prints)
         for fingerprint in filter(None, prints):
             place += self._next_prints.setdefault(fingerprint, place) == place
 
@@ -185,6 +203,77 @@ class RecordCache:
             for key in keys:
                 self._records.pop(key, None)
                 self._new.pop(key, None)
+
+
+T = TypeVar("T")
+
+
+class ValuesAhead(Generic[T]):
+    """What a table has of URLs, read for those as well that are likely to be next, and kept until it changes.
+
+    `keys_from` returns a key and up to so many of those that are likely to be next; `is_changed` whether a URL has
+    unflushed changes; `read` returns values by key, None for one that is only read as the first of the keys; `size`
+    returns the bytes of a value. With `keeps` off another process may write the table, and nothing is kept.
+    """
+
+    def __init__(
+        self,
+        keys_from: Callable[[int, int], list[int]],
+        is_changed: Callable[[int], bool],
+        read: Callable[[list[int]], Mapping[int, T | None]],
+        size: Callable[[T], int],
+        *,
+        keeps: bool,
+        ahead: int = READ_AHEAD_RECORDS,
+    ) -> None:
+        self._keys_from = keys_from
+        self._is_changed = is_changed
+        self._read = read
+        self._size = size
+        self._ahead = ahead if keeps else 1
+        """How many values to read at once. Halved when too many wait for their turn, as those of many sites do."""
+        self._keeps = keeps
+        self._values: dict[int, T | None] = {}
+        self._bytes = 0
+
+    def get(self, key: int) -> T | None:
+        """Return the value of a URL, None if it has none; it has no unflushed changes."""
+        if key in self._values:
+            return self._values[key]
+        following = self._keys_from(key, self._ahead)
+        keys = [one for one in following if one == key or not self._is_changed(one)]
+        found = self._read(keys)
+        for one in keys if self._keeps else ():
+            value = found.get(one)
+            size = 0 if value is None else self._size(value)
+            if one in found and (value is None or size > LARGE_VALUE):
+                continue
+            self._values[one] = value
+            self._bytes += size + EMPTY_VALUE
+        if self._bytes > MAX_BYTES_AHEAD:
+            self.forget()
+            self._ahead = max(1, self._ahead // 2)
+        return found.get(key)
+
+    def drop(self, keys: Iterable[int]) -> None:
+        """Drop the values of URLs that are about to change."""
+        for key in keys:
+            self._values.pop(key, None)
+
+    def forget(self) -> None:
+        """Drop all values."""
+        self._values.clear()
+        self._bytes = 0
+
+
+def size_of_sitemap(sitemap: StoredSitemap) -> int:
+    """Return the bytes that a sitemap takes."""
+    return len(sitemap.dates)
+
+
+def size_of_feed(links: Sequence[FeedLink]) -> int:
+    """Return the bytes that the links of a feed take."""
+    return FEED_LINK_BYTES * len(links)
 
 
 V = TypeVar("V", bound=Hashable)

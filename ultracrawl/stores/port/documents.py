@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple, Protocol
 
@@ -26,6 +26,10 @@ class Retained(Enum):
     """Listing entries of documents whose visit is due."""
     PARTS = "parts"
     """The parts of pages that were opened in a browser, with their validators."""
+
+
+READ_IN_TURN = (Retained.LISTED, Retained.PARTS)
+"""What visits read in the order of the queue."""
 
 
 class Copy(NamedTuple):
@@ -62,6 +66,9 @@ class DocumentPart(Protocol):
 
     def retained_document(self, purpose: Retained, key: int) -> bytes | None:
         """Return the retained document of a URL, or None."""
+
+    def retained_documents(self, purpose: Retained, keys: Sequence[int]) -> dict[int, bytes]:
+        """Return the retained documents of those of the keys that have one."""
 
     def retained_keys(self, purpose: Retained) -> list[int]:
         """Return the keys of all URLs with a retained document, by depth and URL; sees flushed changes only."""

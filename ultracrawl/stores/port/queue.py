@@ -71,6 +71,9 @@ class QueuePart(Protocol):
     def entries_of(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
         """Return the first `limit` entries of a site by level, rank, depth and `seq`; `levels` restricts them."""
 
+    def expect_urls(self, keys: Sequence[int]) -> None:
+        """Have what is stored of URLs that are about to be looked at in this order read together, queued or not."""
+
     def is_waiting(self, key: int) -> bool:
         """Whether a known URL is in the queue; scans the whole queue."""
 

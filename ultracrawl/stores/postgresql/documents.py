@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 
 import psycopg
 
 from ultracrawl.model import UrlOutcome
-from ultracrawl.stores.port.documents import Copy, Expiries, Retained, Unrecorded
+from ultracrawl.stores.caching.read_ahead import LARGE_VALUE, ValuesAhead
+from ultracrawl.stores.port.documents import READ_IN_TURN, Copy, Expiries, Retained, Unrecorded
 from ultracrawl.stores.postgresql.access.fencing import is_over, run_for
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS
-from ultracrawl.stores.postgresql.part_base import PostgresPart
+from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
+from ultracrawl.stores.postgresql.queue import PostgresQueue
 from ultracrawl.stores.postgresql.record_row import SUBMIT
 
 _PENDING, _SUCCESSOR = PURPOSE_NUMBERS[Retained.APPROVAL], PURPOSE_NUMBERS[Retained.REPLACEMENT]
@@ -42,6 +45,10 @@ _CLEAR_OF = f"{_CLEAR} WHERE {{u}} AND key = ANY(%s)"
 _SELECT_RETAINED_KEYS = """
     SELECT p.key FROM retained p JOIN url u ON {u} AND u.key = p.key WHERE {p} AND p.purpose = %s
     ORDER BY u.depth, u.url"""
+_SELECT_RETAINED = "SELECT key, document FROM retained WHERE {own} AND purpose = %s AND key = ANY(%s)"
+_SELECT_AHEAD = """
+    SELECT key, CASE WHEN key = %s OR octet_length(document) <= %s THEN document END FROM retained
+    WHERE {own} AND purpose = %s AND key = ANY(%s)"""
 _PUT_RETAINED = """
     INSERT INTO retained (source, part, key, document, purpose)
     SELECT {ids}, t.*, %s FROM unnest(%s::bigint[], %s::bytea[]) t
@@ -64,6 +71,19 @@ _KEPT = f"""
 class PostgresDocuments(PostgresPart):
     """The tables `retained`, `expiry`, `copy` and `submitted`, and marks in `url`; see `DocumentPart`."""
 
+    def __init__(self, access: StoreAccess, queue: PostgresQueue) -> None:
+        super().__init__(access)
+        self._ahead = {
+            purpose: ValuesAhead[bytes](
+                queue.keys_from,
+                partial(self._is_changed, purpose),
+                partial(self._read_ahead, purpose),
+                len,
+                keeps=self._record_cache.keeps,
+            )
+            for purpose in READ_IN_TURN
+        }
+
     def begin_generation(self) -> None:
         """Begin with no documents."""
         self._retained: dict[Retained, dict[int, bytes | None]] = {purpose: {} for purpose in Retained}
@@ -76,22 +96,46 @@ class PostgresDocuments(PostgresPart):
 
     def retain_document(self, purpose: Retained, key: int, document: bytes) -> None:
         """Retain the document of a URL."""
-        self._record_cache.invalidate((key,))
-        self._retained[purpose][key] = document
+        self._change(purpose, key, document)
 
     def release_document(self, purpose: Retained, key: int) -> None:
         """Delete the retained document of a URL."""
+        self._change(purpose, key, None)
+
+    def _change(self, purpose: Retained, key: int, document: bytes | None) -> None:
         self._record_cache.invalidate((key,))
-        self._retained[purpose][key] = None
+        self._retained[purpose][key] = document
+        if purpose in self._ahead:
+            self._ahead[purpose].drop((key,))
 
     def retained_document(self, purpose: Retained, key: int) -> bytes | None:
         """Return the retained document of a URL, or None."""
         for part in reversed(self.generations):
             if key in part._retained[purpose]:
                 return part._retained[purpose][key]
-        query = "SELECT document FROM retained WHERE {own} AND purpose = %s AND key = %s"
-        rows = self._read(query, PURPOSE_NUMBERS[purpose], key)
-        return bytes(rows[0][0]) if rows else None
+        if purpose in self._ahead:
+            return self._ahead[purpose].get(key)
+        return self.retained_documents(purpose, [key]).get(key)
+
+    def retained_documents(self, purpose: Retained, keys: Sequence[int]) -> dict[int, bytes]:
+        """Return the retained documents of some keys."""
+        changes = self.frozen._retained[purpose] | self._retained[purpose]
+        found = {key: document for key in keys if (document := changes.get(key)) is not None}
+        rest = [key for key in keys if key not in changes]
+        stored = self._read(_SELECT_RETAINED, PURPOSE_NUMBERS[purpose], rest) if rest else ()
+        return found | {key: bytes(document) for key, document in stored}
+
+    def _is_changed(self, purpose: Retained, key: int) -> bool:
+        return any(key in part._retained[purpose] for part in self.generations)
+
+    def _read_ahead(self, purpose: Retained, keys: list[int]) -> dict[int, bytes | None]:
+        rows = self._read(_SELECT_AHEAD, keys[0], LARGE_VALUE, PURPOSE_NUMBERS[purpose], keys)
+        return {key: None if document is None else bytes(document) for key, document in rows}
+
+    def forget_read(self) -> None:
+        """Forget what was read of documents whose URLs may have left the document table."""
+        for ahead in self._ahead.values():
+            ahead.forget()
 
     def retained_keys(self, purpose: Retained) -> list[int]:
         """Return the keys of all URLs with a retained document."""

@@ -229,9 +229,12 @@ class PostgresQueue(PostgresPart):
             self._remember_order([*rows, *following])
 
     def _remember_order(self, rows: Sequence[Row]) -> None:
+        self.expect_urls([row[1] for row in rows])
+
+    def expect_urls(self, keys: Sequence[int]) -> None:
+        """Have URLs read together that are about to be looked at in this order."""
         if len(self._following) > MOST_FOLLOWING:
             self._following.clear()
-        keys = [row[1] for row in rows]
         self._following.update(pairwise(keys))
 
     def keys_from(self, key: int, number: int) -> list[int]:

@@ -179,6 +179,7 @@ class PostgresRecords(PostgresContents, UrlLookUps):
         rest = self._possible_keys.possible([key for key in keys if key not in found])
         if rest:
             found.update(self._stored_records(rest))
+            self._record_cache.expect_prints(found.values())
         return found
 
     def _stored_records(self, keys: Sequence[int]) -> dict[int, UrlRecord]:
@@ -196,6 +197,8 @@ class PostgresRecords(PostgresContents, UrlLookUps):
 
     def _read_records(self, key: int) -> UrlRecord | None:
         """Read a record, and cache those of the entries that are likely to be next."""
+        if self._possible_keys.is_absent(key):
+            return None
         if not self._record_cache.keeps:
             return self._stored_records([key]).get(key)
         keys = self._queue.keys_from(key, self._record_cache.ahead)
@@ -412,6 +415,7 @@ class PostgresRecords(PostgresContents, UrlLookUps):
         self._answers = self._answers | frozen._answers
         new = {key: frozen._discovered[key] for key in frozen._fresh}
         self._record_cache.put_new(self._without_unflushed(new))
+        self._queue.expect_urls(list(frozen._discovered))
         self._record_cache.note_flushed((*frozen._finished, *frozen._amended), frozen._fingerprints)
         super().forget_frozen()
 

@@ -9,10 +9,18 @@ import psycopg
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.recrawl.feed_links import FeedLink
+from ultracrawl.stores.caching.read_ahead import (
+    FEEDS_AHEAD,
+    LARGE_VALUE,
+    ValuesAhead,
+    size_of_feed,
+    size_of_sitemap,
+)
 from ultracrawl.stores.port.sites import StoredSite, StoredSitemap
 from ultracrawl.stores.postgresql.access.fencing import run_for
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS
 from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
+from ultracrawl.stores.postgresql.queue import PostgresQueue
 
 KEPT = 30 * 86_400.0
 """Seconds after the last request until a site is deleted."""
@@ -28,6 +36,9 @@ _PUT_SITES = f"""
     SELECT {{ids}}, * FROM unnest(%s::text[], %s::float8[], %s::float8[], %s::int[], %s::text[], %s::text[])
     ON CONFLICT (source, part, site) DO UPDATE SET seen = excluded.seen, own_delay = excluded.own_delay,
     given_up = excluded.given_up, robots = excluded.robots, stand_in = excluded.stand_in"""  # noqa: S608 - constant names
+_SELECT_SITEMAPS = """
+    SELECT key, run, is_index, CASE WHEN key = %s OR octet_length(dates) <= %s THEN dates END FROM sitemap
+    WHERE {own} AND key = ANY(%s)"""
 _PUT_SITEMAPS = """
     INSERT INTO sitemap (source, part, key, run, is_index, dates)
     SELECT {ids}, * FROM unnest(%s::bigint[], %s::int[], %s::bool[], %s::bytea[])
@@ -56,10 +67,26 @@ _site_values = attrgetter(*_SITE.split(", "))
 class PostgresSites(PostgresPart):
     """The tables `known_site`, `sitemap`, `announced` and `feed_link`; see `SitePart`."""
 
-    def __init__(self, access: StoreAccess) -> None:
+    def __init__(self, access: StoreAccess, queue: PostgresQueue) -> None:
         super().__init__(access)
         self._written: dict[str, StoredSite] = {}
         """Flushed rows, so that a site that is read repeatedly costs no query."""
+        keeps = self._record_cache.keeps
+        self._sitemaps_ahead = ValuesAhead(
+            queue.keys_from,
+            lambda key: any(key in part._sitemaps for part in self.generations),
+            self._read_sitemaps,
+            size_of_sitemap,
+            keeps=keeps,
+        )
+        self._feeds_ahead = ValuesAhead(
+            queue.keys_from,
+            lambda key: any(key in part._feeds for part in self.generations),
+            self._read_feeds,
+            size_of_feed,
+            keeps=keeps,
+            ahead=FEEDS_AHEAD,
+        )
         self.dates_announced = False
         self.renewed: tuple[str, ...] = ()
 
@@ -102,12 +129,19 @@ class PostgresSites(PostgresPart):
         for part in reversed(self.generations):
             if key in part._sitemaps:
                 return part._sitemaps[key]
-        rows = self._read("SELECT run, is_index, dates FROM sitemap WHERE {own} AND key = %s", key)
-        return StoredSitemap(*rows[0]) if rows else None
+        return self._sitemaps_ahead.get(key)
+
+    def _read_sitemaps(self, keys: list[int]) -> dict[int, StoredSitemap | None]:
+        rows = self._read(_SELECT_SITEMAPS, keys[0], LARGE_VALUE, keys)
+        return {
+            key: None if dates is None else StoredSitemap(run, is_index, dates)
+            for key, run, is_index, dates in rows
+        }
 
     def put_sitemap(self, key: int, sitemap: StoredSitemap) -> None:
         """Store a sitemap."""
         self._sitemaps[key] = sitemap
+        self._sitemaps_ahead.drop((key,))
 
     def announce_dates(self, dates: Iterable[tuple[int, int]]) -> None:
         """Store the `lastmod` dates of sitemap entries."""
@@ -136,12 +170,21 @@ class PostgresSites(PostgresPart):
         for part in reversed(self.generations):
             if feed in part._feeds:
                 return part._feeds[feed]
-        query = f"SELECT {_FEED_LINK} FROM feed_link WHERE {{own}} AND feed = %s ORDER BY key"  # noqa: S608 - constant names
-        return [FeedLink(*row) for row in self._read(query, feed)]
+        return self._feeds_ahead.get(feed) or []
+
+    def _read_feeds(self, feeds: list[int]) -> dict[int, list[FeedLink]]:
+        query = (
+            f"SELECT feed, {_FEED_LINK} FROM feed_link WHERE {{own}} AND feed = ANY(%s) ORDER BY feed, key"  # noqa: S608 - constant names
+        )
+        found = dict[int, list[FeedLink]]()
+        for feed, *row in self._read(query, feeds):
+            found.setdefault(feed, []).append(FeedLink(*row))
+        return found
 
     def put_feed_links(self, feed: int, links: Iterable[FeedLink]) -> None:
         """Replace the links of a feed."""
         self._feeds[feed] = list(links)
+        self._feeds_ahead.drop((feed,))
 
     def all_feed_links(self) -> Iterator[tuple[int, FeedLink]]:
         """Yield all links of feeds, each with its feed."""
@@ -164,6 +207,11 @@ class PostgresSites(PostgresPart):
         db.execute(self._sql(reset))
         db.execute(self._sql("DELETE FROM known_site WHERE {own} AND seen < %s"), [started - KEPT])
         return tuple(name for row in rows for name in row if name)
+
+    def forget_read(self) -> None:
+        """Forget what was read of sitemaps and feeds, some of which may have left the document table."""
+        self._sitemaps_ahead.forget()
+        self._feeds_ahead.forget()
 
     def run_began(self, renewed: tuple[str, ...]) -> None:
         """Forget what belongs to the previous run; `renewed` are the sites that were reset."""

@@ -62,8 +62,8 @@ class PostgresStore:
             self.queue = PostgresQueue(access)
             self.visits = PostgresVisits(access)
             self.records = PostgresRecords(access, self.queue, self.visits)
-            self.documents = PostgresDocuments(access)
-            self.sites = PostgresSites(access)
+            self.documents = PostgresDocuments(access, self.queue)
+            self.sites = PostgresSites(access, self.queue)
             self.links = PostgresLinks(access)
         except BaseException:
             self._database.close()
@@ -135,9 +135,14 @@ class PostgresStore:
         self._forget_read(self._database.write_whole(make_room))
 
     def _forget_read(self, renewed: tuple[str, ...]) -> None:
+        self._forget_urls_read()
+        self.sites.run_began(renewed)
+
+    def _forget_urls_read(self) -> None:
         self._record_cache.invalidate()
         self.visits.forget_dropped()
-        self.sites.run_began(renewed)
+        self.documents.forget_read()
+        self.sites.forget_read()
 
     def end_run(self, run: RunMark) -> None:
         """Store the progress of a run or its end, durably."""
@@ -245,9 +250,8 @@ class PostgresStore:
 
         if dropped:
             self._database.write(drop)
-        self._record_cache.invalidate()
         self.queue.forget_read()
-        self.visits.forget_dropped()
+        self._forget_urls_read()
 
     def _forget_urls(self, db: psycopg.Connection, keys: list[int]) -> None:
         """Delete everything about URLs but their entries in the queue and in lists of feeds."""

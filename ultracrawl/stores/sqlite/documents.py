@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 
 from ultracrawl.model import UrlOutcome
-from ultracrawl.stores.port.documents import Copy, Expiries, Retained, Unrecorded
+from ultracrawl.stores.caching.read_ahead import LARGE_VALUE, ValuesAhead
+from ultracrawl.stores.port.documents import READ_IN_TURN, Copy, Expiries, Retained, Unrecorded
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.queue import SqliteQueue
 
 _UPDATE_INDEXED = "UPDATE url SET indexed=?, submitted=0 WHERE key=?"
 _COUNT_BEFORE_RUN = (
@@ -22,6 +25,10 @@ _SELECT_QUEUED = """
 _MARK_SUBMITTED = "UPDATE url SET submitted=1, etag='', last_modified='', checksum=x'' WHERE key=?"
 # {0} is a table name, the value of a `Retained` member.
 _SELECT_RETAINED_KEYS = "SELECT p.key FROM {0} p JOIN url u ON u.key=p.key ORDER BY u.depth, u.url"
+_SELECT_RETAINED = "SELECT key, document FROM {0} WHERE key IN (SELECT value FROM json_each(?))"
+_SELECT_AHEAD = """
+    SELECT key, CASE WHEN key=? OR length(document)<=? THEN document END FROM {0}
+    WHERE key IN (SELECT value FROM json_each(?))"""
 _INSERT_RETAINED = "INSERT OR REPLACE INTO {0} (key, document) VALUES (?,?)"
 _DELETE_RETAINED = "DELETE FROM {0} WHERE key=?"
 _DELETE_DROPPED = "DELETE FROM {0} WHERE key NOT IN (SELECT key FROM url)"
@@ -30,9 +37,19 @@ _DELETE_DROPPED = "DELETE FROM {0} WHERE key NOT IN (SELECT key FROM url)"
 class SqliteDocuments(SqlitePart):
     """The tables of `Retained`, tables `expiry` and `copy`, and marks in `url`; see `DocumentPart`."""
 
-    def __init__(self, access: SqliteAccess) -> None:
+    def __init__(self, access: SqliteAccess, queue: SqliteQueue) -> None:
         super().__init__(access)
         self._retained: dict[Retained, dict[int, bytes | None]] = {purpose: {} for purpose in Retained}
+        self._ahead = {
+            purpose: ValuesAhead[bytes](
+                queue.keys_from,
+                self._retained[purpose].__contains__,
+                partial(self._read_ahead, purpose),
+                len,
+                keeps=access.record_cache.keeps,
+            )
+            for purpose in READ_IN_TURN
+        }
         self._expiries: dict[int, float] = {}
         self._marks: dict[int, bool] = {}
         self._copies: dict[int, Copy | None] = {}
@@ -42,21 +59,38 @@ class SqliteDocuments(SqlitePart):
 
     def retain_document(self, purpose: Retained, key: int, document: bytes) -> None:
         """Retain the document of a URL."""
-        self._access.record_cache.invalidate((key,))
-        self._retained[purpose][key] = document
+        self._change(purpose, key, document)
 
     def release_document(self, purpose: Retained, key: int) -> None:
         """Delete the retained document of a URL."""
+        self._change(purpose, key, None)
+
+    def _change(self, purpose: Retained, key: int, document: bytes | None) -> None:
         self._access.record_cache.invalidate((key,))
-        self._retained[purpose][key] = None
+        self._retained[purpose][key] = document
+        if purpose in self._ahead:
+            self._ahead[purpose].drop((key,))
 
     def retained_document(self, purpose: Retained, key: int) -> bytes | None:
         """Return the retained document of a URL, or None."""
         changes = self._retained[purpose]
         if key in changes:
             return changes[key]
-        rows = self._read(f"SELECT document FROM {purpose.value} WHERE key=?", key)  # noqa: S608 - a constant name
-        return bytes(rows[0][0]) if rows else None
+        if purpose in self._ahead:
+            return self._ahead[purpose].get(key)
+        return self.retained_documents(purpose, [key]).get(key)
+
+    def retained_documents(self, purpose: Retained, keys: Sequence[int]) -> dict[int, bytes]:
+        """Return the retained documents of some keys."""
+        changes = self._retained[purpose]
+        found = {key: document for key in keys if (document := changes.get(key)) is not None}
+        rest = [key for key in keys if key not in changes]
+        stored = self._read(_SELECT_RETAINED.format(purpose.value), json.dumps(rest)) if rest else ()
+        return found | {key: bytes(document) for key, document in stored}
+
+    def _read_ahead(self, purpose: Retained, keys: list[int]) -> dict[int, bytes | None]:
+        query = _SELECT_AHEAD.format(purpose.value)
+        return dict(self._read(query, keys[0], LARGE_VALUE, json.dumps(keys)))
 
     def retained_keys(self, purpose: Retained) -> list[int]:
         """Return the keys of all URLs with a retained document."""
@@ -187,5 +221,7 @@ class SqliteDocuments(SqlitePart):
 
     def forget_dropped(self) -> None:
         """Delete documents whose URLs left the document table."""
+        for ahead in self._ahead.values():
+            ahead.forget()
         for purpose in Retained:
             self._db.execute(_DELETE_DROPPED.format(purpose.value))

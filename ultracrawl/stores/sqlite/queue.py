@@ -118,6 +118,8 @@ class RowIds:
 
     def remember_order(self, keys: Iterable[int]) -> None:
         """Add keys in the order in which they will be requested, some of them without a row id."""
+        if len(self._next) > 2 * MAX_ROW_IDS:
+            self.forget()
         self._next.update(pairwise(keys))
 
     def keys_from(self, key: int, number: int) -> list[int]:
@@ -230,6 +232,14 @@ class SqliteQueue(SqlitePart):
             self._read_ahead.fill(following, more=len(following) == number, without=self._site_changes)
             # In one chain: the records of many small sites are read together.
             self.row_ids.remember([(row[1], row[0]) for row in (*rows, *following)])
+
+    def expect_urls(self, keys: Sequence[int]) -> None:
+        """Have URLs read together that are about to be looked at in this order."""
+        self.row_ids.remember_order(keys)
+
+    def keys_from(self, key: int, number: int) -> list[int]:
+        """Return up to `number` keys: one and those of the entries read after it, if it was read."""
+        return self.row_ids.keys_from(key, number)
 
     def is_waiting(self, key: int) -> bool:
         """Whether a known URL is in the queue; scans the whole queue."""

@@ -216,6 +216,7 @@ class SqliteRecords(SqliteContents, UrlLookUps):
             rows = self._read(_SELECT_BY_KEYS, json.dumps(rest))
             with self._access.translated:
                 found.update((row[0], record_of(row[1:], self._source)) for row in rows)
+            self._access.record_cache.expect_prints(found.values())
         return found
 
     def _unflushed(self, key: int) -> UrlRecord | None:
@@ -227,12 +228,14 @@ class SqliteRecords(SqliteContents, UrlLookUps):
 
     def _read_records(self, key: int) -> UrlRecord | None:
         """Read a record, and cache those of the entries that are likely to be next."""
+        if self._possible_keys.is_absent(key):
+            return None
         cache = self._access.record_cache
         ids = self._queue.row_ids.ids_from(key, cache.ahead) if cache.keeps else []
         if ids:
             rows = self._read(_SELECT_BY_IDS, json.dumps(ids))
         elif cache.keeps:  # it is queued again, and not flushed
-            rows = self._read(_SELECT_BY_KEYS, json.dumps(self._queue.row_ids.keys_from(key, cache.ahead)))
+            rows = self._read(_SELECT_BY_KEYS, json.dumps(self._queue.keys_from(key, cache.ahead)))
         else:
             rows = self._read(_SELECT_BY_KEY, key)
         with self._access.translated:

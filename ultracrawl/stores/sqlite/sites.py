@@ -8,9 +8,17 @@ from operator import attrgetter
 from typing import Any
 
 from ultracrawl.rules.recrawl.feed_links import FeedLink
+from ultracrawl.stores.caching.read_ahead import (
+    FEEDS_AHEAD,
+    LARGE_VALUE,
+    ValuesAhead,
+    size_of_feed,
+    size_of_sitemap,
+)
 from ultracrawl.stores.port.sites import StoredSite, StoredSitemap
 from ultracrawl.stores.port.texts import storable_row
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.queue import SqliteQueue
 
 KEPT = 30 * 86_400.0
 """Seconds after the last request until a site is deleted."""
@@ -23,7 +31,11 @@ _PUT_SITEMAP = "INSERT OR REPLACE INTO sitemap (key, run, is_index, dates) VALUE
 _ANNOUNCE = """
     INSERT INTO announced (key, lastmod) VALUES (?,?)
     ON CONFLICT (key) DO UPDATE SET lastmod=max(lastmod, excluded.lastmod)"""
+_SELECT_SITEMAPS = """
+    SELECT key, run, is_index, CASE WHEN key=? OR length(dates)<=? THEN dates END FROM sitemap
+    WHERE key IN (SELECT value FROM json_each(?))"""
 _FEED_LINK = "key, seen, date, place, expired, only"
+_SELECT_FEEDS = f"SELECT feed, {_FEED_LINK} FROM feed_link WHERE feed IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
 _PUT_FEED_LINK = f"INSERT OR REPLACE INTO feed_link (feed, {_FEED_LINK}) VALUES (?,?,?,?,?,?,?)"  # noqa: S608 - the same
 
 _site_values = attrgetter(*_SITE.split(", "))
@@ -33,7 +45,7 @@ _feed_link_values = attrgetter(*_FEED_LINK.split(", "))
 class SqliteSites(SqlitePart):
     """The tables `site`, `sitemap`, `announced` and `feed_link`; see `SitePart`."""
 
-    def __init__(self, access: SqliteAccess) -> None:
+    def __init__(self, access: SqliteAccess, queue: SqliteQueue) -> None:
         super().__init__(access)
         self._sites: dict[str, StoredSite] = {}
         self._written: dict[str, StoredSite] = {}
@@ -41,6 +53,18 @@ class SqliteSites(SqlitePart):
         self._sitemaps: dict[int, StoredSitemap] = {}
         self._announced: dict[int, int] = {}
         self._feeds: dict[int, list[FeedLink]] = {}
+        keeps = access.record_cache.keeps
+        self._sitemaps_ahead = ValuesAhead(
+            queue.keys_from, self._sitemaps.__contains__, self._read_sitemaps, size_of_sitemap, keeps=keeps
+        )
+        self._feeds_ahead = ValuesAhead(
+            queue.keys_from,
+            self._feeds.__contains__,
+            self._read_feeds,
+            size_of_feed,
+            keeps=keeps,
+            ahead=FEEDS_AHEAD,
+        )
         self.dates_announced = False
         self.renewed: tuple[str, ...] = ()
         self.changes = (self._sites, self._sitemaps, self._announced, self._feeds)
@@ -76,13 +100,19 @@ class SqliteSites(SqlitePart):
         """Return a sitemap, None for other URLs."""
         if key in self._sitemaps:
             return self._sitemaps[key]
-        for run, is_index, dates in self._read("SELECT run, is_index, dates FROM sitemap WHERE key=?", key):
-            return StoredSitemap(run, bool(is_index), dates)
-        return None
+        return self._sitemaps_ahead.get(key)
+
+    def _read_sitemaps(self, keys: list[int]) -> dict[int, StoredSitemap | None]:
+        rows = self._read(_SELECT_SITEMAPS, keys[0], LARGE_VALUE, json.dumps(keys))
+        return {
+            key: None if dates is None else StoredSitemap(run, bool(is_index), dates)
+            for key, run, is_index, dates in rows
+        }
 
     def put_sitemap(self, key: int, sitemap: StoredSitemap) -> None:
         """Store a sitemap."""
         self._sitemaps[key] = sitemap
+        self._sitemaps_ahead.drop((key,))
 
     def announce_dates(self, dates: Iterable[tuple[int, int]]) -> None:
         """Store the `lastmod` dates of sitemap entries."""
@@ -110,12 +140,18 @@ class SqliteSites(SqlitePart):
         """Return the links of a feed."""
         if feed in self._feeds:
             return self._feeds[feed]
-        rows = self._read(f"SELECT {_FEED_LINK} FROM feed_link WHERE feed=?", feed)  # noqa: S608 - constant column names
-        return [_link(row) for row in rows]
+        return self._feeds_ahead.get(feed) or []
+
+    def _read_feeds(self, feeds: list[int]) -> dict[int, list[FeedLink]]:
+        found = dict[int, list[FeedLink]]()
+        for feed, *row in self._read(_SELECT_FEEDS, json.dumps(feeds)):
+            found.setdefault(feed, []).append(_link(row))
+        return found
 
     def put_feed_links(self, feed: int, links: Iterable[FeedLink]) -> None:
         """Replace the links of a feed."""
         self._feeds[feed] = list(links)
+        self._feeds_ahead.drop((feed,))
 
     def all_feed_links(self) -> Iterator[tuple[int, FeedLink]]:
         """Yield all links of feeds, each with its feed."""
@@ -139,6 +175,7 @@ class SqliteSites(SqlitePart):
         run("DELETE FROM sitemap WHERE key NOT IN (SELECT key FROM url)")
         self.dates_announced = False
         self._written.clear()
+        self._forget_ahead()
         to_reset = "given_up<>0 OR stand_in<>''"
         rows = run(f"SELECT site, stand_in FROM site WHERE {to_reset}").fetchall()  # noqa: S608 - constant texts
         self.renewed = tuple(name for row in rows for name in row if name)
@@ -168,8 +205,13 @@ class SqliteSites(SqlitePart):
 
     def forget_dropped(self) -> None:
         """Delete sitemaps and feeds that left the document table; their entries stay, because they may have expired."""
+        self._forget_ahead()
         self._db.execute("DELETE FROM sitemap WHERE key NOT IN (SELECT key FROM url)")
         self._db.execute("DELETE FROM feed_link WHERE feed NOT IN (SELECT key FROM url)")
+
+    def _forget_ahead(self) -> None:
+        self._sitemaps_ahead.forget()
+        self._feeds_ahead.forget()
 
 
 def _link(row: Iterable[Any]) -> FeedLink:

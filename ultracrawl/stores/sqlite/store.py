@@ -66,8 +66,8 @@ class SqliteStore:
         self.queue = SqliteQueue(access)
         self.visits = SqliteVisits(access)
         self.records = SqliteRecords(access, source, self.queue, self.visits)
-        self.documents = SqliteDocuments(access)
-        self.sites = SqliteSites(access)
+        self.documents = SqliteDocuments(access, self.queue)
+        self.sites = SqliteSites(access, self.queue)
         self.links = SqliteLinks(access)
         self.prepare_flush: Callable[[], object] = lambda: None
         self._listings: dict[int, str] = {}
