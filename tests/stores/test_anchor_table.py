@@ -62,6 +62,7 @@ def all_news(state: Store) -> dict[int, LinkTexts]:
     state.flush()
     found = state.links.changed_texts(state.links.documents_due(None, 100))
     state.flush()
+    state.links.note_texts_arrived()
     assert state.links.documents_due(None, 100) == []
     return found
 
@@ -209,6 +210,33 @@ def test_what_is_not_yet_delivered_survives_a_kill(kept: Place) -> None:
 
     kept.killed(work)
     assert news(kept.open()) == {HERON: ("ardea",), EGRET: ()}
+
+
+def test_texts_are_due_until_they_have_arrived_and_are_sent_again_if_they_got_lost(state: Store) -> None:
+    say(state, A, (HERON, "heron"), (EGRET, "egret"))
+    handed(state, HERON)
+    state.links.submitted_without_texts(EGRET)
+    state.flush()
+    due = state.links.documents_due(None, 100)
+    assert due == [EGRET], "the other one has its text with it"
+    assert state.links.changed_texts(due) == {EGRET: LinkTexts(("egret",))}
+    state.flush()
+    assert state.links.documents_due(None, 100) == [EGRET]
+    assert state.links.changed_texts([EGRET]) == {}, "it is on its way"
+    state.links.resubmit_due_texts()
+    assert state.links.changed_texts([HERON, EGRET]) == {EGRET: LinkTexts(("egret",))}
+    state.flush()
+    state.links.note_texts_arrived()
+    state.links.resubmit_due_texts()
+    assert news(state) == {}
+
+
+def test_a_document_without_its_texts_stays_due_whatever_arrives(state: Store) -> None:
+    say(state, A, (HERON, "heron"))
+    state.links.submitted_without_texts(HERON)
+    state.flush()
+    state.links.note_texts_arrived()
+    assert news(state) == {HERON: ("heron",)}
 
 
 def test_documents_that_left_are_not_due(state: Store) -> None:

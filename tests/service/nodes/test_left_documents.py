@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,38 @@ def test_what_a_dead_node_had_is_fetched_again_in_the_next_run_and_what_it_still
     assert not list(cache_of(paused).rglob("*.sealed"))
     assert indexed(paused) == ALL
     assert len(paused.command("search", "changed", "--json").json["hits"]) == 1
+
+
+def say_heron(machines: Machines) -> None:
+    """Have the page /1 link to the page /2."""
+    html = b"<html lang=en><title>changed</title><body>needle<nav role=navigation><a href=/2>heron</a></nav>"
+    machines.sites["one"].file("/1", html, "text/html; charset=utf-8")
+
+
+def anchors(machines: Machines) -> list[str]:
+    """Return the texts of links that the index has with the page /2."""
+    rows = map(json.loads, machines.command("index", "dump").out.splitlines())
+    return next((row["anchors"] for row in rows if row["url"].endswith("/2")), ["no document"])
+
+
+def test_texts_of_links_that_waited_on_a_dead_node_are_sent_again(paused: Machines) -> None:
+    assert paused.command("crawl", "one").code == 0
+    say_heron(paused)
+    assert paused.workspace("a").command("crawl", "one").code == 0
+    assert paused.command("crawl", "one").code == 0
+    assert anchors(paused) == ["/2", "heron"], "its page has not changed"
+
+
+def test_a_document_that_waits_on_a_living_node_gets_what_other_machines_find_of_its_links(
+    paused: Machines,
+) -> None:
+    a = paused.start("a")
+    until(lambda: paused.sites["one"].count(f"/{PAGES - 1}") and not paused.nodes()["a"].plans, a)
+    say_heron(paused)
+    assert paused.command("crawl", "one").code == 0
+    (cache_of(paused) / "feeding.json").unlink()
+    until(lambda: anchors(paused) == ["/2", "heron"], a, patience=60)
+    paused.end("a", a)
 
 
 def test_what_was_approved_and_lost_is_delivered_without_another_approval(paused: Machines) -> None:

@@ -82,6 +82,29 @@ def test_what_waits_on_a_living_node_is_left_and_else_fetched_again(places: Plac
     assert places.write("b", nothing) == (False, [])
 
 
+def test_texts_of_links_are_left_to_who_has_their_document(places: Places) -> None:
+    def hand_over(store: Store) -> None:
+        send(store, 1, 2)
+        store.links.submitted_without_texts(1)
+        store.links.submitted_without_texts(2)
+
+    def find_due(store: Store) -> None:
+        due.append(store.links.documents_due(None, 100))
+        send(store, 2, again=True)
+        due.append(store.links.documents_due(None, 100))
+        store.links.changed_texts([1])  # it was due before that
+        store.flush()
+        store.links.note_texts_arrived()
+
+    due = list[list[int]]()
+    places.node("a")
+    places.write("a", hand_over)
+    places.write("b", find_due)
+    assert due == [[], [2]]
+    places.write("a", lambda store: due.append(store.links.documents_due(None, 100)), 1)
+    assert due[2:] == [[1, 2]], "nothing arrived of what is here"
+
+
 def test_a_document_is_where_it_was_put_last(places: Places) -> None:
     places.node("a")
     places.node("b")

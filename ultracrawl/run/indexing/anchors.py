@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.anchors import LONGEST, anchor_text, says_more_than
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ultracrawl.model.page import Link
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
+    from ultracrawl.run.writing.writer import IndexWriter
+    from ultracrawl.stores import Store
 
 MAX_LINKS_PER_PAGE = 1000
 """Limit of links per page whose texts count; equal ones count once."""
@@ -23,7 +25,7 @@ GENERATION_SIZE = 25_000
 MAX_CACHED_CHARS = 500
 """Longest text in characters that is cached: on a site that forgets `</a>`, texts would be whole pages."""
 BATCH = 500
-"""Documents between two flushes."""
+"""Documents whose texts are read together, and between two flushes."""
 _FRAGMENT_DIRECTIVE = ":~:"
 """Introduces instructions to browsers in a fragment (`#:~:text=words`), for a whole page or a part of it."""
 _NO_MARK = 0
@@ -53,6 +55,8 @@ class AnchorTexts(Feature):
         """Number of links in the younger generation."""
         self._marks_by_visit: dict[int, bytes] = {}
         """Marks of the anchor texts of each visit whose links were placed, by key."""
+        self._had_due = False
+        """Whether texts of documents were due at the end of the run."""
 
     # ---- texts of links, page by page
 
@@ -150,13 +154,28 @@ class AnchorTexts(Feature):
         last = None
         while keys := links.documents_due(last, BATCH):
             last = keys[-1]
-            for key, texts in links.changed_texts(
-                [key for key in keys if not context.documents.writer.is_in_open_segment(key)]
-            ).items():
-                record = context.store.records.get_record(key)
-                if record is not None and record.searchable:
-                    context.documents.writer.replace_anchors(key, record.shown_url, texts, record.depth)
-                else:
-                    links.note_document_removed(key)
+            self._had_due = True
+            send_changed_texts(context.store, context.documents.writer, keys)
             context.flush()
             context.documents.writer.tick()
+
+    def run_committed(self) -> bool:
+        """Note that the indexes have all texts, unless some wait for one; nothing is marked for removal."""
+        if self._had_due and self._context.documents.writer.is_empty:
+            self._context.store.links.note_texts_arrived()
+        return False
+
+
+def send_changed_texts(store: Store, writer: IndexWriter, keys: Collection[int]) -> None:
+    """Send the anchor texts of those documents whose texts differ from the submitted ones. Raises `WorkError`.
+
+    Those in the open segment get theirs when it is sealed. Sees flushed changes only.
+    """
+    sent = sorted(key for key in keys if not writer.is_in_open_segment(key))
+    for start in range(0, len(sent), BATCH):
+        for key, texts in store.links.changed_texts(sent[start : start + BATCH]).items():
+            record = store.records.get_record(key)
+            if record is not None and record.searchable:
+                writer.replace_anchors(key, record.shown_url, texts, record.depth)
+            else:
+                store.links.note_document_removed(key)

@@ -113,6 +113,8 @@ class IndexWriter:
         documents = self._state.documents
         if documents.open_place(self._cache.place):
             self._destinations.drop_stale(self._stale_among)
+            if self._links is not None:
+                self._links.resubmit_due_texts()  # they may wait there, and are dropped when they are found
         documents.keep_place()
 
     def _stale_among(self, keys: Collection[int]) -> IsStale:
@@ -204,6 +206,11 @@ class IndexWriter:
     def busy(self) -> bool:
         """Whether changes are on their way to an index that is not paused."""
         return self._cache.size > 0 or self._destinations.is_busy
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all destinations have got all changes."""
+        return not self._cache.size and not any(one.waiting for one in self._destinations.all)
 
     def has_all(self, index: str) -> bool:
         """Return whether an index, or another destination, has got all changes."""

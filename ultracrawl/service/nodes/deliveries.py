@@ -12,6 +12,7 @@ from contextlib import closing
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.destination_queues import queue_folders
 from ultracrawl.index.writing.project_outputs import cache_folder, pause_switch
+from ultracrawl.run.indexing.anchors import send_changed_texts
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.writing.lost_documents import queue_lost
 from ultracrawl.run.writing.pauses import Pauses
@@ -70,9 +71,12 @@ class Deliveries:
         with closing(open_state(project, source.name)) as state:
             writer = open_writer(project, source, state, counters)
             try:
-                lost = state.documents.refetch_lost(writer.recover())
+                waiting = writer.recover()
+                lost = state.documents.refetch_lost(waiting)
                 if lost:
                     queue_lost(state, compile_source(source, project), lost)
+                if project.index.anchors:  # other pages may have been crawled elsewhere meanwhile
+                    send_changed_texts(state, writer, waiting)
                 writer.drain()
                 while writer.busy and not self._ending.wait(_POLL_SECONDS):
                     writer.tick()

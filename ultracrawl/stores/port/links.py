@@ -84,13 +84,23 @@ class LinkPart(Protocol):
         """
 
     def documents_due(self, after: int | None, number: int) -> list[int]:
-        """Return up to `number` documents with keys above `after` whose texts may differ from the submitted ones.
+        """Return up to `number` documents with keys above `after` whose texts may differ from what the index has.
 
-        In order of their keys. Call it after `sweep_anchors`; sees flushed changes only.
+        Those that wait in the cache of another machine are left out: it delivers them, and their texts. In order of
+        their keys. Call it after `sweep_anchors`; sees flushed changes only.
         """
 
     def changed_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
         """Return the texts of those documents whose texts differ from the submitted ones; sees flushed changes only.
 
-        They count as submitted from then on: the caller submits them.
+        They count as submitted from then on: the caller submits them. All stay due until `note_texts_arrived`.
         """
+
+    def note_texts_arrived(self) -> None:
+        """Record durably that nothing waits for an index: no document whose texts were submitted is due any more.
+
+        Call it when `documents_due` and `changed_texts` have had all that was due.
+        """
+
+    def resubmit_due_texts(self) -> None:
+        """Have all that is due differ from what was submitted, durably: it waited in a document cache that is left."""

@@ -27,12 +27,18 @@ _SELECT_TEXTS = f"""
         LEFT JOIN anchor_text n ON {{n}} AND n.text = a.text
     WHERE a.pages > 0 AND coalesce(n.targets, 0) <= {SHARED} ORDER BY ask.key"""  # noqa: S608 - a constant
 _STORE_SUBMITTED = """
-    INSERT INTO anchor_document (source, part, key, told, crowded)
-    SELECT {ids}, * FROM unnest(%s::bigint[], %s::bigint[], %s::bool[])
-    ON CONFLICT (source, part, key) DO UPDATE SET told = excluded.told, crowded = excluded.crowded, due = false"""
+    INSERT INTO anchor_document (source, part, key, told, crowded, due)
+    SELECT {ids}, * FROM unnest(%s::bigint[], %s::bigint[], %s::bool[], %s::bool[])
+    ON CONFLICT (source, part, key) DO UPDATE
+    SET told = excluded.told, crowded = excluded.crowded, due = excluded.due"""
 _MARK_TEXTS_DUE = """
     INSERT INTO anchor_document (source, part, key, due) SELECT {ids}, t.key, true FROM unnest(%s::bigint[]) t(key)
     ON CONFLICT (source, part, key) DO UPDATE SET told = NULL, due = true"""
+_SELECT_DUE = """
+    SELECT key FROM anchor_document WHERE {own} AND due AND key >= %s AND key <> ALL(%s::bigint[])
+    ORDER BY key LIMIT %s"""
+_CLEAR_DUE = """
+    UPDATE anchor_document SET due = false WHERE {own} AND due AND told IS NOT NULL AND key <> ALL(%s::bigint[])"""
 _NOTE_DEPTHS_DUE = """
     INSERT INTO depth_due AS d (source, part, key, dropped) SELECT {ids}, * FROM unnest(%s::bigint[], %s::bytea[])
     ON CONFLICT (source, part, key) DO UPDATE SET dropped = d.dropped || excluded.dropped"""
@@ -71,7 +77,8 @@ class PostgresLinks(PostgresPart):
         self._met: dict[int, AnchorLink] = {}
         self._pages: dict[int, bytes] = {}
         self._redirects: dict[int, int] = {}
-        self._submitted: dict[int, LinkTexts | str] = {}
+        self._submitted: dict[int, tuple[LinkTexts, bool] | str] = {}
+        """Texts by key, and whether they went without the document, so that nobody else sends them if they get lost."""
         self._sweep = False
         self._depths_due: dict[int, bytes] = {}
         self._clears_depths = False
@@ -136,7 +143,7 @@ class PostgresLinks(PostgresPart):
 
     def submitted_with_texts(self, key: int, texts: LinkTexts) -> None:
         """Record the texts that were submitted with a document."""
-        self._submitted[key] = texts
+        self._submitted[key] = (texts, False)
 
     def note_document_removed(self, key: int) -> None:
         """Record that a document leaves the index."""
@@ -153,8 +160,8 @@ class PostgresLinks(PostgresPart):
 
     def documents_due(self, after: int | None, number: int) -> list[int]:
         """Return documents whose texts may differ from the submitted ones."""
-        query = "SELECT key FROM anchor_document WHERE {own} AND due AND key >= %s ORDER BY key LIMIT %s"
-        return [key for (key,) in self._read(query, _LOWEST_KEY if after is None else after + 1, number)]
+        first = _LOWEST_KEY if after is None else after + 1
+        return [key for (key,) in self._read(_SELECT_DUE, first, self._elsewhere, number)]
 
     def changed_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
         """Return the texts of those documents whose texts differ from the submitted ones."""
@@ -162,8 +169,23 @@ class PostgresLinks(PostgresPart):
         query = "SELECT key, told FROM anchor_document WHERE {own} AND key = ANY(%s)"
         submitted: dict[int, int | None] = dict(self._read(query, list(keys)))
         texts = {key: current.get(key, LinkTexts()) for key in keys}
-        self._submitted.update(texts)
-        return {key: own for key, own in texts.items() if submitted.get(key) != texts_hash(own)}
+        changed = {key: own for key, own in texts.items() if submitted.get(key) != texts_hash(own)}
+        self._submitted.update((key, (own, True)) for key, own in changed.items())
+        return changed
+
+    def note_texts_arrived(self) -> None:
+        """Record that nothing waits for an index."""
+        query, elsewhere = self._sql(_CLEAR_DUE), self._elsewhere
+        self._database.write(lambda db: db.execute(query, [elsewhere]))
+
+    def resubmit_due_texts(self) -> None:
+        """Forget what was submitted of what is due."""
+        query = self._sql("UPDATE anchor_document SET told = NULL WHERE {own} AND due AND told IS NOT NULL")
+        self._database.write(lambda db: db.execute(query))
+
+    @property
+    def _elsewhere(self) -> list[int]:
+        return sorted(self._access.elsewhere)
 
     # ---- writing, inside a transaction of the store
 
@@ -199,7 +221,7 @@ class PostgresLinks(PostgresPart):
         if without := sorted(key for key, texts in self._submitted.items() if texts is _WITHOUT):
             db.execute(self._sql(_MARK_TEXTS_DUE), [without])
         submitted = [(key, texts) for key, texts in self._submitted.items() if not isinstance(texts, str)]
-        rows = [(key, texts_hash(texts), is_crowded(texts)) for key, texts in submitted]
+        rows = [(key, texts_hash(texts), is_crowded(texts), alone) for key, (texts, alone) in submitted]
         run_for(db, self._sql(_STORE_SUBMITTED), rows)
 
     def _write_redirects(self, db: psycopg.Connection, stored: dict[int, int]) -> set[int]:

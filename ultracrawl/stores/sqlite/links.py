@@ -24,8 +24,8 @@ _SELECT_TEXTS = f"""
         LEFT JOIN anchor_text t ON t.text=a.text
     WHERE a.pages>0 AND coalesce(t.targets, 0)<={SHARED} ORDER BY ask.key"""  # noqa: S608 - a constant
 _STORE_SUBMITTED = """
-    INSERT INTO anchor_document (key, told, crowded) VALUES (?,?,?)
-    ON CONFLICT DO UPDATE SET told=excluded.told, crowded=excluded.crowded, due=0"""
+    INSERT INTO anchor_document (key, told, crowded, due) VALUES (?,?,?,?)
+    ON CONFLICT DO UPDATE SET told=excluded.told, crowded=excluded.crowded, due=excluded.due"""
 _MARK_TEXTS_DUE = """
     INSERT INTO anchor_document (key, told, due) VALUES (?,NULL,1)
     ON CONFLICT DO UPDATE SET told=NULL, due=1"""
@@ -52,7 +52,8 @@ class SqliteLinks(SqlitePart):
         self._met: dict[int, AnchorLink] = {}
         self._pages: dict[int, bytes] = {}
         self._redirects: dict[int, int] = {}
-        self._submitted: dict[int, LinkTexts | str] = {}
+        self._submitted: dict[int, tuple[LinkTexts, bool] | str] = {}
+        """Texts by key, and whether they went without the document, so that nobody else sends them if they get lost."""
         self._sweep = False
         self._crowded: set[int] | None = None
         """Keys of documents with as many texts as the index takes or more, so that page counts decide."""
@@ -117,7 +118,7 @@ class SqliteLinks(SqlitePart):
 
     def submitted_with_texts(self, key: int, texts: LinkTexts) -> None:
         """Record the texts that were submitted with a document."""
-        self._submitted[key] = texts
+        self._submitted[key] = (texts, False)
 
     def note_document_removed(self, key: int) -> None:
         """Record that a document leaves the index."""
@@ -143,8 +144,19 @@ class SqliteLinks(SqlitePart):
         query = "SELECT key, told FROM anchor_document WHERE key IN (SELECT value FROM json_each(?))"
         submitted = dict(self._read(query, json.dumps(list(keys))))
         texts = {key: current.get(key, LinkTexts()) for key in keys}
-        self._submitted.update(texts)
-        return {key: own for key, own in texts.items() if submitted.get(key) != texts_hash(own)}
+        changed = {key: own for key, own in texts.items() if submitted.get(key) != texts_hash(own)}
+        self._submitted.update((key, (own, True)) for key, own in changed.items())
+        return changed
+
+    def note_texts_arrived(self) -> None:
+        """Record that nothing waits for an index."""
+        with self._access.translated:
+            self._db.execute("UPDATE anchor_document SET due=0 WHERE due=1 AND told IS NOT NULL")
+
+    def resubmit_due_texts(self) -> None:
+        """Forget what was submitted of what is due."""
+        with self._access.translated:
+            self._db.execute("UPDATE anchor_document SET told=NULL WHERE due=1 AND told IS NOT NULL")
 
     # ---- writing, inside a transaction of the store
 
@@ -180,11 +192,14 @@ class SqliteLinks(SqlitePart):
         )
         run(_MARK_TEXTS_DUE, [(key,) for key, texts in self._submitted.items() if texts is _WITHOUT])
         submitted = [(key, texts) for key, texts in self._submitted.items() if not isinstance(texts, str)]
-        run(_STORE_SUBMITTED, [(key, texts_hash(texts), is_crowded(texts)) for key, texts in submitted])
+        run(
+            _STORE_SUBMITTED,
+            [(key, texts_hash(texts), is_crowded(texts), alone) for key, (texts, alone) in submitted],
+        )
         if self._crowded is None:
             rows = self._db.execute("SELECT key FROM anchor_document WHERE crowded=1")
             self._crowded = {key for (key,) in rows}
-        self._crowded.update(key for key, texts in submitted if is_crowded(texts))
+        self._crowded.update(key for key, (texts, _) in submitted if is_crowded(texts))
 
     def _write_redirects(self) -> set[int]:
         """Store redirect targets; returns the targets whose texts change."""
