@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 import yaml
@@ -15,12 +17,87 @@ from stores.conftest import a_schema
 from ultracrawl.errors import StateError
 from ultracrawl.service.nodes.node import open_node
 from ultracrawl.service.schedules import plans
-from ultracrawl.sources import require
+from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.port.schedule_store import own_key
-from ultracrawl.stores.project_stores import open_state
+from ultracrawl.stores.project_stores import open_nodes, open_state
 
 pytestmark = pytest.mark.servers
+PATIENCE = 40.0
+
+
+class Workplace:
+    """A supervisor that runs nothing; each change of its plans fails the first time, as on a lost connection."""
+
+    free_slots = 1
+    crawled = frozenset({"bees"})
+
+    def __init__(self) -> None:
+        self.changes = 0
+
+    def replace_plans(self) -> str:
+        self.changes += 1
+        if self.changes % 2:
+            raise StateError("away")
+        return ""
+
+    def is_idle(self, key: str) -> bool:
+        return self.changes > 3
+
+    def end_source(self, source: str) -> None:
+        """Do nothing."""
+
+
+def a_project(folder: Path, options: dict[str, str]) -> Project:
+    """Return a project with a source that is crawled every hour."""
+    state = {"engine": "postgresql", "url": options["url"], "schema_name": options["schema"]}
+    source = {"start_urls": ["http://birds.example/"], "refresh": {"interval": "1 h"}}
+    file = folder / "ultracrawl.yaml"
+    file.write_text(yaml.safe_dump({"state": state, "sources": {"birds": source}}))
+    return require(read_definitions(file))
+
+
+async def until(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.02)
+
+
+def test_a_lost_connection_ends_no_node_and_leaves_no_plan_with_it(tmp_path: Path, database: str) -> None:
+    with a_schema(database) as options:
+        project = a_project(tmp_path, options)
+        with open_node(lambda: project, dict, "a") as node, closing(open_nodes(project)) as store:
+
+            def plans_of_it() -> list[tuple[str, ...]]:
+                return [one.plans for one in store.nodes()]
+
+            async def work() -> None:
+                workplace, ended = Workplace(), Mock()
+                async with node.running(workplace, ended):
+                    await until(lambda: workplace.changes == 2)
+                    await until(lambda: plans_of_it() == [(own_key("birds"),)])
+                    node._take = Mock()  # type: ignore[method-assign]  # nothing more
+                    workplace.changes = 4
+                    await until(lambda: plans_of_it() == [()])
+                    assert workplace.changes == 6
+                    ended.assert_not_called()
+
+            asyncio.run(work())
+
+
+def test_what_is_being_crawled_here_is_not_delivered_meanwhile(tmp_path: Path, database: str) -> None:
+    with a_schema(database) as options:
+        project = a_project(tmp_path, options)
+        with open_node(lambda: project, dict, "a") as node:
+
+            async def work() -> None:
+                node._deliveries = Mock(end_deliveries=AsyncMock())
+                async with node.running(Workplace(), Mock()):
+                    await until(lambda: node._deliveries.begin_due.called)
+
+            asyncio.run(work())
+            assert "bees" in node._deliveries.begin_due.call_args.args[0], "its crawl may just be ending"
 
 
 @pytest.mark.parametrize("finished", [True, False])
@@ -32,11 +109,7 @@ def test_a_source_whose_state_could_not_be_read_once_is_taken_when_it_is_due_and
     finished: bool,
 ) -> None:
     with a_schema(database) as options:
-        state = {"engine": "postgresql", "url": options["url"], "schema_name": options["schema"]}
-        source = {"start_urls": ["http://birds.example/"], "refresh": {"interval": "1 h"}}
-        file = tmp_path / "ultracrawl.yaml"
-        file.write_text(yaml.safe_dump({"state": state, "sources": {"birds": source}}))
-        project = require(read_definitions(file))
+        project = a_project(tmp_path, options)
         with closing(open_state(project, "birds")) as store:
             run, _ = store.begin_run(time.time(), "")
             store.end_run(replace(run, finished=time.time() if finished else 0.0))

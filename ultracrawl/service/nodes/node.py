@@ -40,8 +40,15 @@ class Workplace(Protocol):
     def free_slots(self) -> int:
         """Number of crawls that could begin now."""
 
+    @property
+    def crawled(self) -> Collection[str]:
+        """The sources whose crawls run or wait here, those too that are just ending."""
+
     def replace_plans(self) -> str:
-        """Run the plans that the node holds; returns a message, and changes nothing, if another process runs one."""
+        """Run the plans that the node holds; returns a message, and changes nothing, if another process runs one.
+
+        Raises `StateError`.
+        """
 
     def is_idle(self, key: str) -> bool:
         """Return whether a plan neither runs nor is due."""
@@ -98,6 +105,8 @@ class Node:
         self._read: tuple[Project | None, list[Plan], NodeFacts] = (None, [], NodeFacts("", ""))
         """The project as it was last seen, with what was made of it."""
         self._held: dict[str, Plan] = {}
+        self._returned: set[str] = set()
+        """Keys of plans that are to be given back, unless it comes to run them."""
         self._draining = False
         self._reason = ""
         """Why it drains, if it has found that itself."""
@@ -175,11 +184,8 @@ class Node:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), LOOK_SECONDS)
                 return
-            done = [key for key in self._held if self._is_done(key, workplace)]
-            self._hold(workplace, without=done)
-            free = 0 if self._ending else workplace.free_slots
             try:
-                look = await asyncio.to_thread(self._look, done, free)
+                look = await self._act(workplace)
             except StateError as error:
                 if not self._is_cut_off:
                     logger.warning("node %s: %s; it goes on when it can", self.name, error)
@@ -190,11 +196,21 @@ class Node:
                 self.lost = True
                 logger.error("another process is the node %s now; this one ends", self.name)
                 return
-            self._obey(look, workplace)
             if not self._ending:
                 held = (source for plan in self._held.values() for source in plan.sources)
-                self._deliveries.begin_due({*look.crawled, *held})
+                self._deliveries.begin_due({*look.crawled, *held, *workplace.crawled})
         logger.info("the node %s has drained: it ends", self.name)
+
+    async def _act(self, workplace: Workplace) -> _Look:
+        """Give back what is done, look at the store, and follow it. After `StateError` the next time does the rest."""
+        done = [key for key in self._held if self._is_done(key, workplace)]
+        self._hold(workplace, without=done)
+        self._returned.update(done)
+        free = 0 if self._ending else workplace.free_slots
+        look = await asyncio.to_thread(self._look, sorted(self._returned), free)
+        if not look.lost_name:
+            self._obey(look, workplace)
+        return look
 
     def _is_done(self, key: str, workplace: Workplace) -> bool:
         return workplace.is_idle(key) and (self._draining or not self._is_ordered(self._held[key]))
@@ -203,9 +219,14 @@ class Node:
         return plan.key in self._ordered or any(own_key(source) in self._ordered for source in plan.sources)
 
     def _hold(self, workplace: Workplace, without: Collection[str]) -> None:
+        before = self._held
         if without:
-            self._held = {key: plan for key, plan in self._held.items() if key not in without}
-            workplace.replace_plans()
+            self._held = {key: plan for key, plan in before.items() if key not in without}
+            try:
+                workplace.replace_plans()
+            except StateError:
+                self._held = before
+                raise
 
     def _obey(self, look: _Look, workplace: Workplace) -> None:
         """Run what was taken, and end what was lost."""
@@ -221,18 +242,33 @@ class Node:
         if look.draining and not self._draining:
             logger.info("the node %s drains: it finishes what runs, and takes nothing new", self.name)
             self._draining = True
-            workplace.replace_plans()
-        for key, plan in look.taken.items():
-            self._held[key] = plan
-            if conflict := workplace.replace_plans():
-                del self._held[key]
+            try:
                 workplace.replace_plans()
+            except StateError:
+                self._draining = False
+                raise
+        for key, plan in look.taken.items():
+            if conflict := self._run_too(key, plan, workplace):
                 if conflict != self._conflict:
                     logger.warning("node %s: %s", self.name, conflict)
                 self._conflict = conflict
-                self._store.give_back([key])
             else:
+                self._returned.discard(key)
                 logger.info("node %s: takes %s", self.name, ", ".join(plan.sources))
+
+    def _run_too(self, key: str, plan: Plan, workplace: Workplace) -> str:
+        """Run one more plan; returns what is in its way. Raises `StateError`, and then it is not held either."""
+        before = self._held
+        self._held = {**before, key: plan}
+        try:
+            conflict = workplace.replace_plans()
+        except StateError:
+            self._held = before
+            raise
+        if conflict:
+            self._held = before
+            workplace.replace_plans()
+        return conflict
 
     # ---- looking at the store, in a thread beside the event loop
 
@@ -241,6 +277,7 @@ class Node:
         plans, facts = self._known()
         if done:
             self._store.give_back(done)
+            self._returned.difference_update(done)
             for key in done:
                 self._seen.pop(key, None)  # it may have been seen while the state could not be read
         if not self._store.renew_node(facts, LEASE_SECONDS):
@@ -282,10 +319,10 @@ class Node:
             is_overdue = due[plan.key] < now - OVERDUE_SECONDS and not look.taken
             if not left or not (free > 0 or is_overdue or self._is_ordered(plan)):
                 break
-            if not self._store.take_plan(plan.key, plan.sources):
+            if not self._take_plan(plan):
                 continue
             if self._due(plan, self._store.get_schedule(plan.key), now) > now:
-                self._store.give_back([plan.key])  # another node has just run it
+                self._give_back(plan)  # another node has just run it
                 continue
             look.taken[plan.key] = plan
             left, free = left - 1, free - len(plan.sources)
@@ -340,10 +377,21 @@ class Node:
         """Store when a schedule is due, so that whoever runs it then knows; sources know it by their latest run."""
         if plan.own or (stored is not None and stored.due == self._restored(plan, stored, now).due):
             return
-        if self._store.take_plan(plan.key, plan.sources):
+        if self._take_plan(plan):
             if self._store.get_schedule(plan.key) == stored:
                 self._store.put_schedule(self._restored(plan, stored, now))
-            self._store.give_back([plan.key])
+            self._give_back(plan)
+
+    def _take_plan(self, plan: Plan) -> bool:
+        """Hold a plan in the store, unless another node does."""
+        is_taken = self._store.take_plan(plan.key, plan.sources)
+        if is_taken:
+            self._returned.add(plan.key)
+        return is_taken
+
+    def _give_back(self, plan: Plan) -> None:
+        self._store.give_back([plan.key])
+        self._returned.discard(plan.key)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -197,6 +197,11 @@ class Supervisor:
     def free_slots(self) -> int:
         """Number of crawls that could begin now; negative if more wait."""
         return self._pool.limits.slots - len(self._pool.crawls)
+
+    @property
+    def crawled(self) -> Collection[str]:
+        """The sources whose crawls run or wait here, those too that are just ending."""
+        return self._pool.crawls
 
     def replace_plans(self) -> str:
         """Run the plans of its share; returns a message, and changes nothing, if another process runs one."""
