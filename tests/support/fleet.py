@@ -32,6 +32,8 @@ from support.until import until
 PATIENCE = 180.0
 FETCHED = ("NEW", "MODIFIED", "UNMODIFIED", "NOT_MODIFIED")
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
+_WAITING = """
+    SELECT key FROM submitted UNION ALL SELECT source FROM part WHERE token IS NOT NULL AND until > moment() LIMIT 1"""
 
 
 class Sources:
@@ -145,9 +147,18 @@ class Fleet(Machines):
         return {source: node.name for node in self.nodes().values() if node.alive for source in node.sources}
 
     def indexed(self) -> set[str]:
-        """Return the URLs, without scheme, whose documents are in the index by the state."""
-        rows = self.ask("SELECT url FROM url WHERE indexed")
+        """Return the URLs, without scheme, whose documents are in the index by the state, and that are not queued.
+
+        A node that is cut off delivers documents whose visits it could not store: their pages are read again.
+        """
+        rows = self.ask(
+            "SELECT url FROM url WHERE indexed AND NOT EXISTS (SELECT FROM queue q WHERE q.key = url.key)"
+        )
         return {url.partition("//")[2] for (url,) in rows}
+
+    def is_all_delivered(self) -> bool:
+        """Return whether no document waits for the index on any node, and nobody writes to a source."""
+        return self.ask(_WAITING) == []
 
     def finished(self) -> set[str]:
         rows = self.ask("SELECT name FROM source JOIN run USING (source) WHERE finished > 0")
@@ -255,6 +266,8 @@ class Blows:
         fleet, sources = self._fleet, self._sources
         until(lambda: fleet.finished() == set(sources.names), patience=patience)
         until(lambda: not fleet.holders())
+        # What a node that was woken has in its cache is left to it: it tries every three leases.
+        until(fleet.is_all_delivered, patience=PATIENCE)
         for name, process in self.nodes.items():
             fleet.end(name, process)
         listed = fleet.command("urls", "--json").lines
