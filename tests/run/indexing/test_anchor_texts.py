@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,9 @@ from support.site import Site
 from ultracrawl.model.page import Link, LinkKind
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.indexing.anchors import AnchorTexts
+from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.stores.project_stores import open_state
 
 ENGINES = ["whoosh", "tantivy"]
 
@@ -102,6 +106,9 @@ def test_a_changed_link_changes_a_document_that_is_not_fetched_again(
     assert workspace.search("fishers") == ["/a"]
     assert workspace.search("prey") == ["/a"], "the rest of the document is as it was"
     assert workspace.urls()["/a"]["indexed"]
+    project = require(read_definitions(workspace.directory / "ultracrawl.yaml"))
+    with closing(open_state(project, "site", read_only=True)) as state:
+        assert state.links.documents_due(None, 10) == [], "all texts have arrived"
 
 
 def test_a_text_goes_with_the_last_page_that_had_it(crawled: Site, workspace: Workspace) -> None:

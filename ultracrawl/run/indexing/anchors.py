@@ -55,8 +55,8 @@ class AnchorTexts(Feature):
         """Number of links in the younger generation."""
         self._marks_by_visit: dict[int, bytes] = {}
         """Marks of the anchor texts of each visit whose links were placed, by key."""
-        self._had_due = False
-        """Whether texts of documents were due at the end of the run."""
+        self._are_due = False
+        """Whether texts were due at the end of the run, and all that had changed were sent."""
 
     # ---- texts of links, page by page
 
@@ -151,19 +151,18 @@ class AnchorTexts(Feature):
         context.flush()
         links.sweep_anchors()
         context.store.flush()
-        last = None
+        last, self._are_due = None, False
         while keys := links.documents_due(last, BATCH):
             last = keys[-1]
-            self._had_due = True
             send_changed_texts(context.store, context.documents.writer, keys)
             context.flush()
             context.documents.writer.tick()
+        self._are_due = last is not None
 
-    def run_committed(self) -> bool:
-        """Note that the indexes have all texts, unless some wait for one; nothing is marked for removal."""
-        if self._had_due and self._context.documents.writer.is_empty:
+    def run_ended(self) -> None:
+        """Note that the indexes have all texts, unless some wait for one."""
+        if self._are_due and self._context.documents.writer.is_empty:
             self._context.store.links.note_texts_arrived()
-        return False
 
 
 def send_changed_texts(store: Store, writer: IndexWriter, keys: Collection[int]) -> None:
