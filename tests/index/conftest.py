@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.memory_index import MemoryIndex
-from support.opensearch import own_index
+from support.opensearch import Open, Options, own_index
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engine import Json
@@ -38,10 +38,26 @@ ENGINE_NAMES = [
 
 
 @pytest.fixture
-def options() -> Iterator[dict[str, Json]]:
+def options() -> Iterator[Options]:
     """The options of an index of its own on OpenSearch."""
     with own_index() as given:
         yield given
+
+
+@pytest.fixture
+def opened(options: Options, tmp_path: Path) -> Iterator[Open]:
+    """Opens the index of `options`."""
+    from ultracrawl.index.opensearch import OpenSearchIndex
+
+    made: list[OpenSearchIndex] = []
+
+    def index(attributes: Mapping[str, SearchAttribute] = ATTRIBUTES, **further: Json) -> OpenSearchIndex:
+        made.append(OpenSearchIndex(tmp_path / "index", attributes, {**options, **further}))
+        return made[-1]
+
+    yield index
+    for one in made:
+        one.close()
 
 
 @pytest.fixture(params=ENGINE_NAMES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from index.conftest import ATTRIBUTES, LIBRARY, document
 from index.test_index_engines import CHANGES, PIECES
 from support.memory_index import MemoryIndex
-from support.opensearch import own_index, send
+from support.opensearch import Open, Options, behind, own_index, send
 from support.project import LOOPBACK, Workspace
 from support.resource import Reply
 from support.server import Request
@@ -44,21 +44,6 @@ pytestmark = pytest.mark.servers
 EARLIER, LATER = (1 << 32) + 5, 2 << 32
 """Versions of changes."""
 JSON = (("Content-Type", "application/json"),)
-Options = dict[str, Json]
-Open = Callable[..., OpenSearchIndex]
-
-
-@pytest.fixture
-def opened(options: Options, tmp_path: Path) -> Iterator[Open]:
-    made: list[OpenSearchIndex] = []
-
-    def index(attributes: Mapping[str, SearchAttribute] = ATTRIBUTES, **further: Any) -> OpenSearchIndex:
-        made.append(OpenSearchIndex(tmp_path / "index", attributes, options, **further))
-        return made[-1]
-
-    yield index
-    for one in made:
-        one.close()
 
 
 def titles(index: IndexEngine, text: str = "", **further: Any) -> list[str]:
@@ -194,13 +179,6 @@ def test_sources_of_other_processes_are_known_soon(opened: Open) -> None:
     assert first.sources() == ("s", "t")
     first.apply([Deletion("s", "/a")])
     assert first.sources() == ("t",)
-
-
-def behind(options: Options) -> list[str]:
-    """Return the names of the indexes that begin with the name of this one."""
-    found = send("GET", f"{options['url']}/_cat/indices/{options['name']}-*?format=json")
-    assert isinstance(found, list)
-    return [one["index"] for one in found]
 
 
 @pytest.mark.parametrize("versions", [(0, 0, 0), (EARLIER, LATER, LATER + 1)], ids=["", "versions"])

@@ -12,16 +12,21 @@ import tempfile
 import time
 import urllib.request
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from support.free_port import free_port
 from support.requirement import require
 from ultracrawl.index.engine import Json
 
+Options = dict[str, Json]
+"""The options of an index."""
+Open = Callable[..., Any]
+"""Opens the index of a test; further words are options of the engine."""
 _LIBRARIES = Path(
     os.environ.get("ULTRACRAWL_TEST_OPENSEARCH_LIBRARIES")
     or Path(__file__).parents[2] / "var" / "servers" / "opensearch"
@@ -37,9 +42,9 @@ _nodes: list[subprocess.Popen[bytes]] = []
 
 
 @contextmanager
-def own_index() -> Iterator[dict[str, Json]]:
+def own_index() -> Iterator[Options]:
     """Yield the options of an index of its own, which is deleted afterwards: a node does not bear hundreds."""
-    options: dict[str, Json] = {
+    options: Options = {
         "url": node(), "name": f"test-{uuid.uuid4().hex}", "shards": 1, "replicas": 0
     }  # fmt: skip
     try:
@@ -168,7 +173,14 @@ def send(method: str, url: str, body: Json = None) -> object:
         return None
 
 
-def forget_deletions(options: dict[str, Json]) -> None:
+def behind(options: Options) -> list[str]:
+    """Return the names of the indexes that begin with the name of this one, sorted."""
+    found = send("GET", f"{options['url']}/_cat/indices/{options['name']}-*?format=json")
+    assert isinstance(found, list)
+    return sorted(one["index"] for one in found)
+
+
+def forget_deletions(options: Options) -> None:
     """Have the servers forget deletions, as a restart does."""
     for order in ("_close", "_open"):
         assert send("POST", f"{options['url']}/{options['name']}/{order}")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from index.conftest import ATTRIBUTES, DISK_ENGINES, LIBRARY, document
-from index.opensearch.conftest import Open
+from support.opensearch import Open
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchBudget, SearchLimit, SearchQuery
 from ultracrawl.index.engine import HasCommits

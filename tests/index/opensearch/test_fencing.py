@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 import pytest
 from index.conftest import LIBRARY, document
-from index.opensearch.conftest import Open, Options, behind
 from support.bulk_proxy import Body, BulkProxy, bulk_proxy, keep_late
-from support.opensearch import forget_deletions, send
+from support.opensearch import Open, Options, behind, forget_deletions, send
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion, IndexEngine

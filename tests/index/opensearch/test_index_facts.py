@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from index.conftest import ATTRIBUTES, LIBRARY
-from index.opensearch.conftest import Open, Options, behind
-from support.opensearch import send
+from support.opensearch import Open, Options, behind, send
 from support.project import Workspace
 
 from ultracrawl.index.engine import Json, ServerFacts

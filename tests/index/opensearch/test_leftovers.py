@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from index.conftest import ATTRIBUTES, LIBRARY, document
-from index.opensearch.conftest import Open, Options, behind
 from support.bulk_proxy import Body, BulkProxy, bulk_proxy
-from support.opensearch import send
+from support.opensearch import Open, Options, behind, send
 from support.project import LOOPBACK, Workspace
 
 from ultracrawl.errors import IndexStoreError

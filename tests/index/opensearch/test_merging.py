@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from index.conftest import LIBRARY, document
-from index.opensearch.conftest import Open, Options, behind
-from support.opensearch import send
+from support.opensearch import Open, Options, behind, send
 from support.resource import Reply
 from support.server import Request
 from support.site import Site

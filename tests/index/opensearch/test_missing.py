@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from index.opensearch.conftest import Open
+from support.opensearch import Open
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion, IndexDocument

@@ -6,8 +6,7 @@ import threading
 
 import pytest
 from index.conftest import LIBRARY, document
-from index.opensearch.conftest import Open, Options, behind
-from support.opensearch import send
+from support.opensearch import Open, Options, behind, send
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion

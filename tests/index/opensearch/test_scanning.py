@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from index.conftest import document
-from index.opensearch.conftest import Open, Options
-from support.opensearch import send
+from support.opensearch import Open, Options, send
 from support.until import until
 
 from ultracrawl.errors import IndexStoreError

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from index.conftest import ATTRIBUTES, document
-from index.opensearch.conftest import Open
+from support.opensearch import Open
 
 from ultracrawl.index import IndexEngine, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from index.conftest import ATTRIBUTES, LIBRARY
-from index.opensearch.conftest import Open, Options
+from support.opensearch import Open, Options
 from support.resource import Reply
 from support.server import Request, Server
 from support.signed_requests import is_signed

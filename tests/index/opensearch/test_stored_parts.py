@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from index.conftest import ATTRIBUTES, LIBRARY, document
-from index.opensearch.conftest import Open, Options, behind
-from support.opensearch import send
+from support.opensearch import Open, Options, behind, send
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.opensearch.fields import (
