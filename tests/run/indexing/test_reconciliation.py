@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import pytest
+from support.clock import AHEAD
 from support.memory_index import MemoryIndex
+from support.opensearch import own_index
+from support.project import LOOPBACK, Workspace
+from support.site import Site
 
-from ultracrawl.index import Change, IndexDocument
-from ultracrawl.index.engine import UNLIMITED, Lease
+from ultracrawl.index import Change, Deletion, IndexDocument, IndexEngine
+from ultracrawl.index.engine import UNLIMITED, Json, Lease
+from ultracrawl.index.project_index import open_index
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.indexing import reconciliation
-from ultracrawl.run.indexing.reconciliation import lost_records, unknown_urls
+from ultracrawl.run.indexing.reconciliation import COMPARED_SECONDS, lost_records, unknown_urls
+from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.project_stores import store_engine
 
@@ -99,3 +106,56 @@ def test_documents_that_only_an_index_has_are_found_as_they_are_read(state: Stor
 
     assert len(list(islice(unknown_urls(state, Noted({}), "s"), 2))) == 2
     assert len(read) == 2
+
+
+LATER = {AHEAD: str(COMPARED_SECONDS + 60)}
+
+
+def crawl_pages(workspace: Workspace, site: Site, url: str, index: dict[str, Json]) -> None:
+    for path in ("/", "/a", "/b"):
+        site.page(path, title=path, text=f"heron {path}", links=["/a", "/b"])
+    source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
+    workspace.write({"index": index, "sources": {"site": source}})
+    workspace.crawl()
+
+
+@pytest.fixture(params=["whoosh", "tantivy", pytest.param("opensearch", marks=pytest.mark.servers)])
+def crawled(
+    request: pytest.FixtureRequest, site: Site, url: str, workspace: Workspace
+) -> Iterator[Workspace]:
+    """A project that has crawled three pages."""
+    with own_index() if request.param == "opensearch" else nullcontext({}) as options:
+        crawl_pages(workspace, site, url, {"path": "index", "engine": request.param, **options})
+        yield workspace
+
+
+def put_in_place(workspace: Workspace, url: str, other: str) -> None:
+    """Delete a document from the index, and add one that no crawl has seen."""
+    with closing(open_index(require(read_definitions(workspace.directory / "ultracrawl.yaml")))) as index:
+        index.apply([Deletion("site", url), IndexDocument("site", other, "/other", "heron")])
+
+
+def test_a_document_that_took_the_place_of_another_one_is_found_in_time(crawled: Workspace, url: str) -> None:
+    """The number of documents is right all the time."""
+    put_in_place(crawled, f"{url}/a", f"{url}/other")
+    crawled.crawl()
+    assert sorted(crawled.search("heron")) == ["/", "/b", "/other"], "they are not compared each time"
+    crawled.crawl(**LATER)
+    assert sorted(crawled.search("heron")) == ["/", "/a", "/b"]
+
+
+def test_documents_that_agree_are_compared_once(
+    workspace: Workspace, site: Site, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+
+    def noted(state: Store, index: IndexEngine, source: str) -> Iterator[str]:
+        compared.append(source)
+        return unknown_urls(state, index, source)
+
+    monkeypatch.setattr(reconciliation, "unknown_urls", noted)
+    crawl_pages(workspace, site, url, {"path": "index"})
+    compared.clear()
+    for _ in range(3):
+        workspace.crawl(**LATER)
+    assert compared == ["site"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
@@ -9,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexStoreError, StateError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.engine import ComparesVersions
 from ultracrawl.index.engines import compares_versions, is_new
@@ -22,6 +23,7 @@ from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.indexing.unknown_documents import mark_unknown_documents, may_lead_further
 from ultracrawl.stores import Store
+from ultracrawl.stores.project_stores import source_notes
 
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 
 PAGE = 500
 """Documents that are compared at once."""
+COMPARED_SECONDS = 7 * 86400.0
+"""Seconds after which the documents of an index are compared although their number is right."""
+_COMPARED = "compared"
+"""Name of the note of a source with the index whose documents were compared last, and the time of it."""
 
 
 def lost_records(state: Store, index: IndexEngine, source: str) -> Iterator[UrlRecord]:
@@ -69,7 +75,10 @@ def forget_documents(state: Store, records: Iterable[UrlRecord]) -> None:
 
 
 class IndexReconciler(Feature):
-    """Checks every index once, between the opening of the store and the start of the run; only file metadata is read.
+    """Checks every index once, between the opening of the store and the start of the run; only numbers are compared.
+
+    One document that is missing and one that is unknown leave the number as it is. Therefore the documents of the
+    primary index are compared by URL, too, page by page, once in `COMPARED_SECONDS`.
 
     A damaged index is repaired: its readable documents are indexed anew. If it then has fewer documents of the source
     than the table, this run fetches those that are missing. If it has more, as after the loss of the store, a complete
@@ -104,9 +113,42 @@ class IndexReconciler(Feature):
         counts = context.store.records.count_urls()
         if number is None:
             return
-        self._has_unknown_documents = number > counts.documents
-        if number < counts.indexed:
+        unknown = self._count_unknown(primary) if self._is_comparison_due(primary) else None
+        if unknown is None:
+            unknown = max(0, number - counts.documents)
+        self._has_unknown_documents = unknown > 0
+        if number - unknown < counts.indexed:
             self._forget_lost(primary)
+
+    def _is_comparison_due(self, index: str) -> bool:
+        """Whether the documents of an index were not compared for long, and no changes wait that it lacks."""
+        context = self._context
+        waiting = cache_folder(context.project, context.source.name).rglob("*")
+        if any(path.suffix in (".open", ".sealed") for path in waiting):
+            return False
+        with suppress(StateError, ValueError):
+            notes = source_notes(context.project, context.source.name)
+            if notes is None:  # nor does the table outlast its process
+                return False
+            match json.loads(notes.read(_COMPARED) or "null"):
+                case {"index": name, "at": float() | int() as at} if name == index:
+                    return not 0 <= context.clock() - at < COMPARED_SECONDS
+        return True
+
+    def _count_unknown(self, name: str) -> int | None:
+        """Return how many documents of an index the table does not know, None if it cannot be read now.
+
+        If there are any, the next run compares again: until they have left.
+        """
+        context = self._context
+        with suppress(IndexStoreError), closing(open_index(context.project, name)) as index:
+            number = sum(1 for _ in unknown_urls(context.store, index, context.source.name))
+            notes = source_notes(context.project, context.source.name)
+            if not number and notes is not None:
+                with suppress(StateError):
+                    notes.write(_COMPARED, json.dumps({"index": name, "at": context.clock()}).encode())
+            return number
+        return None
 
     def report_losses(self) -> None:
         """Add the repairs to the report of the run."""
