@@ -145,6 +145,36 @@ def test_a_holder_goes_on_when_another_index_has_taken_the_place(
     assert [facts.server.name] == behind(options)
 
 
+def test_a_rebuild_leaves_no_alias_of_those_who_write_no_more(opened: Open, options: Options) -> None:
+    """A source may have left the definition without its documents being removed."""
+    index, other = opened(), opened()
+    index.apply_version([document("/a", "heron", source="dropped")], VERSION, held(ONE, "dropped"))
+    other.apply_version([document("/b", "heron")], VERSION, held(ONE))
+    index.rebuild()
+    assert epochs(options) == []
+    other.apply_version([document("/c", "heron")], VERSION + 1, held(ONE))
+    assert epochs(options) == [ONE]
+    assert urls(index) == ["/a", "/b", "/c"]
+
+
+def test_a_late_request_that_comes_before_the_first_one_of_the_next_holder_undoes_nothing(
+    opened: Open, options: Options, proxied: tuple[Options, BulkProxy]
+) -> None:
+    """Nobody has written since: it is as if it came in time."""
+    behind_proxy, proxy = proxied
+    late, index = opened(**behind_proxy), opened()
+    late.apply_version([document("/gone", "heron"), document("/old", "heron")], VERSION, held(ONE))
+    proxy.faults = [keep_late]
+    changes = [document("/gone", "late"), document("/old", "late"), document("/more", "late")]
+    with pytest.raises(IndexStoreError):
+        late.apply_version(changes, VERSION + 1, held(ONE))
+    forget_deletions(options)
+    assert proxy.deliver_late() == [200, 200, 201]
+    index.apply_version([Deletion("s", "/gone"), document("/old", "new")], VERSION + 2, held(NEXT))
+    found = {one.url: one.text for one in index.documents()}
+    assert found == {"/old": "new", "/more": "late"}
+
+
 def test_an_index_that_was_removed_in_a_batch_is_made_anew(
     opened: Open, options: Options, proxied: tuple[Options, BulkProxy]
 ) -> None:

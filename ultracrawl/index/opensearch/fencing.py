@@ -2,6 +2,10 @@
 
 Versions alone do not keep it out: servers that are restarted have forgotten deletions. Aliases are in the state of the
 cluster, which a restart does not change. All of a request by an alias that does not exist is refused (`require_alias`).
+
+A holder makes its alias with its first changes, not when it takes the source: most runs change nothing, and a change of
+aliases is one of the whole cluster. What arrives before is as if it had come in time, because nobody wrote since. The
+aliases of an index that is replaced go with it, those of sources that nobody holds any more, too.
 """
 
 from __future__ import annotations
