@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
@@ -10,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ultracrawl.errors import IndexStoreError, StateError
+from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.engine import ComparesVersions
 from ultracrawl.index.engines import compares_versions, is_new
@@ -23,6 +22,7 @@ from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.indexing.unknown_documents import mark_unknown_documents, may_lead_further
 from ultracrawl.stores import Store
+from ultracrawl.stores.comparison_note import compared_at, note_comparison
 from ultracrawl.stores.project_stores import source_notes
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ PAGE = 500
 """Documents that are compared at once."""
 COMPARED_SECONDS = 7 * 86400.0
 """Seconds after which the documents of an index are compared although their number is right."""
-_COMPARED = "compared"
-"""Name of the note of a source with the index whose documents were compared last, and the time of it."""
 
 
 def lost_records(state: Store, index: IndexEngine, source: str) -> Iterator[UrlRecord]:
@@ -126,14 +124,11 @@ class IndexReconciler(Feature):
         waiting = cache_folder(context.project, context.source.name).rglob("*")
         if any(path.suffix in (".open", ".sealed") for path in waiting):
             return False
-        with suppress(StateError, ValueError):
-            notes = source_notes(context.project, context.source.name)
-            if notes is None:  # nor does the table outlast its process
-                return False
-            match json.loads(notes.read(_COMPARED) or "null"):
-                case {"index": name, "at": float() | int() as at} if name == index:
-                    return not 0 <= context.clock() - at < COMPARED_SECONDS
-        return True
+        notes = source_notes(context.project, context.source.name)
+        if notes is None:  # nor does the table outlast its process
+            return False
+        at = compared_at(notes, index)
+        return at is None or not 0 <= context.clock() - at < COMPARED_SECONDS
 
     def _count_unknown(self, name: str) -> int | None:
         """Return how many documents of an index the table does not know, None if it cannot be read now.
@@ -145,8 +140,7 @@ class IndexReconciler(Feature):
             number = sum(1 for _ in unknown_urls(context.store, index, context.source.name))
             notes = source_notes(context.project, context.source.name)
             if not number and notes is not None:
-                with suppress(StateError):
-                    notes.write(_COMPARED, json.dumps({"index": name, "at": context.clock()}).encode())
+                note_comparison(notes, name, context.clock())
             return number
         return None
 

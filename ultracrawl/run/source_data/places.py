@@ -11,6 +11,7 @@ from pathlib import Path
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.sources import Project
+from ultracrawl.stores.comparison_note import COMPARED
 from ultracrawl.stores.control_channel import crawl_lease_left, crawl_status, remove_control
 from ultracrawl.stores.definition_note import DEFINITION
 from ultracrawl.stores.failure_note import FAILURE
@@ -108,7 +109,7 @@ def _move_notes(project: Project, source: str, new: str) -> None:
     )
     if notes is None or renamed is None or robot is None:
         return
-    for name in (FAILURE, DEFINITION, SITE_ORDERS):
+    for name in (FAILURE, DEFINITION, SITE_ORDERS, COMPARED):
         if new and (text := notes.read(name)) is not None:
             renamed.write(name, text)
         notes.delete(name)
