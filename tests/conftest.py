@@ -97,3 +97,12 @@ def url(site: Site) -> Iterator[str]:
     """Serve the site of the test; gives its address."""
     with site.serve() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[str]:
+    """Run one PostgreSQL for all tests of the session that ask for it; gives the URL of its database."""
+    from support.postgresql import postgresql_server
+
+    with postgresql_server() as url:
+        yield url

@@ -13,7 +13,6 @@ from stores.conftest import a_schema
 from support import clock
 from support.elsewhere import Elsewhere
 from support.hourly import hourly_source
-from support.postgresql import postgresql_server
 from support.project import Ended, kill_group
 from support.until import PATIENCE, until
 
@@ -32,12 +31,6 @@ LEASE = "2"
 """Seconds of a lease."""
 LONG = "3000"
 """Those of one that nobody waits for."""
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with postgresql_server() as url:
-        yield url
 
 
 class Pair:

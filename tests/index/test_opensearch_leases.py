@@ -12,7 +12,6 @@ import pytest
 from support.bulk_proxy import BulkProxy, bulk_proxy, keep_late
 from support.numbered import numbered_site, write_numbered
 from support.opensearch import OwnNodes, send
-from support.postgresql import postgresql_server
 from support.project import LOOPBACK, PATIENCE, PatientWorkspace, kill_group
 from support.site import Site
 from support.until import until
@@ -24,12 +23,6 @@ pytestmark = [pytest.mark.servers, pytest.mark.processes, pytest.mark.timeout(12
 LEASE = {"ULTRACRAWL_LEASE_SECONDS": "4"}
 PAGES = 10
 ALL = sorted(["/", *(f"/{number}" for number in range(PAGES))])
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with postgresql_server() as url:
-        yield url
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from support import clock
-from support.postgresql import postgresql_server
 
 from ultracrawl.stores import SiteStore, Store
 from ultracrawl.stores.port.engine import StoreEngine
@@ -59,13 +58,6 @@ IN_SERVERS = {"postgresql"}
 """Engines whose stores are in a server."""
 _ENGINES = [pytest.param(one, marks=pytest.mark.servers if one in IN_SERVERS else ()) for one in STORES.names]
 _numbers = count()
-
-
-@pytest.fixture(scope="session")
-def database() -> Iterator[str]:
-    """One server for all tests of the session; gives the URL of a database."""
-    with postgresql_server() as url:
-        yield url
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Event
@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from stores.conftest import a_schema
 from support.machines import PAGES, Machines
-from support.postgresql import postgresql_server
 from support.project import ROOT, Ended
 from support.until import PATIENCE, until
 
@@ -25,12 +24,6 @@ pytestmark = [pytest.mark.servers, pytest.mark.processes, pytest.mark.timeout(30
 NEWER = "999.0"
 INIT = "ultracrawl/__init__.py"
 SCHEMA = "ultracrawl/stores/postgresql/access/schema.py"
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with postgresql_server() as url:
-        yield url
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A database for nodes, and the machines of one project on it."""
+"""The machines of one project on one database."""
 
 from __future__ import annotations
 
@@ -9,13 +9,6 @@ from pathlib import Path
 import pytest
 from stores.conftest import a_schema
 from support.machines import Machines
-from support.postgresql import postgresql_server
-
-
-@pytest.fixture(scope="session")
-def database() -> Iterator[str]:
-    with postgresql_server() as url:
-        yield url
 
 
 @pytest.fixture
