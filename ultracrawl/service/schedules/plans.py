@@ -94,16 +94,7 @@ class OwnInterval:
 
     def first_due(self, now: float, planned: float | None) -> float:
         """Return the start of the next cycle, or now if a cycle is unfinished; a minute later if that is not known."""
-        refresh = self.source.refresh
-        if refresh.when_idle:
-            return now
-        try:
-            latest = self.latest()
-        except StateError:
-            return now + REST_AFTER_FAILURE  # nobody knows when it is due
-        if latest is None or not latest.finished:
-            return now
-        return self._rule.next_due(latest.place, now) or now
+        return now if self.source.refresh.when_idle else self._next_cycle(now, resumes=True)
 
     def due_after(self, now: float, *, failed: bool, begun: bool) -> float:
         """Return the start of the next cycle; a source that failed rests for a minute at least."""
@@ -111,12 +102,18 @@ class OwnInterval:
             return now + REST_AFTER_FAILURE
         if self.source.refresh.when_idle:
             return now + max(REST_AFTER_FAILURE if failed else REST, self.source.politeness.delay)
+        due = self._next_cycle(now, resumes=False)
+        return max(due, now + REST_AFTER_FAILURE) if failed else due
+
+    def _next_cycle(self, now: float, *, resumes: bool) -> float:
+        """Return when the next cycle starts; with `resumes` an unfinished one goes on now."""
         try:
             latest = self.latest()
         except StateError:
             return now + REST_AFTER_FAILURE  # nobody knows when it is due
-        due = now if latest is None else self._rule.next_due(latest.place, now) or now
-        return max(due, now + REST_AFTER_FAILURE) if failed else due
+        if latest is None or (resumes and not latest.finished):
+            return now
+        return self._rule.next_due(latest.place, now) or now
 
     def over_at(self, begun: float) -> float | None:
         """Return the end of the cycle that begins or goes on then; None for a source without an interval of its own."""
