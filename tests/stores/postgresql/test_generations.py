@@ -23,6 +23,8 @@ WAITING = (
     "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'ultracrawl'"
 )
 
+OTHERS_MAY_READ = "LOCK TABLE url IN EXCLUSIVE MODE"
+
 
 @pytest.fixture
 def store(options: dict[str, str]) -> Iterator[PostgresStore]:
@@ -37,6 +39,17 @@ def other(options: dict[str, str]) -> Iterator[psycopg.Connection]:
         db.execute(f"SET search_path TO {options['schema']}".encode())
         db.commit()
         yield db
+
+
+@contextmanager
+def waiting_flush(options: dict[str, str], store: PostgresStore, way: str) -> Iterator[psycopg.Connection]:
+    """A first flush that waits for the transaction of somebody else, which executed a statement."""
+    with other(options) as in_the_way:
+        in_the_way.execute(way.encode())
+        gather_first(store)
+        store.begin_flush()
+        until(lambda: ask(options, WAITING) == [(1,)])
+        yield in_the_way
 
 
 def ask(options: dict[str, str], query: str) -> list[tuple[Any, ...]]:
@@ -76,12 +89,8 @@ def test_a_flush_that_hangs_holds_up_no_read_of_memory(options: dict[str, str]) 
 def test_a_read_sees_both_generations_over_the_database_before_the_flush_and_after_it(
     options: dict[str, str], store: PostgresStore
 ) -> None:
-    with other(options) as in_the_way:
-        in_the_way.execute(b"LOCK TABLE url IN EXCLUSIVE MODE")  # others may read
-        gather_first(store)
-        store.begin_flush()
+    with waiting_flush(options, store, OTHERS_MAY_READ) as in_the_way:
         gather_second(store)
-        until(lambda: ask(options, WAITING) == [(1,)])
         check_queries(store)
         assert not store.flush_ended(), "nothing of this has waited"
         in_the_way.rollback()
@@ -94,11 +103,7 @@ def test_a_read_sees_both_generations_over_the_database_before_the_flush_and_aft
 
 
 def test_the_next_flush_waits_for_the_one_before(options: dict[str, str], store: PostgresStore) -> None:
-    with other(options) as in_the_way:
-        in_the_way.execute(b"LOCK TABLE url IN EXCLUSIVE MODE")
-        gather_first(store)
-        store.begin_flush()
-        until(lambda: ask(options, WAITING) == [(1,)])
+    with waiting_flush(options, store, OTHERS_MAY_READ) as in_the_way:
         gather_second(store)
         threading.Timer(0.2, in_the_way.rollback).start()
         store.begin_flush()
@@ -139,11 +144,8 @@ def test_a_flush_that_failed_is_repeated_by_itself_before_what_came_later(
 def test_a_flush_whose_token_was_taken_meanwhile_leaves_no_row(
     options: dict[str, str], store: PostgresStore
 ) -> None:
-    with other(options) as taker:
-        taker.execute(b"UPDATE part SET token = gen_random_uuid(), flush_no = flush_no + 5")
-        gather_first(store)
-        store.begin_flush()
-        until(lambda: ask(options, WAITING) == [(1,)])
+    take = "UPDATE part SET token = gen_random_uuid(), flush_no = flush_no + 5"
+    with waiting_flush(options, store, take) as taker:
         gather_second(store)
         taker.commit()
     with pytest.raises(StateError, match="'s'"):
@@ -157,11 +159,7 @@ def test_a_flush_whose_token_was_taken_meanwhile_leaves_no_row(
 
 
 def test_closing_drops_a_flush_whose_token_was_taken(options: dict[str, str], store: PostgresStore) -> None:
-    with other(options) as taker:
-        taker.execute(b"UPDATE part SET token = gen_random_uuid()")
-        gather_first(store)
-        store.begin_flush()
-        until(lambda: ask(options, WAITING) == [(1,)])
+    with waiting_flush(options, store, "UPDATE part SET token = gen_random_uuid()") as taker:
         threading.Timer(0.2, taker.commit).start()
         store.close()
         assert ask(options, "SELECT key FROM url") == []
@@ -173,11 +171,7 @@ def test_a_begun_flush_whose_answer_was_lost_is_written_once(options: dict[str, 
         tcp_proxy(options["url"]) as proxy,
         closing(PostgresEngine({**options, "url": proxy.url}).open_store(Path(), "s")) as store,
     ):
-        with other(options) as in_the_way:
-            in_the_way.execute(b"LOCK TABLE url")
-            gather_first(store)
-            store.begin_flush()
-            until(lambda: ask(options, WAITING) == [(1,)])
+        with waiting_flush(options, store, "LOCK TABLE url") as in_the_way:
             proxy.half_close()
             gather_second(store)
             until(lambda: ask(options, WAITING) == [(2,)])
