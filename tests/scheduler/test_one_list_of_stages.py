@@ -30,7 +30,6 @@ from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateListeners, LinkPage
 from ultracrawl.scheduler.link_urls import LinkUrls
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
-from ultracrawl.sources.compilation.sites import trap_limits
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.project_stores import open_state
@@ -177,7 +176,7 @@ class Crawl:
         self.boundary, self.seeds = fed.rules.boundary, fed.rules.seeds
         path = candidates_path(fed.project, fed.source.name)
         self.log = CandidateLog(path, 1 << 30, lambda: 5.0)
-        self.log.begin(1, self.boundary, trap_limits(fed.rules.limits, fed.rules.overlays))
+        self.log.begin(1, self.boundary, fed.rules.traps)
         guard = trap_guard(fed.rules, store)
         self.stages = CandidateRules(fed.rules.boundary, guard)
         judged = (lambda candidate, rule: self.told.append((candidate, rule)), self.log.candidate_judged)

@@ -124,8 +124,8 @@ FAILURES: dict[str, tuple[dict[str, Any], str, int, bool]] = {
 def test_what_errors_do(
     tmp_path: Path, options: dict[str, Any], error: str, count: int, deleted: bool
 ) -> None:
-    compiled = rules(tmp_path, options)
-    verdict = compiled.error_rules.judge(error, count, 0, compiled.limits.retries)
+    compiled, retries = rules(tmp_path, options), source(tmp_path, options).limits.retries
+    verdict = compiled.error_rules.judge(error, count, 0, retries)
     assert verdict.delete is deleted
     if not deleted:
         assert verdict.retry is ("RETRY" in str(options) or error == "net"), "only a rule tries again"

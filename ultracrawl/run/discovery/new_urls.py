@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from ultracrawl.rules.candidates.rules import INDEX_ONLY, MAX_PATHS, REFRESH_ONLY, TrapGuard
 from ultracrawl.sources import CompiledSource
-from ultracrawl.sources.compilation.sites import trap_limits
 from ultracrawl.stores import Store
 
 
 def trap_guard(rules: CompiledSource, store: Store) -> TrapGuard:
     """Return the guard against endless sites, initialised with the counts of known URLs."""
-    limits, sizes = trap_limits(rules.limits, rules.overlays), dict[str, int]()
+    limits, sizes = rules.traps, dict[str, int]()
     if limits.any.per_site:
         sizes = {site: size.fetched + size.new for site, size in store.visits.site_sizes().items()}
     queries = store.visits.path_sizes(MAX_PATHS // 2) if limits.any.variations else {}

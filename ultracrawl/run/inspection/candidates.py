@@ -16,7 +16,6 @@ from ultracrawl.run.discovery.new_urls import closing_rule, trap_guard
 from ultracrawl.run.discovery.start_chain import admit_redirect_hosts
 from ultracrawl.run.logs.candidate_logs import JudgedCandidate, candidates_path, read_candidates
 from ultracrawl.sources import CompiledSource, DataSource, Project
-from ultracrawl.sources.compilation.sites import trap_limits
 from ultracrawl.stores import Store
 from ultracrawl.stores.project_stores import state_to_read
 
@@ -42,7 +41,7 @@ def judge_now(
     """Return the stages with the counters of the store; without a store, those of a first run."""
     limits, seeds = source.limits, frozenset(rules.seeds)
     if state is None:
-        stages = CandidateRules(rules.boundary, TrapGuard(trap_limits(rules.limits, rules.overlays), {}))
+        stages = CandidateRules(rules.boundary, TrapGuard(rules.traps, {}))
         return CandidateJudge(stages, seeds, closing_rule(rules, refresh_only=False))
     admit_redirect_hosts(source, rules, state)
     over = limits_over(limits, state, project.state.path)
@@ -117,5 +116,5 @@ def past_verdicts(
 
 def verdicts_on_record(rules: CompiledSource, judged: Iterable[JudgedCandidate]) -> Iterator[PastVerdict]:
     """Return the decisions of the current stages on candidates of a past run, with its counters."""
-    stages = CandidateRules(rules.boundary, TrapGuard(trap_limits(rules.limits, rules.overlays), {}))
+    stages = CandidateRules(rules.boundary, TrapGuard(rules.traps, {}))
     return (PastVerdict(entry, tuple(stages.decisions(entry.candidate))) for entry in judged)

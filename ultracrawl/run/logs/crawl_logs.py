@@ -30,7 +30,6 @@ from ultracrawl.run.logs.log_files import (
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.logs.run_log import RunLog
 from ultracrawl.settings.presets import WATCHED_SETTING
-from ultracrawl.sources.compilation.sites import trap_limits
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -156,11 +155,7 @@ class CrawlLogs(Feature):
         context = self._context
         path = candidates_path(context.project, context.source.name)
         log = CandidateLog(path, context.project.logs.size, context.clock)
-        log.begin(
-            context.mark.number,
-            context.rules.boundary,
-            trap_limits(context.rules.limits, context.rules.overlays),
-        )
+        log.begin(context.mark.number, context.rules.boundary, context.rules.traps)
         self._groups.append([log])
         return log
 

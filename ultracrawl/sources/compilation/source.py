@@ -21,6 +21,7 @@ from ultracrawl.rules.boundary.focus import FocusPolicy
 from ultracrawl.rules.boundary.matcher import Addresses, no_addresses
 from ultracrawl.rules.boundary.redirects import RedirectPolicy
 from ultracrawl.rules.boundary.rules import DomainRule
+from ultracrawl.rules.candidates.rules import TrapLimits
 from ultracrawl.rules.duplicates.fingerprint import Fingerprints
 from ultracrawl.rules.frontier.grouping import Grouping
 from ultracrawl.rules.frontier.level_rules import LevelRules
@@ -45,12 +46,12 @@ from ultracrawl.sources.compilation.sites import (
     SiteOverlays,
     compile_overlays,
     compile_redirects,
+    trap_limits,
 )
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import find_kind, keeps_attributes, keyed_schemes
 from ultracrawl.sources.project import Project
 from ultracrawl.sources.reading.tree import Data
-from ultracrawl.sources.sections.fetching.limits import LimitsSection
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,8 @@ class CompiledSource:
     """Groups hosts that share cookies."""
     fingerprints: Fingerprints | None
     """Computes the fingerprints that detect duplicates; None if duplicates are not detected."""
-    limits: LimitsSection
+    traps: TrapLimits
+    """Limits of known URLs and queries, of all sites and of single ones."""
     depth_limit: int | None
     """Maximum link steps from a seed; None means no limit."""
     headers: Mapping[str, str]
@@ -161,7 +163,7 @@ def compile_source(
         levels=compile_levels(source, seeds, policy, addresses),
         grouping=compile_grouping(source),
         fingerprints=compile_fingerprints(source),
-        limits=source.limits,
+        traps=trap_limits(source.limits, overlays),
         depth_limit=source.depth,
         headers=compile_headers(source),
         client_identity=client_identity(source),
