@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from itertools import chain, pairwise
-from typing import NamedTuple
+from itertools import chain
 
 import psycopg
 
 from ultracrawl.model import StatusCode
 from ultracrawl.stores.caching.loaded_tables import StoredHops
+from ultracrawl.stores.caching.queue_changes import Place, RequestOrder, SiteChanges, place_of
 from ultracrawl.stores.caching.read_ahead import ReadAhead
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry
 from ultracrawl.stores.postgresql.access.database import Row
@@ -79,30 +79,10 @@ _PUT_ALLOWANCES = """
     INSERT INTO allowance (source, part, site, remaining) SELECT {ids}, * FROM unnest(%s::text[], %s::int[])
     ON CONFLICT (source, part, site) DO UPDATE SET remaining = excluded.remaining"""
 
-Place = tuple[int, int, int, int]
-"""Level, rank, depth and `seq` of an entry: its place among those of its site."""
 _FIRST = -(1 << 31)
 _LAST_LEVEL = (1 << 31) - 1
-MOST_FOLLOWING = 100_000
-"""Maximum number of entries whose successors are remembered."""
-
-
-def place_of(entry: QueueEntry) -> Place:
-    """Return the place of an entry among those of its site."""
-    return entry.level, entry.rank, entry.depth, entry.seq
-
-
-class SiteChanges(NamedTuple):
-    """The unflushed changes of the queue of a site."""
-
-    added: list[QueueEntry]
-    finished: set[Place]
-
-    def of(self, stored: Iterable[QueueEntry], start: int, stop: int) -> list[QueueEntry]:
-        """Return what waits of the stored entries and of the added ones with levels from `start` to before `stop`."""
-        added = (entry for entry in self.added if start <= entry.level < stop)
-        waiting = {place_of(one): one for one in chain(stored, added)}
-        return [waiting[place] for place in sorted(waiting.keys() - self.finished)]
+MAX_SITES = 100_000
+"""Maximum number of sites whose first places are remembered."""
 
 
 class FirstPlaces:
@@ -117,7 +97,7 @@ class FirstPlaces:
 
     def note_read(self, site: str, level: int, first: Place) -> None:
         """Note the first entry that was read from a level on."""
-        if len(self._places) > MOST_FOLLOWING:
+        if len(self._places) > MAX_SITES:
             self._places.clear()
         self._places.setdefault(site, {})[level] = first
 
@@ -139,8 +119,7 @@ class PostgresQueue(PostgresPart):
 
     def __init__(self, access: StoreAccess) -> None:
         super().__init__(access)
-        self._following: dict[int, int] = {}
-        """The key of the entry that was read after a key."""
+        self._order = RequestOrder()
         self._read_ahead = ReadAhead()
         self._first_places = FirstPlaces()
         self._stored_hops = StoredHops(self._read_hops)
@@ -191,13 +170,13 @@ class PostgresQueue(PostgresPart):
             self._read_following_sites(site, rows)
         else:
             rows = [row for row in rows if start <= row[-1] < stop][:limit]
-        self._remember_order(rows)
+        self._order.remember_order(row[1] for row in rows)
         stored = [QueueEntry(*row[1:]) for row in rows]
         if changes is None:
             return stored
         found = changes.of(stored, start, stop)[:limit]
         if self._requeued or self.frozen._requeued:
-            self._following.update(pairwise(entry.key for entry in found))
+            self._order.remember_order(entry.key for entry in found)
         return found
 
     def _changes_of_both(self, site: str) -> SiteChanges | None:
@@ -226,23 +205,15 @@ class PostgresQueue(PostgresPart):
                 without=self._site_changes.keys() | self.frozen._site_changes.keys(),
             )
             # In one chain: the records of many small sites are read together.
-            self._remember_order([*rows, *following])
-
-    def _remember_order(self, rows: Sequence[Row]) -> None:
-        self.expect_urls([row[1] for row in rows])
+            self._order.remember_order(row[1] for row in (*rows, *following))
 
     def expect_urls(self, keys: Sequence[int]) -> None:
         """Have URLs read together that are about to be looked at in this order."""
-        if len(self._following) > MOST_FOLLOWING:
-            self._following.clear()
-        self._following.update(pairwise(keys))
+        self._order.remember_order(keys)
 
     def keys_from(self, key: int, number: int) -> list[int]:
         """Return up to `number` keys: one and those of the entries read after it, if it was read."""
-        found = [key]
-        while len(found) < number and (key := self._following.get(key, 0)):
-            found.append(key)
-        return found
+        return self._order.keys_from(key, number)
 
     def is_waiting(self, key: int) -> bool:
         """Whether a known URL is in the queue; scans the whole queue."""
@@ -273,7 +244,7 @@ class PostgresQueue(PostgresPart):
     def forget_read(self) -> None:
         """Forget what was read of the table, which was changed in bulk."""
         self._read_ahead.clear()
-        self._following.clear()
+        self._order.clear_order()
         self._first_places.forget()
         self._stored_hops.read_again()
 
@@ -399,7 +370,7 @@ class PostgresQueue(PostgresPart):
     def forget_frozen(self) -> None:
         """Forget what was flushed, after noting what it changes of what was read."""
         for entry in self.frozen._finished:
-            self._following.pop(entry.key, None)
+            self._order.drop_key(entry.key)
         for name, changes in self.frozen._site_changes.items():
             self._first_places.note_added(name, changes.added)
         self._stored_hops.note_flushed(anew=self.frozen._default_hops is not None)

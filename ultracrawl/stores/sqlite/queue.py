@@ -6,13 +6,14 @@ import json
 import sqlite3
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from itertools import takewhile
+from typing import Any
 
 from ultracrawl.model import StatusCode
 from ultracrawl.model.cause import RECHECKED_REMOVALS
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.stores.caching.loaded_tables import StoredHops
+from ultracrawl.stores.caching.queue_changes import RequestOrder, SiteChanges, place_of
 from ultracrawl.stores.caching.read_ahead import ReadAhead
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry, QueueStart
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
@@ -85,79 +86,41 @@ _MARK_WAITING_SEEN = """
     INSERT INTO revisit (id, seen) SELECT id, ? FROM queue WHERE true
     ON CONFLICT (id) DO UPDATE SET seen=excluded.seen"""
 
-Place = tuple[int, int, int, int]
-"""Level, rank, depth and `seq` of an entry: its place among those of its site."""
 MAX_ROW_IDS = 100_000
 """Maximum number of remembered row ids; rows with unknown ids are found by key."""
 
 
-class RowIds:
+class RowIds(RequestOrder):
     """Maps the keys of unfinished entries that were read to their row ids in table `url`, and links them in order."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._ids: dict[int, int] = {}
-        self._next: dict[int, int] = {}
-        """The key of the entry that was read after a key."""
 
     def remember(self, ids: Sequence[tuple[int, int]]) -> None:
         """Add (key, row id) pairs in the order in which they will be requested."""
         if len(self._ids) > MAX_ROW_IDS:
             self.forget()
         self._ids.update(ids)
-        self._next.update((key, following) for (key, _), (following, _) in pairwise(ids))
+        self.remember_order(key for key, _ in ids)
 
     def ids_from(self, key: int, number: int) -> list[int]:
         """Return up to `number` row ids: of a key and of the entries read after it; empty if unknown."""
-        found: list[int] = []
-        row_id = self._ids.get(key)
-        while row_id and len(found) < number:
-            found.append(row_id)
-            key = self._next.get(key, 0)
-            row_id = self._ids.get(key)
-        return found
-
-    def remember_order(self, keys: Iterable[int]) -> None:
-        """Add keys in the order in which they will be requested, some of them without a row id."""
-        if len(self._next) > 2 * MAX_ROW_IDS:
-            self.forget()
-        self._next.update(pairwise(keys))
-
-    def keys_from(self, key: int, number: int) -> list[int]:
-        """Return up to `number` keys: one and those of the entries read after it."""
-        found = [key]
-        while len(found) < number and (key := self._next.get(key, 0)):
-            found.append(key)
-        return found
+        return [*takewhile(bool, (self._ids.get(one, 0) for one in self.keys_from(key, number)))]
 
     def pop_id(self, key: int) -> int:
         """Remove and return the row id of a finished entry, 0 if unknown."""
-        self._next.pop(key, None)
+        self.drop_key(key)
         return self._ids.pop(key, 0)
 
     def forget(self, keys: Collection[int] | None = None) -> None:
         """Remove row ids that may have been reused; without `keys` all."""
         if keys is None:
             self._ids.clear()
-            self._next.clear()
+            self.clear_order()
         else:
             for key in keys:
                 self.pop_id(key)
-
-
-def _place(entry: QueueEntry) -> Place:
-    return entry.level, entry.rank, entry.depth, entry.seq
-
-
-class SiteChanges(NamedTuple):
-    """The unflushed changes of the queue of a site."""
-
-    added: list[QueueEntry]
-    finished: set[Place]
-
-    def of(self, stored: Iterable[QueueEntry], start: int, stop: int) -> list[QueueEntry]:
-        """Return what waits of the stored entries and of the added ones with levels from `start` to before `stop`."""
-        added = (entry for entry in self.added if start <= entry.level < stop)
-        return sorted((one for one in chain(stored, added) if _place(one) not in self.finished), key=_place)
 
 
 class SqliteQueue(SqlitePart):
@@ -199,7 +162,7 @@ class SqliteQueue(SqlitePart):
     def finish_entry(self, entry: QueueEntry) -> None:
         """Remove an entry from the queue with the next flush."""
         self._finished.append(entry)
-        self._changes_of(entry.site).finished.add(_place(entry))
+        self._changes_of(entry.site).finished.add(place_of(entry))
 
     def _changes_of(self, site: str) -> SiteChanges:
         self._read_ahead.drop_site(site)
