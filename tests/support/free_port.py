@@ -52,7 +52,7 @@ def serving(
                 yield port
                 return
         finally:
-            _stop(process)
+            stop_program(process)
     raise RuntimeError(f"{command(0)[0]} did not start: {errors.read_text().strip() or 'it gave no reason'}")
 
 
@@ -68,7 +68,8 @@ def _answers(process: subprocess.Popen[bytes], port: int, patience: float) -> bo
     return False
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop_program(process: subprocess.Popen[bytes]) -> None:
+    """Ask a program to end, and end it if it does not within ten seconds."""
     process.terminate()
     try:
         process.wait(timeout=10)

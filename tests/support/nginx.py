@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.free_port import free_port
+from support.free_port import free_port, stop_program
 from support.requirement import require
 
 _MARK = "/.log-mark/"
@@ -90,7 +90,7 @@ def nginx_site(
         try:
             yield Nginx(url, directory / "access.log")
         finally:
-            _stop(process)
+            stop_program(process)
 
 
 def _started(
@@ -111,7 +111,7 @@ def _started(
         url = f"http://{host}:{port}"
         if _answers(process, url):
             return process, url
-        _stop(process)
+        stop_program(process)
         if "Address already in use" not in errors.read_text():
             break
     raise RuntimeError(f"nginx did not start on {host}: {errors.read_text().strip() or 'it gave no reason'}")
@@ -127,15 +127,6 @@ def _answers(process: subprocess.Popen[bytes], url: str) -> bool:
         else:
             return process.poll() is None
     return False
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(timeout=_PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _ask(url: str, path: str) -> None:
