@@ -1,7 +1,7 @@
 -- The stores of a project in one schema of a database. A change of it needs another VERSION in schema.py, and a step in
 -- MIGRATIONS that makes it; LEAST says there which programs still work with it. Enums are numbers (codes.py of the room
--- above), an empty value is NULL, and no index is on a column that
--- a visit changes: then PostgreSQL writes a new version of a row beside the old one (HOT) and touches no index.
+-- above), an empty value is NULL, and no index is on a column that a visit changes: then PostgreSQL writes a new version
+-- of a row beside the old one (HOT) and touches no index.
 CREATE TABLE version (number integer NOT NULL, least integer NOT NULL DEFAULT 0);
 CREATE FUNCTION moment() RETURNS double precision LANGUAGE sql VOLATILE AS
     'SELECT extract(epoch FROM clock_timestamp())::double precision';
