@@ -99,21 +99,23 @@ class Sources:
         return times
 
     def too_fast(self, delay: float) -> list[str]:
-        """Return where five pages of a host were asked for in less than three delays, and when.
+        """Return where five pages of a host were asked for in less than three delays: each with its seconds.
 
         One may be noted a delay too late on a busy machine, and one may have been on its way when its node was woken.
         """
-        by_host = defaultdict[str, list[float]](list)
+        by_host = defaultdict[str, list[tuple[float, str]]](list)
         for url, times in self.asked().items():
-            by_host[url.partition("/")[0]] += times
+            host, _, page = url.partition("/")
+            by_host[host] += [(time, page) for time in times]
         found = []
-        for host, times in by_host.items():
-            times.sort()
-            found += [
-                f"{host}: {last - first:.2f} s"
-                for first, last in zip(times, times[4:], strict=False)
-                if last - first < 2.9 * delay
-            ]
+        for host, pages in by_host.items():
+            pages.sort()
+            for (first, _), (last, _), *five in zip(
+                *[pages[n:] for n in (0, 4, 0, 1, 2, 3, 4)], strict=False
+            ):
+                if last - first < 2.9 * delay:
+                    told = (f"{page} at {time - first:.2f} s" for time, page in five)
+                    found.append(f"{host}, {first:.2f}: {', '.join(told)}")
         return found
 
 
