@@ -53,6 +53,7 @@ class Node:
 
     name = "a"
     takes = True
+    watching = False
 
     def held(self, plans: Sequence[Plan]) -> list[Plan]:
         return []
@@ -62,6 +63,9 @@ class Node:
 
     def may_take(self, source: str) -> bool:
         return self.takes
+
+    def watches(self, source: str) -> bool:
+        return self.watching
 
 
 class Share:
@@ -151,6 +155,26 @@ def test_a_node_watches_what_is_bound_to_it_until_it_drains(
 
     share.node = Node()
     monkeypatch.setattr(Project, "node_of", lambda *_: "a")
+    share.play(scene)
+
+
+def test_a_node_watches_what_is_bound_to_none_as_long_as_it_holds_the_watch(share: Share) -> None:
+    async def scene(share: Share) -> None:
+        await share.look_often()
+        assert share.crawls == 0
+        assert share.node is not None
+        share.node.watching = True
+        share.supervisor.replace_watches()
+        await share.until_crawls(1)
+        (share.docs / "one.txt").write_text("words")
+        await share.until_crawls(2)
+        share.node.watching = False
+        share.supervisor.replace_watches()
+        (share.docs / "two.txt").write_text("words")
+        await share.look_often()
+        assert share.crawls == 2
+
+    share.node = Node()
     share.play(scene)
 
 

@@ -15,6 +15,7 @@ from uuid import uuid4
 from ultracrawl.errors import StateError
 from ultracrawl.service.nodes.deliveries import Deliveries
 from ultracrawl.service.nodes.node_facts import age_of, differing_files, facts_of
+from ultracrawl.service.nodes.watch_share import WatchShare
 from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plan_crawls import NEVER
 from ultracrawl.service.schedules.plan_state import next_launch, restored_state
@@ -50,6 +51,9 @@ class Workplace(Protocol):
         Raises `StateError`.
         """
 
+    def replace_watches(self) -> None:
+        """Watch the folders that the node has to."""
+
     def is_idle(self, key: str) -> bool:
         """Return whether a plan neither runs nor is due."""
 
@@ -76,6 +80,8 @@ class _Look:
     """Keys of plans that another node has taken over."""
     taken: dict[str, Plan] = field(default_factory=dict)
     ordered: Collection[str] = ()
+    watches_differ: bool = False
+    """Whether it has to watch other folders than before."""
     crawled: Collection[str] = ()
     """Sources that some process crawls."""
 
@@ -126,6 +132,7 @@ class Node:
         """Sources that it does not take -> the released digest."""
         self._stop = asyncio.Event()
         self._deliveries = Deliveries(project)
+        self._watch_share = WatchShare(store)
 
     # ---- what the supervisor asks
 
@@ -146,6 +153,10 @@ class Node:
         """Return whether it may crawl a source now: it does not drain, and has the source as it was released."""
         is_released = not self._released or self._facts().digests.get(source) == self._released.get(source)
         return is_released and not (self._draining or self._ending)
+
+    def watches(self, source: str) -> bool:
+        """Return whether it watches the folders of a source that is bound to no node."""
+        return source in self._watch_share.sources
 
     # ---- the life of a node
 
@@ -231,6 +242,8 @@ class Node:
     def _obey(self, look: _Look, workplace: Workplace) -> None:
         """Run what was taken, and end what was lost."""
         self._ordered = look.ordered
+        if look.watches_differ:
+            workplace.replace_watches()
         if look.lost:
             sources = [source for key in look.lost for source in self._held[key].sources]
             logger.warning(
@@ -297,8 +310,12 @@ class Node:
         look = _Look(draining=own.draining, lost=set(self._held) - set(own.plans), ordered=work.ordered)
         look.crawled = work.crawled
         self._ordered, self._kept, self._released = work.ordered, work.kept, work.released
-        if not (own.draining or self._ending):
+        is_taking = not (own.draining or self._ending)
+        if is_taking:
             self._take(plans, work, free, look)
+        look.watches_differ = self._watch_share.share_out(
+            self._project(), own, work, lambda source: is_taking and self.may_take(source)
+        )
         return look
 
     def _take(self, plans: Sequence[Plan], work: NodeWork, free: int, look: _Look) -> None:

@@ -25,6 +25,9 @@ class Share(Protocol):
     def may_take(self, source: str) -> bool:
         """Return whether it may crawl a source now: it does not drain, and has the source as it was released."""
 
+    def watches(self, source: str) -> bool:
+        """Return whether it watches the folders of a source that is bound to no node."""
+
 
 class RunnerClaim:
     """The claim of this process; without a registration (the state is in memory) it is not visible to others."""
@@ -34,7 +37,7 @@ class RunnerClaim:
         self.node = node
         """The name of the node that this process is; empty for none."""
         self.by_time_only = False
-        """Whether no order of an earlier service has this process crawl, and no folder of a source without a node."""
+        """Whether no order of an earlier service has this process crawl."""
         self.share: Share | None = None
         """On a node: the plans that it runs now; None: all."""
 

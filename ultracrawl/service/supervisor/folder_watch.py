@@ -156,7 +156,7 @@ class FolderWatch:
         self._times: dict[str, ChangeTimes] = {}
 
     def replace_sources(self, project: Project, is_watched: Callable[[str], bool]) -> None:
-        """Watch the sources of a project from now on; watches of sources with unchanged definitions stay.
+        """Watch the sources of a project from now on; watches that go on with unchanged definitions stay.
 
         `is_watched` says which are watched here. Without the extra `watch` this logs a warning and watches nothing.
         """
@@ -164,13 +164,18 @@ class FolderWatch:
         wanted = {name: watched for name, watched in found.items() if is_watched(name)}
         if others := ", ".join(found.keys() - wanted.keys()):
             logger.info(
-                "the folders of %s are not watched here: only by the node that the source is bound to", others
+                "the folders of %s are not watched here: one of the nodes does, or the one of the source",
+                others,
             )
         if wanted and find_spec("watchfiles") is None:
             logger.warning("%s", MissingExtraError(f"watching the folders of {', '.join(wanted)}", "watch"))
             wanted = {}
-        changed = [name for name, (was, _) in self._watches.items() if project.sources.get(name) != was]
-        for name in changed:
+        ended = [
+            name
+            for name, (was, _) in self._watches.items()
+            if name not in wanted or project.sources.get(name) != was
+        ]
+        for name in ended:
             self._watches.pop(name)[1].end_watch()
         for name, watched in wanted.items():
             if name not in self._watches:

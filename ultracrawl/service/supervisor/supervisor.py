@@ -120,9 +120,9 @@ class Supervisor:
         return self._runner.is_held(source) or any(row.status is ScheduleStatus.STOPPED for row in stopped)
 
     def _is_watched(self, source: str) -> bool:
-        """Return whether the folders of a source are watched here: only by its node, or if it has none by services."""
-        bound = self.project.node_of(source)
-        return bound == self._runner_claim.node if bound else not self._runner_claim.by_time_only
+        """Return whether the folders of a source are watched here: by its node, or if it has none by one of all."""
+        bound, share = self.project.node_of(source), self._runner_claim.share
+        return bound == self._runner_claim.node if bound else share is None or share.watches(source)
 
     @property
     def project(self) -> Project:
@@ -143,7 +143,7 @@ class Supervisor:
 
     async def run(self) -> None:
         """Run schedules and intervals, and watch definitions and folders, until `drain` is called."""
-        self._watch.replace_sources(self.project, self._is_watched)
+        self.replace_watches()
         if not self._runner_claim.by_time_only:
             self._ordered.take_over(self._living)
             await _resume_ordered(self._ordered, self.start_source)
@@ -185,7 +185,7 @@ class Supervisor:
         else:
             self._pool.set_limits(SlotLimits.of(self.project.processes, self._jobs))
             self._runner.replace_plans(self._plans())
-            self._watch.replace_sources(self.project, self._is_watched)
+            self.replace_watches()
             self._publish(EventKind.RELOADED, f"the definitions were reloaded: {self.project}")
             if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
                 logger.warning("%s", conflict)
@@ -212,6 +212,10 @@ class Supervisor:
         self._runner.read_paused()
         self._runner.replace_plans(plans)
         return ""
+
+    def replace_watches(self) -> None:
+        """Watch the folders that are to be watched here."""
+        self._watch.replace_sources(self.project, self._is_watched)
 
     def is_idle(self, key: str) -> bool:
         """Return whether a plan neither runs nor is due."""
