@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 import tarfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,6 +21,8 @@ from support.site import Site
 from support.until import PATIENCE, until
 
 from ultracrawl.errors import UserError
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.stores import QueueEntry
 from ultracrawl.stores.postgresql.engine import PostgresEngine
 from ultracrawl.stores.postgresql.transfer.saving import CONTENTS
@@ -217,3 +221,53 @@ def test_a_state_that_was_never_crawled_is_saved_as_none(server: str, schema: st
     with engine.restoring_stores(Path(), tmp_path / "saved"):
         pass
     assert engine.stored_sources(Path()) == []
+
+
+KILLED = """
+import os
+from ultracrawl.cli.main import main
+from ultracrawl.system.replacement import Replacement
+commit = Replacement.commit
+
+def commit_and_die(self):
+    commit(self)
+    os._exit(9)
+
+Replacement.commit = commit_and_die
+main()
+"""
+"""A command that is killed when the folders are in place, and the rows are not yet."""
+
+
+def restore_killed(workspace: Workspace, archive: Path, *words: str) -> None:
+    command = [sys.executable, "-c", KILLED, "restore", str(archive), *words]
+    ended = subprocess.run(command, cwd=workspace.directory, capture_output=True, timeout=120, check=False)
+    assert ended.returncode == 9, ended.stderr
+
+
+def test_a_restore_that_was_killed_before_its_rows_were_there_goes_on(
+    workspace: Workspace, url: str, site: Site, server: str, schema: str, archive: Path
+) -> None:
+    define(workspace, url, server, schema)
+    workspace.crawl()
+    TokenStore(workspace.directory / "var/state/service/tokens.json").create_token("portal", Role.READER)
+    assert workspace.command("backup", str(archive)).code == 0
+    before = shown(workspace)
+    site.page("/", links=["/1"])
+    workspace.crawl()
+    other = archive.with_name("other.tgz")
+    assert workspace.command("backup", str(other)).code == 0
+    lose(workspace, server, schema)
+    restore_killed(workspace, archive)
+    assert workspace.command("restore", str(other)).code == 2, "it is not what was being restored"
+    restored = workspace.command("restore", str(archive), "--json")
+    assert restored.code == 0, restored.err
+    assert restored.json["tokens"] == "restored"
+    assert shown(workspace) == before
+    assert workspace.command("restore", str(archive)).code == 2, "it is whole"
+    restore_killed(workspace, archive, "--force")
+    assert workspace.command("restore", str(archive)).code == 2, (
+        "the database has sources that nobody gave up"
+    )
+    assert workspace.command("restore", str(archive), "--force").code == 0
+    assert shown(workspace) == before

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ultracrawl.index.locking import LOCKS
 from ultracrawl.service.access.sessions import FILE as SESSIONS
+from ultracrawl.service.backup.unfinished_restore import SUFFIX as UNFINISHED
 from ultracrawl.sources import Project
 from ultracrawl.stores.sqlite.copying import COMPANIONS
 from ultracrawl.system.replacement import OWN_NAMES
@@ -14,7 +15,7 @@ from ultracrawl.system.replacement import OWN_NAMES
 STATE, CACHE, DOCUMENTS, INDEX, INDEXES = "state", "cache", "documents", "index", "indexes"
 DATABASE = "database"
 """The name of the stores in a database, which are saved first."""
-_EXCLUDED_SUFFIXES = (*COMPANIONS, ".lock", ".crawl", ".order", ".runner")
+_EXCLUDED_SUFFIXES = (*COMPANIONS, ".lock", ".crawl", ".order", ".runner", UNFINISHED)
 """Suffixes of files for communication between processes, and of temporary files of SQLite."""
 _DAMAGED = ".damaged-"
 

@@ -23,6 +23,7 @@ from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.access.users import UserStore
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, parse_manifest
 from ultracrawl.service.backup.places import DATABASE, INDEX, INDEXES, STATE, places_of
+from ultracrawl.service.backup.unfinished_restore import mark_restore, unfinished_restore, unmark_restore
 from ultracrawl.service.control import running_crawl_status
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
@@ -40,21 +41,28 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> R
     """Restore an archive after checking it completely; folders with files are replaced only with `force`.
 
     API tokens and users that the project has stay, so that none that was removed since the backup is
-    valid again. Raises `UserError` for an invalid or incomplete archive, for folders with files, and while a source is
-    crawled.
+    valid again. Without `force` it also goes on with a restore of the same archive that was killed when the folders
+    were in place, and the rows of the database were not. Raises `UserError` for an invalid or incomplete archive, for
+    folders with files, and while a source is crawled.
     """
     engine = saving_engine(project)
     places = places_of(project)
     if not archive.exists():
         raise UserError(f"there is no file {archive}")
     _check_idle(project)
-    if not force and (full := next((path for path in places.values() if _holds_something(path)), None)):
-        raise UserError(f"{full} contains data already; --force replaces it")
+    begun = unfinished_restore(project.state.path) if engine is not None else None
+    full = None if force else next((path for path in places.values() if _holds_something(path)), None)
+    if full is not None and begun is None:
+        raise _not_empty(full)
     with convert_write_errors(project.state.path), replacing(list(places.values())) as replacement:
         drafts = {name: replacement.draft_of(path) for name, path in places.items()}
         if engine is not None:
             drafts[DATABASE] = drafts[STATE] / DATABASE
         manifest = _unpack(archive, drafts)
+        if begun is not None and not begun.is_of(manifest):
+            begun = None
+        if full is not None and begun is None:
+            raise _not_empty(full)
         if engine is not None and not drafts[DATABASE].exists():
             raise UserError(
                 f"{archive} has the state in files, and `state.engine` names a database; leave that out"
@@ -68,8 +76,16 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> R
                 saved = drafts[DATABASE]
                 stores.enter_context(engine.restoring_stores(project.state.path, saved, force=force))
                 shutil.rmtree(saved)
+                if begun is not None:
+                    tokens, users = Credentials(begun.tokens), Credentials(begun.users)
+                mark_restore(drafts[STATE], manifest, tokens, users)
             replacement.commit()
+        unmark_restore(project.state.path)
     return Restored(manifest, tokens, users)
+
+
+def _not_empty(folder: Path) -> UserError:
+    return UserError(f"{folder} contains data already; --force replaces it")
 
 
 def _refuse_code(project: Project, archive: Path, drafts: Mapping[str, Path]) -> None:
