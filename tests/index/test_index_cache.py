@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,6 +55,34 @@ def test_changes_come_back_as_they_went_in(tmp_path: Path) -> None:
     assert cache.sealed() == [path]
     assert cache.size == 0
     assert [p.name for p in tmp_path.iterdir()] == ["c"]
+
+
+def test_a_segment_is_not_closed_while_another_thread_syncs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on, synced, sync = threading.Event(), threading.Event(), list[int](), os.fsync
+
+    def slow(descriptor: int) -> None:
+        if not begun.is_set():
+            begun.set()
+            go_on.wait(60)
+        sync(descriptor)
+        synced.append(descriptor)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    cache = DocumentCache(tmp_path)
+    cache.append(1, FULL)
+    threads = [threading.Thread(target=cache.sync), threading.Thread(target=cache.seal)]
+    threads[0].start()
+    assert begun.wait(60)
+    cache.append(2, FULL)
+    threads[1].start()
+    threads[1].join(0.2)  # without a lock it is done by then
+    go_on.set()
+    for thread in threads:
+        thread.join(60)
+    assert len(synced) == 2
+    assert keys_in(cache) == [1, 2]
 
 
 def test_segments_are_listed_oldest_first_and_numbers_are_not_used_again(tmp_path: Path) -> None:

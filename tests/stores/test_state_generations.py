@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from stores.conftest import Place
 from support.generations import check_end, check_memory, check_queries, gather_first, gather_second
 from support.until import until
+
+from ultracrawl.errors import IndexStoreError
 
 
 @pytest.mark.parametrize("asks_between", [False, True])
@@ -53,3 +57,38 @@ def test_a_flush_without_changes_ends_at_once(place: Place) -> None:
     assert store.flush_ended()
     store.begin_flush()
     assert store.flush_ended()
+
+
+def test_what_comes_first_is_done_before_anything_is_written(kept: Place) -> None:
+    store, found = kept.open(), list[int]()
+    gather_first(store)
+    store.begin_flush(lambda: found.append(number_stored(kept)))
+    until(store.flush_ended)
+    store.begin_flush(lambda: found.append(number_stored(kept)))
+    until(store.flush_ended)
+    assert found == [0, 3], "the second one has nothing to write"
+
+
+def test_nothing_is_written_if_what_comes_first_fails_until_the_next_flush(kept: Place) -> None:
+    def fail() -> None:
+        raise IndexStoreError("the disk is full")
+
+    def flush_fails() -> None:
+        store.begin_flush(fail)
+        until(store.flush_ended)
+
+    store = kept.open()
+    gather_first(store)
+    with pytest.raises(IndexStoreError):
+        flush_fails()
+    assert store.flush_ended(), "it says so once"
+    assert number_stored(kept) == 0
+    gather_second(store)
+    store.flush()
+    check_end(store)
+
+
+def number_stored(place: Place) -> int:
+    """Return how many URLs another process finds."""
+    with closing(place.open(read_only=True)) as reader:
+        return reader.records.count_urls().known

@@ -103,13 +103,14 @@ class CrawlContext:
     def flush(self) -> None:
         """Make documents and then records durable; in this order no record refers to a document that was lost."""
         self._prepare_flush()
+        self.documents.writer.sync()
         self.store.flush()
         self._note_flushed()
 
     def begin_flush(self) -> None:
-        """Begin to do so; the records may be written beside the crawl, until `flush_ended` returns True."""
+        """Begin to do so; both may be written beside the crawl, until `flush_ended` returns True."""
         self._prepare_flush()
-        self.store.begin_flush()
+        self.store.begin_flush(self.documents.writer.sync)
 
     def flush_ended(self) -> bool:
         """Whether a flush that was begun has ended. Raises `WorkError` if it failed."""
@@ -121,7 +122,6 @@ class CrawlContext:
     def _prepare_flush(self) -> None:
         for prepare in self.hooks[Feature.before_flush]:
             prepare()
-        self.documents.writer.sync()
 
     def _note_flushed(self) -> None:
         for notify in self.hooks[Feature.after_flush]:

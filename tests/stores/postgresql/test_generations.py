@@ -86,6 +86,20 @@ def test_a_flush_that_hangs_holds_up_no_read_of_memory(options: dict[str, str]) 
         check_end(store)
 
 
+def test_what_comes_first_holds_up_no_read_of_memory(options: dict[str, str], store: PostgresStore) -> None:
+    go_on = threading.Event()
+    gather_first(store)
+    store.begin_flush(lambda: go_on.wait(60))
+    gather_second(store)
+    check_memory(store)
+    assert not store.flush_ended(), "nothing of this has waited"
+    assert ask(options, "SELECT key FROM url") == []
+    go_on.set()
+    until(store.flush_ended)
+    store.flush()
+    check_end(store)
+
+
 def test_a_read_sees_both_generations_over_the_database_before_the_flush_and_after_it(
     options: dict[str, str], store: PostgresStore
 ) -> None:

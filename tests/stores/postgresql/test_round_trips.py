@@ -12,7 +12,7 @@ from support.turns import counted_turns
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.recrawl.adaptive import Observation
-from ultracrawl.stores import QueueEntry
+from ultracrawl.stores import QueueEntry, SiteClock
 from ultracrawl.stores.postgresql.engine import PostgresEngine
 from ultracrawl.stores.postgresql.store import PostgresStore
 
@@ -67,3 +67,19 @@ def test_a_flush_is_two_round_trips_and_a_new_page_none(options: dict[str, str])
             known.bit_length() - KNOWN.bit_length()
         )  # the statistics, each time that the source has doubled
         assert sum(writing for _, writing in costs[1:]) <= 2 * len(costs[1:]) + renewed, costs
+
+
+def test_clocks_of_sites_are_stored_by_one_round_trip(options: dict[str, str]) -> None:
+    with (
+        counted_turns(options["url"]) as turns,
+        closing(PostgresEngine({**options, "url": turns.url}).open_sites(Path())) as sites,
+    ):
+        crawl = sites.register_crawl("s", 60.0)
+        sites.lease_sites(crawl, {"a": ["a"], "b": ["b"]})
+        before = turns.number
+        sites.put_clocks(crawl, [SiteClock("b", 6.0), SiteClock("a", 5.0)])
+        stored = turns.number
+        sites.release_sites(crawl, [SiteClock("b", 7.0)])
+        assert (stored - before, turns.number - stored) == (1, 1)
+        found = [sites.get_clock(name) for name in "ab"]
+        assert [clock and clock.next_at for clock in found] == [5.0, 7.0]

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -70,6 +71,8 @@ class DocumentCache:
         self._prefix = f"{epoch:010d}-" if epoch else ""
         self._directory = directory
         self._file: BinaryIO | None = None
+        self._syncing = Lock()
+        """Held while the open segment is synced or closed."""
         self._path = directory
         self._size = 0
         with self._errors():
@@ -102,9 +105,9 @@ class DocumentCache:
         self._size += len(line)
 
     def sync(self) -> None:
-        """Sync the open segment to disk."""
-        if self._file is not None:
-            with self._errors():
+        """Sync the open segment to disk; another thread may do it while changes are added."""
+        with self._syncing, self._errors():
+            if self._file is not None:
                 os.fsync(self._file.fileno())
 
     def seal(self) -> Path | None:
@@ -112,7 +115,7 @@ class DocumentCache:
         if self._file is None:
             return None
         self.sync()
-        with self._errors():
+        with self._syncing, self._errors():
             self._file.close()
             self._file = None
             self._size = 0

@@ -218,7 +218,7 @@ class IndexWriter:
         return not self._cache.size and not any(waits)
 
     def sync(self) -> None:
-        """Make the cache durable; must precede the flush of the store."""
+        """Make the cache durable, in any thread; must precede the flush of the store."""
         self._cache.sync()
 
     def tick(self) -> None:

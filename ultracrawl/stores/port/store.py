@@ -139,8 +139,11 @@ class Store(Protocol):
     def flush(self) -> None:
         """Make everything written so far durable, in one transaction, after that of a flush that was begun."""
 
-    def begin_flush(self) -> None:
+    def begin_flush(self, first: Callable[[], object] = lambda: None) -> None:
         """Begin to make everything written so far durable; what is written meanwhile belongs to the next flush.
+
+        Before anything is written `first` is called, in any thread. Nothing is written if it raises a `WorkError`:
+        this method or `flush_ended` raises it then.
 
         A store in a server does that beside the caller, who asks `flush_ended` from time to time; another may do what
         `flush` does. Only one goes on: this waits for the one before. Reads see what is written and what comes
@@ -150,7 +153,7 @@ class Store(Protocol):
     def flush_ended(self) -> bool:
         """Whether no flush that was begun goes on.
 
-        Raises `StateError`, once, if it failed: then nothing of it is lost, and the next flush repeats it before it
+        Raises `WorkError`, once, if it failed: then nothing of it is lost, and the next flush repeats it before it
         writes what came later.
         """
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import psycopg
 
-from ultracrawl.errors import StateError
+from ultracrawl.errors import StateError, WorkError
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueueStart
 from ultracrawl.stores.port.store import RunMark
@@ -193,7 +193,7 @@ class PostgresStore:
 
         It waits for a flush that was begun, and repeats it if it failed: that is a transaction of its own.
         """
-        with suppress(StateError):
+        with suppress(WorkError):
             self._database.settle()
         self.prepare_flush()
         if not self.unflushed and not self._database.read_only:
@@ -202,17 +202,19 @@ class PostgresStore:
             self._database.write(self._write_frozen)
             self._forget_frozen()
 
-    def begin_flush(self) -> None:
-        """Begin to write everything so far in a thread; what comes meanwhile belongs to the next flush."""
+    def begin_flush(self, first: Callable[[], object] = lambda: None) -> None:
+        """Begin to write everything so far in a thread, where `first` is called before."""
         self._database.settle()
         self.prepare_flush()
         if self._freeze():
-            self._database.begin_write(self._write_frozen, self._forget_frozen)
-        elif not self._database.read_only:
+            self._database.begin_write(self._write_frozen, self._forget_frozen, first)
+            return
+        first()
+        if not self._database.read_only:
             self._database.renew()
 
     def flush_ended(self) -> bool:
-        """Whether no flush goes on. Raises `StateError` of one that failed."""
+        """Whether no flush goes on. Raises `WorkError` of one that failed."""
         if self._database.is_writing:
             return False
         self._database.settle()
@@ -269,7 +271,7 @@ class PostgresStore:
     def close(self) -> None:
         """Flush and close; what was written after another process took the source over is dropped."""
         try:
-            with suppress(StateError):  # it is repeated
+            with suppress(WorkError):  # it is repeated
                 self._database.settle()
             if self.unflushed and not self._database.lost and not self._database.read_only:
                 self.flush()

@@ -168,8 +168,9 @@ class SqliteStore:
             part.forget_changes()
         self._listings.clear()
 
-    def begin_flush(self) -> None:
+    def begin_flush(self, first: Callable[[], object] = lambda: None) -> None:
         """Do what `flush` does: to write a file takes less time than to hand it to a thread."""
+        first()
         self.flush()
 
     def flush_ended(self) -> bool:

@@ -37,21 +37,28 @@ class BesideDatabase(SourceDatabase):
         self._threads = ThreadPoolExecutor(1, "flush")  # it starts none before the first write
         super().__init__(address, source, read_only=read_only)
 
-    def begin_write(self, work: Callable[[psycopg.Connection], object], written: Callable[[], None]) -> None:
-        """Begin what `write` does; `written` is called by `settle` when it has succeeded.
+    def begin_write(
+        self,
+        work: Callable[[psycopg.Connection], object],
+        written: Callable[[], None],
+        first: Callable[[], object],
+    ) -> None:
+        """Begin what `write` does after `first`; `written` is called by `settle` when it has succeeded.
 
         `work` may use nothing that its owner changes meanwhile. While rows are streamed it is done at once.
         """
         self.settle()
         if self._streams:
+            first()
             self.write(work)
             written()
             return
         self._written = written
-        self._begun = self._threads.submit(self._write_here, work)
+        self._begun = self._threads.submit(self._write_here, work, first)
 
-    def _write_here(self, work: Callable[[psycopg.Connection], object]) -> None:
+    def _write_here(self, work: Callable[[psycopg.Connection], object], first: Callable[[], object]) -> None:
         self._thread = get_ident()
+        first()
         super().write(work)
 
     @property

@@ -193,7 +193,8 @@ class PostgresSiteStore:
             db.execute(_LOCK_SITES, [sorted(rows)])
             db.execute(statement, [*rows_as_arrays(rows.values(), 0), crawl])
 
-        self._database.transact(write)
+        # Sent together: the crawl stands still meanwhile, with each flush.
+        self._database.repeated(lambda: self._database.transact_at_once(write))
 
     def close_crawl(self, crawl: int) -> None:
         """Unregister a crawl that has released its sites."""
