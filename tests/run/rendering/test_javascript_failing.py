@@ -93,6 +93,7 @@ def test_pages_that_the_browser_died_on_are_opened_again_in_the_run(
     assert killer.started == 5
 
 
+@pytest.mark.timeout(300)
 def test_pages_that_a_browser_took_down_with_another_one_are_opened_again_in_the_run(
     killer: Killer, workspace: Workspace, site: Site, url: str
 ) -> None:
@@ -114,7 +115,7 @@ def test_pages_that_a_browser_took_down_with_another_one_are_opened_again_in_the
             "max_wait": 20,
         },
     )
-    run = workspace.crawl().run
+    run = workspace.crawl(timeout=250).run
     assert run["javascript"]["unrendered"] == {}
     assert workspace.indexed() == ["/", *others, *ALL]
     assert sorted(workspace.search("written")) == ALL[:-1]
@@ -164,13 +165,13 @@ def test_a_page_that_could_not_be_opened_is_opened_in_the_next_run_though_it_is_
             filters={"file": "filter.conf", "enumeration": "e", "generation": "g"},
         )
     killer.doomed = {4: 99}
-    run = workspace.crawl().run
+    run = workspace.crawl(timeout=250).run
     assert run["rejected_by"]["javascript failed"] == 1
     assert run["javascript"]["unrendered"] == {"browser": 1}
     assert workspace.indexed() == ALL[:5]
     assert "scripts were not run" in workspace.urls()["/p4"]["reason"]
     assert "scripts were not run" in workspace.command("explain", f"{url}/p4").out
-    workspace.crawl()
+    workspace.crawl(timeout=250)
     assert workspace.indexed() == ALL[:5], "the browser died again"
     assert workspace.urls()["/p4"]["outcome"] == "UNMODIFIED"
     killer.doomed = {}

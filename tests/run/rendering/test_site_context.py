@@ -60,6 +60,7 @@ def test_a_page_finds_nothing_of_the_pages_before_it(site: Site, url: str, works
     assert sorted(workspace.search("clean")) == PATHS
 
 
+@pytest.mark.timeout(300)
 def test_nor_do_its_frames_of_another_origin(site: Site, url: str, workspace: Workspace) -> None:
     other = Site()
     tell = "text().then(words => parent.postMessage(words, '*'))"
@@ -72,7 +73,7 @@ def test_nor_do_its_frames_of_another_origin(site: Site, url: str, workspace: Wo
             f" {{src: '{elsewhere}/frame'}})))",
         )
         workspace.define(f"{url}/", javascript=OPTIONS)
-        workspace.crawl()
+        workspace.crawl(timeout=250)  # a process of the browser for each page and frame
     assert sorted(workspace.search("clean")) == PATHS
 
 
