@@ -16,6 +16,7 @@ from ultracrawl.sources.sections.documents.lists import value_lists as listed_va
 from ultracrawl.stores import SiteStore, Store
 from ultracrawl.stores.boost_store import BoostStore
 from ultracrawl.stores.definition_note import is_defined_elsewhere
+from ultracrawl.stores.delivery import await_delivery, is_delivered
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
@@ -145,12 +146,23 @@ def remove_state(project: Project, source: str) -> None:
     _engine(project).remove_store(project.state.path, source)
 
 
-def open_state(project: Project, source: str, *, read_only: bool = False, renew: bool = False) -> Store:
+def open_state(
+    project: Project, source: str, *, read_only: bool = False, renew: bool = False, waits: bool = True
+) -> Store:
     """Open the store of one source. Raises `UserError`, and `StateError`, as for an unfinished copy.
 
-    With `renew`, a damaged store is set aside and a new one created.
+    With `renew`, a damaged store is set aside and a new one created. A node that delivers documents of the source gives
+    it up first; without `waits` that is refused as a crawl is.
     """
-    return _whole_engine(project).open_store(project.state.path, source, read_only=read_only, renew=renew)
+    engine = _whole_engine(project)
+    try:
+        return engine.open_store(project.state.path, source, read_only=read_only, renew=renew)
+    except UserError:
+        notes = source_notes(project, source) if waits and not read_only else None
+        if notes is None or not is_delivered(notes):
+            raise
+        await_delivery(notes, source)
+    return engine.open_store(project.state.path, source, renew=renew)
 
 
 @contextmanager

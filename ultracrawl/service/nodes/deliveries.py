@@ -6,10 +6,10 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, closing, contextmanager
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import StateError, UserError
 from ultracrawl.index.writing.destination_queues import queue_folders
 from ultracrawl.index.writing.project_outputs import cache_folder, pause_switch
 from ultracrawl.run.indexing.anchors import send_changed_texts
@@ -19,13 +19,17 @@ from ultracrawl.run.writing.pauses import Pauses
 from ultracrawl.run.writing.source_writer import open_writer
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+from ultracrawl.stores import Store
+from ultracrawl.stores.delivery import Delivery
 from ultracrawl.stores.port.leases import LEASE_SECONDS
-from ultracrawl.stores.project_stores import open_state
+from ultracrawl.stores.project_stores import open_state, source_notes
 
 logger = logging.getLogger("ultracrawl.service")
 
 DELIVER_SECONDS = 3 * LEASE_SECONDS
 """Seconds between two attempts: an index that could not be reached may be there again."""
+LOOK_SECONDS = 1.0
+"""Seconds between two looks whether somebody wants the source."""
 _SEGMENTS = (".open", ".sealed")
 _POLL_SECONDS = 0.05
 _CLOSE_SECONDS = 10.0
@@ -68,7 +72,7 @@ class Deliveries:
 
     def _deliver_of(self, project: Project, source: DataSource) -> None:
         counters = RunCounters(source.name)
-        with closing(open_state(project, source.name)) as state:
+        with self._held(project, source.name) as (state, is_wanted):
             writer = open_writer(project, source, state, counters)
             try:
                 waiting = writer.recover()
@@ -78,12 +82,33 @@ class Deliveries:
                 if project.index.anchors:  # other pages may have been crawled elsewhere meanwhile
                     send_changed_texts(state, writer, waiting)
                 writer.drain()
-                while writer.busy and not self._ending.wait(_POLL_SECONDS):
+                while writer.busy and not self._ending.wait(_POLL_SECONDS) and not is_wanted():
                     writer.tick()
             finally:
                 writer.close(_CLOSE_SECONDS)
         if counters.indexed or counters.deleted:
             logger.info("what waited in the cache of %s is in the index", source.name)
+
+    @contextmanager
+    def _held(self, project: Project, source: str) -> Iterator[tuple[Store, Callable[[], bool]]]:
+        """Hold a source, and give it up in time: yields its store, and what tells whether somebody wants it."""
+        with ExitStack() as held:
+            state = open_state(project, source, waits=False)
+            with ExitStack() as opened:
+                opened.callback(state.close)
+                if (notes := source_notes(project, source)) is None:
+                    raise StateError(f"the state of {source!r} is in memory")
+                delivery = held.enter_context(closing(Delivery(notes)))
+                looked = time.monotonic()
+
+                def is_wanted() -> bool:
+                    nonlocal looked
+                    if time.monotonic() < looked + LOOK_SECONDS:
+                        return False
+                    looked = time.monotonic()
+                    return delivery.is_wanted()
+
+                yield state, is_wanted
 
 
 def _waits(project: Project, source: DataSource) -> bool:
