@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from stores.conftest import IN_SERVERS, Place
 
-from ultracrawl.stores.definition_note import is_defined_elsewhere, note_definition
 from ultracrawl.stores.port.notes import Notes
+from ultracrawl.stores.source_notes.definition import is_defined_elsewhere, note_definition
 
 
 class Machine:

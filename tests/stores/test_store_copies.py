@@ -28,14 +28,14 @@ from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.copying.copy import CopiedStores, copy_stores
 from ultracrawl.stores.copying.place import StorePlace, place_at
-from ultracrawl.stores.definition_note import DEFINITION, is_defined_elsewhere, note_definition
-from ultracrawl.stores.failure_note import FAILURE
 from ultracrawl.stores.port import transfer
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.notes import NotesOf
 from ultracrawl.stores.port.transfer import OF_PROJECT, OF_SOURCE, Row, UrlRow, name_of
 from ultracrawl.stores.project_stores import open_state
 from ultracrawl.stores.runner_registry import RunnerRegistration
+from ultracrawl.stores.source_notes.definition import DEFINITION, is_defined_elsewhere, note_definition
+from ultracrawl.stores.source_notes.failure import FAILURE
 from ultracrawl.stores.unfinished_copy import UnfinishedCopy, mark_unfinished
 
 PATHS = [

@@ -39,9 +39,9 @@ from ultracrawl.settings.adhoc import is_adhoc
 from ultracrawl.settings.ineffective import REMARKS_SETTING
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.control_channel import ControlChannel
-from ultracrawl.stores.definition_note import note_definition
-from ultracrawl.stores.failure_note import forget_failure
 from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.source_notes.definition import note_definition
+from ultracrawl.stores.source_notes.failure import forget_failure
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import freeze_loaded_objects
 

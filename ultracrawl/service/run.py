@@ -24,9 +24,9 @@ from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import make_spider_class
 from ultracrawl.stores.control_channel import crawl_status
-from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.port.notes import Notes
 from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.source_notes.failure import FailureNote, note_failure
 from ultracrawl.system.process_name import is_here
 
 if TYPE_CHECKING:

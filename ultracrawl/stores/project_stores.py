@@ -15,7 +15,6 @@ from ultracrawl.sources.secrets import read_secrets
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
 from ultracrawl.stores import SiteStore, Store
 from ultracrawl.stores.boost_store import BoostStore
-from ultracrawl.stores.definition_note import is_defined_elsewhere
 from ultracrawl.stores.delivery import await_delivery, is_delivered
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
@@ -24,6 +23,7 @@ from ultracrawl.stores.port.engine import NamedStoreEngine, NodeEngine, SavingEn
 from ultracrawl.stores.port.node_store import NodeStore
 from ultracrawl.stores.port.notes import Notes, NotesOf
 from ultracrawl.stores.port.schedule_store import ScheduleStore
+from ultracrawl.stores.source_notes.definition import is_defined_elsewhere
 from ultracrawl.stores.sqlite.answers.response_blocks import BlockStore
 from ultracrawl.stores.unfinished_copy import require_whole
 from ultracrawl.system.plugins import STORES

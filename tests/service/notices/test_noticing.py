@@ -32,8 +32,8 @@ from ultracrawl.service.orders import CrawlEnd, Event, EventKind
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.sections.notices import NoticeKind
-from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.project_stores import open_state, source_notes
+from ultracrawl.stores.source_notes.failure import FailureNote, note_failure
 
 DAY = 86_400.0
 

@@ -12,11 +12,11 @@ from typing import Any
 from tantivy import Index, Query
 
 from ultracrawl.errors import is_panic
-from ultracrawl.index.checksums import crc32_of
 from ultracrawl.index.engine import IndexDocument, IndexFacts
 from ultracrawl.index.reclaiming import SegmentCounts, reclaim_count
 from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, with_tokenizer
+from ultracrawl.system.checksums import crc32_of
 
 _MIN_HEAP_BYTES = 15_000_000
 """The smallest writer heap that tantivy accepts."""

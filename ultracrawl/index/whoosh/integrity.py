@@ -10,7 +10,6 @@ from pathlib import Path
 from whoosh.formats import Positions
 
 from ultracrawl.errors import IndexDamagedError
-from ultracrawl.index.checksums import is_as_written
 from ultracrawl.index.engine import IndexFacts
 from ultracrawl.index.reclaiming import reclaim_count
 from ultracrawl.index.whoosh.directory import IndexDirectory
@@ -18,6 +17,7 @@ from ultracrawl.index.whoosh.fields import schema_version
 from ultracrawl.index.whoosh.postings import DAMAGE, TermInfo, decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.index.whoosh.stored_documents import stored_document
+from ultracrawl.system.checksums import is_as_written
 
 
 def index_facts(snapshot: Snapshot, path: Path) -> IndexFacts:

@@ -11,8 +11,8 @@ from scrapy.exceptions import CloseSpider
 
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.settings.presets import WATCHED_SETTING
-from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.source_notes.failure import FailureNote, note_failure
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -22,8 +22,8 @@ from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.indexing.unknown_documents import mark_unknown_documents, may_lead_further
 from ultracrawl.stores import Store
-from ultracrawl.stores.comparison_note import compared_at, note_comparison
 from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.source_notes.comparison import compared_at, note_comparison
 
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext

@@ -11,10 +11,7 @@ from pathlib import Path
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.sources import Project
-from ultracrawl.stores.comparison_note import COMPARED
 from ultracrawl.stores.control_channel import crawl_lease_left, crawl_status, remove_control
-from ultracrawl.stores.definition_note import DEFINITION
-from ultracrawl.stores.failure_note import FAILURE
 from ultracrawl.stores.file_notes import state_errors
 from ultracrawl.stores.port.notes import Notes
 from ultracrawl.stores.project_stores import (
@@ -30,6 +27,9 @@ from ultracrawl.stores.project_stores import (
 )
 from ultracrawl.stores.runner_registry import active_runners
 from ultracrawl.stores.site_orders import SITE_ORDERS
+from ultracrawl.stores.source_notes.comparison import COMPARED
+from ultracrawl.stores.source_notes.definition import DEFINITION
+from ultracrawl.stores.source_notes.failure import FAILURE
 
 
 def require_idle(project: Project, source: str) -> None:

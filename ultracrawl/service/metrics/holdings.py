@@ -12,8 +12,8 @@ from ultracrawl.model.dates import parse_w3c_date
 from ultracrawl.service.control import readable_status
 from ultracrawl.sources import Project
 from ultracrawl.stores import RunMark, StateCounts
-from ultracrawl.stores.failure_note import FailureNote, failure_note
 from ultracrawl.stores.project_stores import source_notes, state_to_read, state_version
+from ultracrawl.stores.source_notes.failure import FailureNote, failure_note
 
 RECENT_RUNS = 20
 """Runs of a source that are read."""

@@ -10,9 +10,9 @@ from contextlib import closing
 from ultracrawl.errors import WorkError
 from ultracrawl.service.orders import CompletingLauncher, CrawlHandle, CrawlOrder
 from ultracrawl.sources import Project
-from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.port.node_store import KeptNode
 from ultracrawl.stores.project_stores import open_nodes, source_notes
+from ultracrawl.stores.source_notes.failure import FailureNote, note_failure
 
 
 class BoundLauncher:

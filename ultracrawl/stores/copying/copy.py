@@ -9,8 +9,6 @@ from typing import Any, cast
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import Cause, UrlRecord
 from ultracrawl.stores.copying.place import StorePlace
-from ultracrawl.stores.definition_note import DEFINITION, moved_definition
-from ultracrawl.stores.failure_note import FAILURE
 from ultracrawl.stores.ordered_crawls import ORDERED
 from ultracrawl.stores.port.texts import storable, storable_row
 from ultracrawl.stores.port.transfer import (
@@ -25,6 +23,8 @@ from ultracrawl.stores.port.transfer import (
 )
 from ultracrawl.stores.runner_registry import active_runners
 from ultracrawl.stores.site_orders import SITE_ORDERS
+from ultracrawl.stores.source_notes.definition import DEFINITION, moved_definition
+from ultracrawl.stores.source_notes.failure import FAILURE
 from ultracrawl.stores.unfinished_copy import (
     UnfinishedCopy,
     mark_unfinished,

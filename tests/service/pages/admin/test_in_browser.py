@@ -20,8 +20,8 @@ from ultracrawl.service.api import access
 from ultracrawl.service.editing.versions import Versions
 from ultracrawl.service.orders import SourcePhase, SourceState
 from ultracrawl.stores.audit_log import Actor, record_action
-from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.source_notes.failure import FailureNote, note_failure
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

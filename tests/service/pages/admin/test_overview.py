@@ -23,8 +23,8 @@ from ultracrawl.service.pages import rendering
 from ultracrawl.service.pages.admin.downloads import csv_lines, csv_text
 from ultracrawl.service.pages.admin.rendering import OVERVIEW_TEMPLATES
 from ultracrawl.service.pages.admin.sources import overview_routes
-from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.source_notes.failure import FailureNote, note_failure
 from ultracrawl.stores.sqlite.engine import SqliteEngine
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from ultracrawl.service.api.middleware.cookies import Cookies
 from ultracrawl.service.orders import ScheduleState, SourcePhase, SourceState
 from ultracrawl.service.pages.app import add_pages
 from ultracrawl.stores.audit_log import Actor, record_action
-from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.source_notes.failure import FailureNote, note_failure
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

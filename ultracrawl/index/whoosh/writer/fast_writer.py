@@ -16,7 +16,6 @@ from whoosh.reading import SegmentReader
 from whoosh.util.numeric import length_to_byte
 from whoosh.writing import SegmentWriter
 
-from ultracrawl.index.checksums import add_checksum, is_as_written
 from ultracrawl.index.whoosh.fields import Passages, word_analyzer
 from ultracrawl.index.whoosh.mapped_reader import MappedReader
 from ultracrawl.index.whoosh.writer.merging import (
@@ -30,6 +29,7 @@ from ultracrawl.index.whoosh.writer.merging import (
 from ultracrawl.index.whoosh.writer.term_file import FastCodec, FastFieldWriter, FieldLengths
 from ultracrawl.index.whoosh.writer.term_pool import Posting, TermPool
 from ultracrawl.index.words.vocabulary import new_pool
+from ultracrawl.system.checksums import add_checksum, is_as_written
 from ultracrawl.system.compiled_core import CorePostings, Words
 from ultracrawl.system.files import sync_to_disk
 
