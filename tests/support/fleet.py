@@ -99,7 +99,7 @@ class Sources:
         return times
 
     def too_fast(self, delay: float) -> list[str]:
-        """Return where five pages of a host were asked for in less than three delays: each with its seconds.
+        """Return where six pages of a host were asked for in less than three delays: each with its seconds.
 
         One may be noted a delay too late on a busy machine, and one may have been on its way when its node was woken.
         """
@@ -110,11 +110,10 @@ class Sources:
         found = []
         for host, pages in by_host.items():
             pages.sort()
-            for (first, _), (last, _), *five in zip(
-                *[pages[n:] for n in (0, 4, 0, 1, 2, 3, 4)], strict=False
-            ):
+            for six in zip(*[pages[n:] for n in range(6)], strict=False):
+                first, last = six[0][0], six[-1][0]
                 if last - first < 2.9 * delay:
-                    told = (f"{page} at {time - first:.2f} s" for time, page in five)
+                    told = (f"{page} at {time - first:.2f} s" for time, page in six)
                     found.append(f"{host}, {first:.2f}: {', '.join(told)}")
         return found
 
