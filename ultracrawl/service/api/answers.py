@@ -67,6 +67,7 @@ class Source(_Shape):
     lease_ends: str | None
     schedule: str | None
     kept: bool
+    nodes: list[str] | None
     waits: bool
     profile: str | None
     node: str | None
