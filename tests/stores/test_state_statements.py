@@ -211,8 +211,8 @@ def test_a_flush_of_a_hundred_pages_costs_two_statements_at_any_size(
 
 DOCUMENTS = 100
 """Feeds, sitemaps of an index, start URLs, and files of a folder: of each kind as many."""
-FEW = 12
-"""So often a statement may be made alone, which is made for some hundred documents together."""
+FEW = 30
+"""So often a statement may be made alone: for many documents together, or for those there are if they come slowly."""
 WEB = {
     "refresh": {"mode": "scratch"},
     "orphans": {"after": 1_000_000},
