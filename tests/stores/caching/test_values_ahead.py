@@ -64,6 +64,14 @@ def test_more_than_there_is_room_for_is_dropped_and_less_is_read_at_once(
     assert [len(keys) for keys in table.asked] == [4, 2, 2]
 
 
+def test_as_much_is_read_at_once_as_before_where_all_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the crawl: room is made for what comes, and it is not too much that waits."""
+    monkeypatch.setattr(read_ahead, "MAX_BYTES_AHEAD", 5000)
+    table = Table(dict.fromkeys(range(400), bytes(300)))
+    assert all(table.values.get(key) == bytes(300) for key in range(400))
+    assert len(table.asked) < 400 / 3
+
+
 def test_a_table_that_another_process_writes_is_asked_each_time() -> None:
     table = Table({1: b"a", 2: b"b"}, keeps=False)
     for key in (1, 2, 1):

@@ -234,11 +234,13 @@ class ValuesAhead(Generic[T]):
         """How many values to read at once. Halved when too many wait for their turn, as those of many sites do."""
         self._keeps = keeps
         self._values: dict[int, T | None] = {}
-        self._bytes = 0
+        self._bytes = self._used = 0
+        """Bytes that were read, and values that were asked for, since all were dropped."""
 
     def get(self, key: int) -> T | None:
         """Return the value of a URL, None if it has none; it has no unflushed changes."""
         if key in self._values:
+            self._used += 1
             return self._values[key]
         following = self._keys_from(key, self._ahead)
         keys = [one for one in following if one == key or not self._is_changed(one)]
@@ -251,8 +253,9 @@ class ValuesAhead(Generic[T]):
             self._values[one] = value
             self._bytes += size + EMPTY_VALUE
         if self._bytes > MAX_BYTES_AHEAD:
+            if 2 * self._used < len(self._values):
+                self._ahead = max(1, self._ahead // 2)
             self.forget()
-            self._ahead = max(1, self._ahead // 2)
         return found.get(key)
 
     def drop(self, keys: Iterable[int]) -> None:
@@ -263,7 +266,7 @@ class ValuesAhead(Generic[T]):
     def forget(self) -> None:
         """Drop all values."""
         self._values.clear()
-        self._bytes = 0
+        self._bytes = self._used = 0
 
 
 def size_of_sitemap(sitemap: StoredSitemap) -> int:
