@@ -16,13 +16,10 @@ logger = logging.getLogger(__name__)
 
 _SUSPECT_FILE = "suspect.txt"
 """Marker file in the folder of an index in which a search found damage; the next crawl checks the whole index."""
-
-
 _VERIFIED_FILE = "verified.txt"
 """File in the folder of an index whose time says when its files were compared with their checksums."""
 _VERIFIED_FOR = 24 * 60 * 60 * 1_000_000_000
 """Nanoseconds after which files that nobody seems to have written are compared again: disks forget."""
-
 _CLOCKS = 2_000_000_000
 """Nanoseconds by which the clock of a file system may be coarser or later than ours."""
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from ultracrawl.index.project_index import index_config, open_index, readable_indexes
 from ultracrawl.index.repair import repair_index
+from ultracrawl.index.writing.cache import has_segments
 from ultracrawl.index.writing.destination_queues import queue_folders
 from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.model import UrlRecord
@@ -181,7 +182,7 @@ def _unknown_answers(state: Store, answers: DocumentStore) -> list[int]:
 def _waits(project: Project, source: DataSource, index: str) -> bool:
     """Return whether documents wait for an index, which may be paused."""
     folder = queue_folders(cache_folder(project, source.name)).get(index)
-    return folder is not None and any(path.suffix in (".open", ".sealed") for path in folder.iterdir())
+    return folder is not None and has_segments(folder)
 
 
 @contextmanager

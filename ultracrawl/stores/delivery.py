@@ -9,6 +9,8 @@ from ultracrawl.stores.port.notes import Notes
 
 PATIENCE = 30.0
 """Seconds that whoever wants the source waits: a delivery ends what it has begun."""
+LOOK_SECONDS = 1.0
+"""Seconds between two looks whether somebody wants the source."""
 _POLL_SECONDS = 0.1
 _DELIVERY, _WANTED = "delivery", "wanted"
 
@@ -18,10 +20,15 @@ class Delivery:
 
     def __init__(self, notes: Notes) -> None:
         self._presence = notes.appear(_DELIVERY, b"{}")
-        self.is_wanted()  # by somebody who did not get it from an earlier one
+        self._presence.take_note(_WANTED)  # of somebody who did not get it from an earlier one
+        self._looked = time.monotonic()
 
     def is_wanted(self) -> bool:
-        """Return whether somebody wants the source; called once a second."""
+        """Return whether somebody wants the source; looks once in `LOOK_SECONDS`."""
+        now = time.monotonic()
+        if now < self._looked + LOOK_SECONDS:
+            return False
+        self._looked = now
         return self._presence.take_note(_WANTED) is not None
 
     def close(self) -> None:

@@ -73,7 +73,7 @@ def test_another_node_that_has_documents_too_takes_nothing_away(
 
 def test_one_that_does_not_end_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delivery, "PATIENCE", 0.0)
-    monkeypatch.setattr(deliveries, "LOOK_SECONDS", 3000.0)
+    monkeypatch.setattr(delivery, "LOOK_SECONDS", 3000.0)
     with delivering(project, monkeypatch), pytest.raises(UserError) as raised:
         open_state(project, "one")
     assert "delivers" in str(raised.value)

@@ -208,6 +208,11 @@ def place_of(folder: Path) -> str:
         raise IndexStoreError(f"document cache {folder} cannot be written: {error.strerror}") from error
 
 
+def has_segments(folder: Path) -> bool:
+    """Return whether changes wait in the files of a folder, which need not exist."""
+    return any(path.suffix in (".open", ".sealed") for path in folder.glob("*"))
+
+
 def folder_of(segment: Path) -> Path:
     """Return the folder of the document cache of a segment, which may wait for one of several indexes."""
     folder = segment.parent

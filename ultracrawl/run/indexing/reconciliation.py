@@ -15,7 +15,8 @@ from ultracrawl.index.engine import ComparesVersions
 from ultracrawl.index.engines import compares_versions, is_new
 from ultracrawl.index.project_index import index_config, open_index, readable_indexes
 from ultracrawl.index.repair import repair_and_count
-from ultracrawl.index.writing.destination_queues import mark_unfilled
+from ultracrawl.index.writing.cache import has_segments
+from ultracrawl.index.writing.destination_queues import mark_unfilled, queue_folders
 from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
@@ -121,8 +122,8 @@ class IndexReconciler(Feature):
     def _is_comparison_due(self, index: str) -> bool:
         """Whether the documents of an index were not compared for long, and no changes wait that it lacks."""
         context = self._context
-        waiting = cache_folder(context.project, context.source.name).rglob("*")
-        if any(path.suffix in (".open", ".sealed") for path in waiting):
+        cache = cache_folder(context.project, context.source.name)
+        if any(map(has_segments, (cache, *queue_folders(cache).values()))):
             return False
         notes = source_notes(context.project, context.source.name)
         if notes is None:  # nor does the table outlast its process

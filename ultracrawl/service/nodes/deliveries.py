@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager
 
-from ultracrawl.errors import StateError, UserError
+from ultracrawl.errors import UserError
+from ultracrawl.index.writing.cache import has_segments
 from ultracrawl.index.writing.destination_queues import queue_folders
 from ultracrawl.index.writing.project_outputs import cache_folder, pause_switch
 from ultracrawl.run.indexing.anchors import send_changed_texts
@@ -28,9 +29,6 @@ logger = logging.getLogger("ultracrawl.service")
 
 DELIVER_SECONDS = 3 * LEASE_SECONDS
 """Seconds between two attempts: an index that could not be reached may be there again."""
-LOOK_SECONDS = 1.0
-"""Seconds between two looks whether somebody wants the source."""
-_SEGMENTS = (".open", ".sealed")
 _POLL_SECONDS = 0.05
 _CLOSE_SECONDS = 10.0
 
@@ -72,7 +70,7 @@ class Deliveries:
 
     def _deliver_of(self, project: Project, source: DataSource) -> None:
         counters = RunCounters(source.name)
-        with self._held(project, source.name) as (state, is_wanted):
+        with _held(project, source.name) as (state, delivery):
             writer = open_writer(project, source, state, counters)
             try:
                 waiting = writer.recover()
@@ -82,33 +80,22 @@ class Deliveries:
                 if project.index.anchors:  # other pages may have been crawled elsewhere meanwhile
                     send_changed_texts(state, writer, waiting)
                 writer.drain()
-                while writer.busy and not self._ending.wait(_POLL_SECONDS) and not is_wanted():
+                while writer.busy and not self._ending.wait(_POLL_SECONDS) and not delivery.is_wanted():
                     writer.tick()
             finally:
                 writer.close(_CLOSE_SECONDS)
         if counters.indexed or counters.deleted:
             logger.info("what waited in the cache of %s is in the index", source.name)
 
-    @contextmanager
-    def _held(self, project: Project, source: str) -> Iterator[tuple[Store, Callable[[], bool]]]:
-        """Hold a source, and give it up in time: yields its store, and what tells whether somebody wants it."""
-        with ExitStack() as held:
-            state = open_state(project, source, waits=False)
-            with ExitStack() as opened:
-                opened.callback(state.close)
-                if (notes := source_notes(project, source)) is None:
-                    raise StateError(f"the state of {source!r} is in memory")
-                delivery = held.enter_context(closing(Delivery(notes)))
-                looked = time.monotonic()
 
-                def is_wanted() -> bool:
-                    nonlocal looked
-                    if time.monotonic() < looked + LOOK_SECONDS:
-                        return False
-                    looked = time.monotonic()
-                    return delivery.is_wanted()
-
-                yield state, is_wanted
+@contextmanager
+def _held(project: Project, source: str) -> Iterator[tuple[Store, Delivery]]:
+    """Hold a source, and tell so: yields its store, and what tells whether somebody wants it."""
+    notes = source_notes(project, source)
+    assert notes is not None, "what nodes share is in a database"
+    with ExitStack() as held, closing(open_state(project, source, waits=False)) as state:
+        # It ends when the store is closed: then the source is free.
+        yield state, held.enter_context(closing(Delivery(notes)))
 
 
 def _waits(project: Project, source: DataSource) -> bool:
@@ -120,7 +107,4 @@ def _waits(project: Project, source: DataSource) -> bool:
     pauses = Pauses(source.feeding, pause_switch(project, source.name))
     pauses.changed(0.0)
     folders = [(PROJECT_INDEX, cache), *queue_folders(cache).items()]
-    return any(
-        not pauses.of(labels.get(index, "")) and any(path.suffix in _SEGMENTS for path in folder.glob("*"))
-        for index, folder in folders
-    )
+    return any(not pauses.of(labels.get(index, "")) and has_segments(folder) for index, folder in folders)

@@ -215,7 +215,7 @@ class Node:
     async def _act(self, workplace: Workplace) -> _Look:
         """Give back what is done, look at the store, and follow it. After `StateError` the next time does the rest."""
         done = [key for key in self._held if self._is_done(key, workplace)]
-        self._hold(workplace, without=done)
+        self._hold_without(workplace, done)
         self._returned.update(done)
         free = 0 if self._ending else workplace.free_slots
         look = await asyncio.to_thread(self._look, sorted(self._returned), free)
@@ -229,15 +229,18 @@ class Node:
     def _is_ordered(self, plan: Plan) -> bool:
         return plan.key in self._ordered or any(own_key(source) in self._ordered for source in plan.sources)
 
-    def _hold(self, workplace: Workplace, without: Collection[str]) -> None:
-        before = self._held
-        if without:
-            self._held = {key: plan for key, plan in before.items() if key not in without}
-            try:
-                workplace.replace_plans()
-            except StateError:
-                self._held = before
-                raise
+    def _hold(self, workplace: Workplace, held: dict[str, Plan]) -> str:
+        """Run these plans; returns what is in the way. Raises `StateError`, and then the ones before are held."""
+        before, self._held = self._held, held
+        try:
+            return workplace.replace_plans()
+        except StateError:
+            self._held = before
+            raise
+
+    def _hold_without(self, workplace: Workplace, keys: Collection[str]) -> None:
+        if keys:
+            self._hold(workplace, {key: plan for key, plan in self._held.items() if key not in keys})
 
     def _obey(self, look: _Look, workplace: Workplace) -> None:
         """Run what was taken, and end what was lost."""
@@ -249,7 +252,7 @@ class Node:
             logger.warning(
                 "node %s: other nodes have taken over: %s", self.name, ", ".join(sorted(look.lost))
             )
-            self._hold(workplace, look.lost)
+            self._hold_without(workplace, look.lost)
             for source in sources:
                 workplace.end_source(source)
         if look.draining and not self._draining:
@@ -272,12 +275,7 @@ class Node:
     def _run_too(self, key: str, plan: Plan, workplace: Workplace) -> str:
         """Run one more plan; returns what is in its way. Raises `StateError`, and then it is not held either."""
         before = self._held
-        self._held = {**before, key: plan}
-        try:
-            conflict = workplace.replace_plans()
-        except StateError:
-            self._held = before
-            raise
+        conflict = self._hold(workplace, {**before, key: plan})
         if conflict:
             self._held = before
             workplace.replace_plans()

@@ -13,7 +13,6 @@ from ultracrawl.stores.port.node_store import KeptNode, NodeStore, NodeWork
 
 logger = logging.getLogger("ultracrawl.service")
 
-
 _WATCH = "watch/"
 
 
