@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import ClassVar, cast
+
 import pytest
 from support.sentences import sentence
 
 from ultracrawl.cli.crawl.progress import MAX_LINES, PLAIN_INTERVAL, Progress
+from ultracrawl.model import RunReport, UrlOutcome
+from ultracrawl.run import RunningCrawl
+from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.service.orders import CrawlProgress
 
 
@@ -16,6 +22,9 @@ class Screen:
         self.lines: list[str] = []
 
     def start(self) -> None: ...
+
+    def is_due(self) -> bool:
+        return True
 
     def show(self, lines: list[str]) -> None:
         self.lines = lines
@@ -96,3 +105,28 @@ def test_nothing_is_shown_unless_it_is_enabled(capsys: pytest.CaptureFixture[str
     clock.now += 2 * PLAIN_INTERVAL
     progress.update_all(0, 1, {"a": live(1)})
     assert capsys.readouterr() == ("", "")
+
+
+def test_no_report_is_made_that_nobody_sees() -> None:
+    """Once an interval a line, with the rate of the latest seconds; a report copies all counters."""
+    made: list[float] = []
+    clock = Clock()
+    counted = RunCounters("s")
+
+    class Context:
+        counters = counted
+        visits: ClassVar[dict[int, object]] = {}
+
+        @property
+        def report(self) -> RunReport:
+            made.append(clock.now)
+            return counted.as_report()
+
+    crawl = cast(RunningCrawl, SimpleNamespace(context=Context(), paused=False))
+    progress = Progress(enabled=True, clock=clock)
+    began = clock.now
+    for _ in range(2 * int(PLAIN_INTERVAL)):
+        clock.now += 1
+        counted.outcomes[UrlOutcome.NEW] += 3
+        progress.update(crawl)
+    assert [at - began for at in made] == [PLAIN_INTERVAL, 2 * PLAIN_INTERVAL]

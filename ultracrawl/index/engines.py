@@ -12,6 +12,7 @@ from typing import cast
 from ultracrawl.errors import AdvisedError, UserError
 from ultracrawl.index.engine import ComparesVersions, IndexEngine, Json, OpenEngine
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.system.compiled_core import usable_core
 from ultracrawl.system.plugins import ENGINES
 
 _WHOOSH = "ultracrawl.index.whoosh:WhooshIndex"
@@ -88,6 +89,11 @@ def open_index(config: IndexConfig) -> IndexEngine:
 def is_new(config: IndexConfig) -> bool:
     """Return whether there is certainly no index yet, without opening it."""
     return ENGINES.find(config.engine).reference == _WHOOSH and not config.path.exists()
+
+
+def has_cheap_commits(engine: str) -> bool:
+    """Return whether a commit costs little: the compiled core writes the terms of Whoosh, and of no other engine."""
+    return usable_core() is not None and ENGINES.find(engine).reference == _WHOOSH
 
 
 def check_engine(engine: str, *, has_options: bool = False) -> None:

@@ -85,10 +85,12 @@ def readable_indexes(project: Project, source: DataSource) -> list[str]:
 
 def indexes_on_servers(project: Project) -> list[str]:
     """Return the names of the indexes that are on servers, not in a folder of the project."""
-    named = {PROJECT_INDEX: project.index.engine} | {
-        name: one.engine for name, one in project.indexes.items()
-    }
-    return [name for name, engine in named.items() if engine == "opensearch"]
+    return [name for name, engine in engines_of(project).items() if engine == "opensearch"]
+
+
+def engines_of(project: Project) -> dict[str, str]:
+    """Return the names of the engines of a project's indexes, by index."""
+    return {PROJECT_INDEX: project.index.engine} | {name: one.engine for name, one in project.indexes.items()}
 
 
 def open_index(project: Project, name: str = PROJECT_INDEX, *, patience: float | None = None) -> IndexEngine:

@@ -159,3 +159,17 @@ def test_documents_that_agree_are_compared_once(
     for _ in range(3):
         workspace.crawl(**LATER)
     assert compared == ["site"]
+
+
+def test_a_first_crawl_opens_no_index_beside_the_index_process(
+    site: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To open one imports its engine, which takes longer than many pages."""
+    opened: list[str] = []
+    monkeypatch.setattr(
+        reconciliation, "open_index", lambda project, name: opened.append(name) or open_index(project, name)
+    )
+    crawl_pages(workspace, site, url, {"path": "index"})
+    assert opened == []
+    workspace.crawl()
+    assert opened

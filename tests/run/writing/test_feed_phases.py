@@ -7,15 +7,14 @@ from typing import Any, cast
 
 import pytest
 
-from ultracrawl.index import IndexDocument
+from ultracrawl.index import IndexDocument, engines
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queue import Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues
 from ultracrawl.index.writing.segments import Committed, Report
 from ultracrawl.run.run_counters import RunCounters
-from ultracrawl.run.writing.writer import CORE_EAGER_SIZE, EAGER_AFTER, EAGER_SIZE, FIRST_AFTER, IndexWriter
+from ultracrawl.run.writing.writer import CHEAP_EAGER_SIZE, EAGER_AFTER, EAGER_SIZE, FIRST_AFTER, IndexWriter
 from ultracrawl.stores import SqliteStore
-from ultracrawl.system.compiled_core import SWITCH, core_state
 
 
 class Waiting:
@@ -44,12 +43,6 @@ class Waiting:
 
     def close(self, timeout: float) -> list[Report]:
         return []
-
-
-@pytest.fixture(autouse=True)
-def without_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the core more is worth a commit; the one test of what is worth it with the core switches it on."""
-    monkeypatch.setenv(SWITCH, "0")
 
 
 @pytest.fixture
@@ -150,17 +143,31 @@ def test_the_more_was_handed_over_the_larger_are_the_segments(tmp_path: Path, st
     taking.close(0)
 
 
-@pytest.mark.parametrize("core", ["used", "off"])
-def test_with_the_compiled_core_less_is_worth_a_commit(
-    tmp_path: Path, state: SqliteStore, monkeypatch: pytest.MonkeyPatch, core: str
+@pytest.mark.parametrize("is_cheap", [False, True])
+def test_where_commits_are_cheap_less_is_worth_one(
+    tmp_path: Path, state: SqliteStore, is_cheap: bool
 ) -> None:
-    if core == "used":
-        monkeypatch.delenv(SWITCH)
-        if core_state() != "used":
-            pytest.skip("the compiled core is not installed")
-    taking, indexer = feed(tmp_path, state, two_phases=False)
-    add(taking, 1, CORE_EAGER_SIZE // 2)
+    indexer = Waiting()
+    cache, destinations = DocumentCache(tmp_path), DestinationQueues.single(tmp_path, cast(Indexer, indexer))
+    taking = IndexWriter("s", cache, destinations, state, RunCounters("s"), cheap_commits=is_cheap)
+    add(taking, 1, CHEAP_EAGER_SIZE // 2)
     assert indexer.busy == 0
-    add(taking, 2, CORE_EAGER_SIZE)
-    assert indexer.busy == (1 if core == "used" else 0)
+    add(taking, 2, CHEAP_EAGER_SIZE)
+    assert indexer.busy == (1 if is_cheap else 0)
     taking.close(0)
+
+
+@pytest.mark.parametrize(
+    ("engine", "core", "is_cheap"),
+    [
+        ("whoosh", "used", True),
+        ("whoosh", "off", False),
+        ("tantivy", "used", False),
+        ("tantivy", "off", False),
+    ],
+)
+def test_the_compiled_core_makes_commits_of_whoosh_cheap_and_of_no_other_engine(
+    monkeypatch: pytest.MonkeyPatch, engine: str, core: str, is_cheap: bool
+) -> None:
+    monkeypatch.setattr(engines, "usable_core", lambda: object() if core == "used" else None)
+    assert engines.has_cheap_commits(engine) is is_cheap

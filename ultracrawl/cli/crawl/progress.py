@@ -34,6 +34,9 @@ class Screen(Protocol):
     def start(self) -> None:
         """Begin to show lines."""
 
+    def is_due(self) -> bool:
+        """Whether lines that are shown now would be seen."""
+
     def show(self, lines: list[str]) -> None:
         """Replace the lines."""
 
@@ -69,6 +72,9 @@ class Progress:
         """Show the current numbers of a crawl in this process."""
         if self._screen is None:
             return
+        self._rate("").measure(self._clock(), crawl.context.counters.outcomes.total())
+        if not self._screen.is_due():
+            return
         report = crawl.context.report
         phase = "paused" if crawl.paused else "crawling" if report.queued else "indexing"
         counts = {
@@ -94,12 +100,15 @@ class Progress:
             lines.append(f"  and {len(going) - MAX_LINES} more")
         self._screen.show(lines)
 
+    def _rate(self, source: str) -> _Rate:
+        return self._rates.setdefault(source, _Rate())
+
     def _elapsed(self) -> str:
         return _duration(self._clock() - self._began)
 
     def _numbers(self, source: str, counts: Mapping[str, int]) -> list[str]:
         """Return counts, rate and remaining time of a source; those that are not known are empty."""
-        rate = self._rates.setdefault(source, _Rate())
+        rate = self._rate(source)
         done, queued, failed = (counts.get(name, 0) for name in ("done", "queued", "failed"))
         rate.measure(self._clock(), done)
         return [
@@ -159,9 +168,13 @@ class _Plain:
     def start(self) -> None:
         """Print nothing before the first interval is over."""
 
+    def is_due(self) -> bool:
+        """Whether an interval is over."""
+        return self._clock() - self._printed >= PLAIN_INTERVAL
+
     def show(self, lines: Iterable[str]) -> None:
         """Print the lines if it is time."""
-        if self._clock() - self._printed >= PLAIN_INTERVAL:
+        if self.is_due():
             self._printed = self._clock()
             for line in lines:
                 click.echo(line, err=True)
@@ -184,6 +197,10 @@ class _Terminal:
         live = Live(console=Console(stderr=True), refresh_per_second=5, transient=True)
         self.start, self.stop = live.start, live.stop
         self._update, self._text = live.update, Text
+
+    def is_due(self) -> bool:
+        """Return True: each line is seen."""
+        return True
 
     def show(self, lines: list[str]) -> None:
         """Replace the lines, each cut to the width of the terminal."""

@@ -112,7 +112,7 @@ class IndexReconciler(Feature):
         counts = context.store.records.count_urls()
         if number is None:
             return
-        unknown = self._count_unknown(primary) if self._is_comparison_due(primary) else None
+        unknown = self._count_unknown(primary, number) if self._is_comparison_due(primary) else None
         if unknown is None:
             unknown = max(0, number - counts.documents)
         self._has_unknown_documents = unknown > 0
@@ -131,19 +131,21 @@ class IndexReconciler(Feature):
         at = compared_at(notes, index)
         return at is None or not 0 <= context.clock() - at < COMPARED_SECONDS
 
-    def _count_unknown(self, name: str) -> int | None:
-        """Return how many documents of an index the table does not know, None if it cannot be read now.
+    def _count_unknown(self, name: str, documents: int) -> int | None:
+        """Return how many of the documents of an index the table does not know, None if it cannot be read now.
 
-        If there are any, the next run compares again: until they have left.
+        If there are any, the next run compares again: until they have left. An index without documents is not opened
+        here: to import its engine takes longer than many pages.
         """
         context = self._context
-        with suppress(IndexStoreError), closing(open_index(context.project, name)) as index:
-            number = sum(1 for _ in unknown_urls(context.store, index, context.source.name))
-            notes = source_notes(context.project, context.source.name)
-            if not number and notes is not None:
-                note_comparison(notes, name, context.clock())
-            return number
-        return None
+        number = None if documents else 0
+        if number is None:
+            with suppress(IndexStoreError), closing(open_index(context.project, name)) as index:
+                number = sum(1 for _ in unknown_urls(context.store, index, context.source.name))
+        notes = source_notes(context.project, context.source.name)
+        if number == 0 and notes is not None:
+            note_comparison(notes, name, context.clock())
+        return number
 
     def report_losses(self) -> None:
         """Add the repairs to the report of the run."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ultracrawl.errors import WorkError
+from ultracrawl.index.engines import has_cheap_commits
+from ultracrawl.index.project_index import engines_of
 from ultracrawl.index.writing.destination_queues import DestinationQueues
 from ultracrawl.index.writing.project_outputs import open_cache, open_destinations, pause_switch
 from ultracrawl.run.run_counters import RunCounters
@@ -35,6 +37,7 @@ def open_writer(
     The options about waiting time and crawl phases apply only if `crawling`. Without `pauses` destinations that are
     paused are written to as well.
     """
+    engine = engines_of(project).get(source.feeding.primary_index)
     return kind(
         source.name,
         open_cache(project, source, state.next_epoch()),
@@ -45,6 +48,7 @@ def open_writer(
         two_phases=crawling and project.cache.phases == "two",
         backlog=source.feeding.backlog,
         anchors=project.index.anchors,
+        cheap_commits=engine is not None and has_cheap_commits(engine),
         pauses=Pauses(source.feeding, pause_switch(project, source.name)) if pauses else None,
     )
 

@@ -14,7 +14,6 @@ from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.writing.commits import Commits, SegmentKeys, name_of
 from ultracrawl.stores import LinkTexts, Store
 from ultracrawl.stores.port.leases import LEASE_SECONDS
-from ultracrawl.system.compiled_core import usable_core
 
 if TYPE_CHECKING:
     from ultracrawl.index.writing.destination_queues import DestinationQueues
@@ -26,8 +25,8 @@ EAGER_SIZE = 2_500_000
 Smaller commits cost more than they save: each writes its terms anew, and the earlier a document is sent, the likelier
 other pages add anchor texts to it later.
 """
-CORE_EAGER_SIZE = 300_000
-"""The same with the compiled core, which writes terms for a tenth of that: what is left after the last page is less."""
+CHEAP_EAGER_SIZE = 300_000
+"""The same where a commit costs a tenth of that: what is left after the last page is less."""
 EAGER_SHARE = 1 / 4
 """Share of the bytes sent so far that is worth a commit: a long crawl has few segments, which cost less than many, and
 the last one, which is indexed after the crawl, is at most a fifth of all."""
@@ -51,7 +50,7 @@ class IndexWriter:
     waits for long), when its first change is `every` seconds old, or by `drain`. With `two_phases` (Ultra Search 6) it
     is sealed only when full or that old, and crawling stops meanwhile. Each segment goes to all indexes of the source
     (`DestinationQueues`); a paused or failing one delays neither the crawl nor the others. With `anchors`, documents
-    get the anchor texts that are known when their segment is sealed.
+    get the anchor texts that are known when their segment is sealed. With `cheap_commits` less is worth a commit.
     """
 
     def __init__(
@@ -67,6 +66,7 @@ class IndexWriter:
         backlog: int | None = None,
         pauses: Pauses | None = None,
         anchors: bool = False,
+        cheap_commits: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source
@@ -79,7 +79,7 @@ class IndexWriter:
         self._pauses = pauses
         self._links = state.links if anchors else None
         self._clock = clock
-        self._eager_size = CORE_EAGER_SIZE if usable_core() else EAGER_SIZE
+        self._eager_size = CHEAP_EAGER_SIZE if cheap_commits else EAGER_SIZE
         self._since = 0.0
         """When the first change of the open segment was added."""
         self._sealed_bytes = 0
