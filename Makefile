@@ -16,7 +16,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts options house mirror plain release release-tools unit test servers-test soak coverage bench budget figures screenshots site clean
+.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts calls options house mirror plain release release-tools unit test servers-test soak coverage bench budget figures screenshots site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -105,6 +105,9 @@ contracts: venv ## Check the import contracts, widths, dependency diagram, table
 	$(BIN)/python tools/page_blocks.py --check
 	$(BIN)/python tools/fast_tables.py --check
 
+calls: venv ## Count the calls and modules of a crawl; fails if they have become more than in benchmarks/calls.json
+	$(BIN)/python benchmarks/calls.py --check
+
 options: venv ## Write the tables of options in docs/configuration.md and docs/fast.md from code and tests
 	$(BIN)/python tools/option_tables.py
 	$(BIN)/python tools/fast_tables.py
@@ -137,7 +140,7 @@ unit: venv samples ## Run the tests that need Python alone; ARGS="-k name" picks
 	@$(MAKE) --no-print-directory core || test -z "$$CI"
 	$(PYTEST) -m "not servers and not soak" $(ARGS)
 
-test: lint types contracts unit ## Everything that must hold before a change is merged, in minutes
+test: lint types contracts calls unit ## Everything that must hold before a change is merged, in minutes
 
 servers-test: servers venv samples sites plain release-tools ## Run the tests with server programs, a browser, real sites and installed wheels
 	$(PYTEST) -m servers $(ARGS)

@@ -1,0 +1,57 @@
+"""Counts the calls of a Python process by function; Python imports a module of this name on start.
+
+At exit the counts of the main thread are written as JSON to the folder `CALLS_FOLDER`: for each file of the package, in
+the checkout `CALLS_TREE`, how often its functions were called, and how often they called functions in C; what was made
+at import; the number of modules.
+"""
+
+import atexit
+import cProfile
+import json
+import os
+import pstats
+import sys
+
+_TREE = os.path.join(os.environ.get("CALLS_TREE", ""), "")
+_PACKAGE = os.path.join(_TREE, "ultracrawl", "")
+_profile = cProfile.Profile()
+
+
+def _write() -> None:
+    _profile.disable()
+    functions: dict[str, int] = {}
+    in_c: dict[str, int] = {}
+    made = {"pydantic models": 0, "dataclasses": 0, "regular expressions": 0}
+    for (file, _, name), (_, calls, _, _, callers) in pstats.Stats(_profile).stats.items():
+        if file == "~":
+            for (caller, _, function), counts in callers.items():
+                place = _place(caller)
+                if place and function != "<module>":
+                    in_c[place] = in_c.get(place, 0) + counts[1]
+        elif name == "__new__" and file.endswith("/_model_construction.py"):
+            made["pydantic models"] += calls
+        elif name == "_process_class" and file.endswith("/dataclasses.py"):
+            made["dataclasses"] += calls
+        elif name == "compile" and file.endswith("/re/_compiler.py"):
+            made["regular expressions"] += calls
+        elif name != "<module>" and (place := _place(file)):
+            functions[place] = functions.get(place, 0) + calls
+    seen = {
+        "command": sys.orig_argv,
+        "functions": functions,
+        "in_c": in_c,
+        "made": made,
+        "modules": len(sys.modules),
+    }
+    with open(os.path.join(os.environ["CALLS_FOLDER"], f"{os.getpid()}.json"), "w") as file:
+        json.dump(seen, file)
+
+
+def _place(file: str) -> str:
+    """Return the path of a file of the package below the checkout, empty for another file."""
+    return file.removeprefix(_TREE) if file.startswith(_PACKAGE) else ""
+
+
+if "CALLS_FOLDER" in os.environ:
+    atexit.register(_write)
+    _profile.enable()
