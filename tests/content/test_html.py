@@ -91,9 +91,7 @@ def test_html_title(html: str, title: str) -> None:
         pytest.param("a<nav><svg>no</svg></nav>b", "ab", id="others-that-are-hidden-do-not"),
         pytest.param("a<svg><p>b", "a b", id="a-block-ends-a-picture"),
         pytest.param("a<svg><svg><p>b", "a b", id="a-block-ends-pictures"),
-        pytest.param(
-            "a<nav><noscript><p>no</noscript></nav>b", "a b", id="blocks-that-are-hidden-twice-part"
-        ),
+        pytest.param("a<nav><video><p>no</video></nav>b", "a b", id="blocks-that-are-hidden-twice-part"),
         pytest.param("a<iframe><p>no</iframe>b", "ab", id="what-looks-like-blocks-does-not"),
         pytest.param("a\fb<p>\fc", "a b c", id="form-feed"),
         pytest.param("a\0-\0b\0i\0", "a-bi", id="nul"),
@@ -318,6 +316,82 @@ def test_html_head_facts() -> None:
     )
     assert (page.language, page.canonical, page.refresh) == ("de-AT", "/c", (3.0, "/n"))
     assert page.meta == {"author": ["A", "B"], "og:title": ["T"]}, "ultra_search_47"
+
+
+ORDERS = (
+    "<base href=/elsewhere/><link rel=canonical href=/other><meta name=robots content=noindex>"
+    "<meta name=ultracrawl content=nofollow><meta http-equiv=refresh content='0; url=/notice'>"
+)
+REACHED = ("/elsewhere/", "/other", False, False, (0.0, "/notice"))
+"""Where the orders above are read."""
+
+
+def orders(page: Page) -> tuple[object, ...]:
+    """Return what a page says about itself; the base without the host."""
+    base = page.base.removeprefix("https://example.com")
+    return base, page.canonical, page.robots.index, page.robots.follow, page.refresh
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(f"<head><noscript>{ORDERS}</noscript></head>", id="noscript-in-head"),
+        pytest.param(f"<head></head><body><NOSCRIPT>{ORDERS}</NOSCRIPT>", id="noscript-in-body"),
+        pytest.param(f"<body><noscript><div><p>{ORDERS}</p></div></noscript>", id="deep-in-noscript"),
+        pytest.param(f"<head><noscript><img src=x>{ORDERS}</noscript></head>", id="behind-a-picture-in-it"),
+        pytest.param(f"<body><noscript><!-- {ORDERS}</noscript>", id="noscript-with-an-open-comment"),
+        pytest.param(f"<head><template>{ORDERS}</template></head>", id="template-in-head"),
+        pytest.param(f"<body><template><div>{ORDERS}</div></template>", id="template-in-body"),
+        pytest.param(f"<body><template shadowrootmode=open>{ORDERS}</template>", id="shadow-root"),
+        pytest.param(f"<body><svg><foreignObject>{ORDERS}</foreignObject></svg>", id="svg"),
+        pytest.param(
+            f"<body><math><annotation-xml encoding='text/html'>{ORDERS}</annotation-xml></math>", id="math"
+        ),
+        pytest.param(f'<body><iframe srcdoc="{ORDERS}">{ORDERS}</iframe>', id="iframe"),
+        pytest.param(f"<body><noembed>{ORDERS}</noembed><noframes>{ORDERS}</noframes>", id="no-frames"),
+        pytest.param(f"<body><textarea>{ORDERS}</textarea><xmp>{ORDERS}</xmp>", id="text"),
+        pytest.param(f"<head><title>{ORDERS}</title></head>", id="title"),
+        pytest.param(f"<head><script>'{ORDERS}'</script><style>{ORDERS}</style></head>", id="script"),
+        pytest.param(f"<head><!-- {ORDERS} --></head>", id="comment"),
+    ],
+)
+def test_what_stands_in_an_inert_element_is_no_order(page: str) -> None:
+    found = parse(page)
+    assert orders(found) == ("", "", True, True, None)
+    assert {link.kind for link in found.links}.isdisjoint({LinkKind.CANONICAL, LinkKind.META_REFRESH})
+    assert orders(parse(f"{page}{ORDERS}")) == REACHED or "<title>" in page, "and ends with it"
+
+
+AROUND = [
+    "head",
+    "body",
+    "div",
+    "form",
+    "canvas",
+    "p hidden",
+    "noscript></noscript",
+    "noscript><noscript></noscript",
+]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_orders_count_wherever_a_browser_obeys_them(around: str) -> None:
+    assert orders(parse(f"<{around}>{ORDERS}")) == REACHED
+
+
+def test_links_in_noscript_are_followed() -> None:
+    page = parse("<noscript><link rel=next href=/n><p><a href=/a>a</a><iframe src=/f></iframe></noscript>")
+    assert [(link.href, link.kind, link.text) for link in page.links] == [
+        ("/n", LinkKind.NEXT, ""),
+        ("/a", LinkKind.A, "a"),
+        ("/f", LinkKind.IFRAME, ""),
+    ]
+
+
+@pytest.mark.parametrize("notice", ["<p>no scripts", "<div><b>no", "<!-- no", "<template>", "<textarea>no"])
+def test_what_is_open_in_noscript_ends_with_it(notice: str) -> None:
+    page = parse(f"<noscript>{notice}</noscript><h1>Heading</h1><p>text <a href=/a>a</a>")
+    assert (page.text, hrefs(page), len(page.sections)) == ("Heading text a", ["/a"], 1)
 
 
 def test_html_description_stays_empty_without_a_description_tag_ultra_search_58() -> None:

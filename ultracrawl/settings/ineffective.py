@@ -59,6 +59,7 @@ REPLACEMENTS: dict[str, Replacement] = {
     "HTTPPROXY_ENABLED": _PROXY,
     "JOBDIR": Replacement("", "remove it; a stopped crawl is resumed from its document table"),
     "METAREFRESH_ENABLED": Replacement("links.refresh_redirects"),
+    "METAREFRESH_IGNORE_TAGS": Replacement("", "remove it; META refresh in `noscript` is never followed"),
     "METAREFRESH_MAXDELAY": Replacement("links.refresh_seconds"),
     "RANDOMIZE_DOWNLOAD_DELAY": _STEADY,
     "REDIRECT_ENABLED": Replacement("redirects", "write which redirects are followed into `redirects:`"),

@@ -56,6 +56,8 @@ class PageCollector:
     watch_nofollow: bool = False
     title: str | None = None
     titles_out_of_sight: int = 0
+    orders_in_body: int = 0
+    """Statements about the page behind its head whose place was looked at."""
     language: str = ""
     base: str = ""
     canonical: str = ""

@@ -22,6 +22,7 @@ from ultracrawl.content.html.guards import (
 from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.html.main_content import WHOLE_PAGE, ContentRule, find_regions, keep_main_content
 from ultracrawl.content.html.marks import mark_block_edges, read_text
+from ultracrawl.content.html.noscript import set_noscript_apart
 from ultracrawl.content.html.sections import read_levels, text_and_sections
 from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.html.shadow_roots import show_shadow_roots
@@ -116,7 +117,7 @@ def _apply_limits(
     body: bytes, limits: PageLimits, *, xml: bool
 ) -> tuple[bytes, tuple[tuple[str, int, bool], ...]]:
     """Return a body that is safe to parse, and the limits with whether each was exceeded."""
-    body, has_too_many_nodes = limit_nodes(show_shadow_roots(body), limits.nodes)
+    body, has_too_many_nodes = limit_nodes(set_noscript_apart(show_shadow_roots(body)), limits.nodes)
     body, has_too_many_attributes = limit_attributes(body)
     body, is_too_deep = limit_nesting(limit_formatting(body))
     if xml:

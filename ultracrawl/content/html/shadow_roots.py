@@ -7,7 +7,8 @@ import re
 _MARK = b"shadowrootmode"
 _TAG = re.compile(rb"<(/?)template((?:[\s/][^<>]{0,1000}+)?+)>", re.IGNORECASE)
 _IS_ROOT = re.compile(rb"""\sshadowrootmode\s*=\s*["']?(?:open|closed)\b""", re.IGNORECASE)
-_ELEMENT = b"shadow-root"
+SHADOW_ROOT = "shadow-root"
+"""The name of the elements that stand for shadow roots."""
 
 
 def show_shadow_roots(body: bytes) -> bytes:
@@ -23,6 +24,6 @@ def show_shadow_roots(body: bytes) -> bytes:
         else:
             is_root = bool(roots) and roots.pop()
         if is_root:
-            pieces += body[at : tag.start()], b"<%b%b>" % (tag[1], _ELEMENT)
+            pieces += body[at : tag.start()], b"<%b%b>" % (tag[1], SHADOW_ROOT.encode())
             at = tag.end()
     return b"".join((*pieces, body[at:]))

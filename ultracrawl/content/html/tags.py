@@ -16,9 +16,7 @@ _BLOCK_NAMES = (
     "listing main menu object ol optgroup option p plaintext pre search section select summary table "
     "tbody td textarea tfoot th thead tr ul xmp"
 )
-_UNSEEN_NAMES = (
-    "audio canvas datalist iframe nav noembed noframes noscript script style svg template title video"
-)
+_UNSEEN_NAMES = "audio canvas datalist iframe nav noembed noframes script style svg template title video"
 
 FIRST_OWN_NUMBER = 10_000
 """Numbers from here on are assigned to unknown elements, differently in each document."""

@@ -10,8 +10,10 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from ultracrawl.content.html.collector import PageCollector
 from ultracrawl.content.html.links import Reader, both, kind_of_rel, plain_urls, plan_for, wholly_absolute
 from ultracrawl.content.html.main_content import LANDMARK_READERS
+from ultracrawl.content.html.noscript import NOSCRIPT
 from ultracrawl.content.html.refresh import parse_refresh
 from ultracrawl.content.html.sections import SECTION_READERS
+from ultracrawl.content.html.shadow_roots import SHADOW_ROOT
 from ultracrawl.content.html.tags import COMMENT, EDGE, UNSEEN, tag_number
 from ultracrawl.model.page import LinkKind
 
@@ -47,7 +49,7 @@ def _readers(kinds: frozenset[LinkKind], landmarks: bool, headings: bool) -> dic
     verbatim = dict.fromkeys(_VERBATIM, _read_verbatim)
     landmark = LANDMARK_READERS if landmarks else {}
     section = SECTION_READERS if headings else {}
-    for table in (visibility, verbatim, landmark, HEAD_READERS, section, plan_for(kinds).by_number):
+    for table in (visibility, _APART, verbatim, landmark, HEAD_READERS, section, plan_for(kinds).by_number):
         for number, reader in table.items():
             earlier = readers.get(number)
             readers[number] = reader if earlier is None else both(earlier, reader)
@@ -57,12 +59,45 @@ def _readers(kinds: frozenset[LinkKind], landmarks: bool, headings: bool) -> dic
 _TITLE = tag_number("title")
 _VERBATIM = frozenset(map(tag_number, ("plaintext", "textarea", "xmp")))
 """Visible elements in which tags are text."""
+_HEAD = tag_number("head")
+_LINK = tag_number("link")
+_DRAWINGS = frozenset(map(tag_number, ("svg", "math")))
+_MAX_ORDERS_IN_BODY = 200
+"""Statements about the page behind its head; after more of them none is read."""
 _MAX_HIDDEN_TITLES = 50
 """Invisible titles that are skipped; after more of them no title is read."""
 
 
 def _read_unseen(collector: PageCollector, node: LexborNode) -> None:
     collector.hidden.append(node)
+
+
+def _is_of_page(collector: PageCollector, node: LexborNode) -> bool:
+    """Whether an element of the head says something about the page, as a browser takes it.
+
+    Drawings and formulas have elements of these names, and what is in a shadow root is of its part alone. The parser
+    keeps `template` apart; that of frames and comments is text.
+    """
+    parent = node.parent
+    if parent is None or parent.tag_id == _HEAD:
+        return True
+    collector.orders_in_body += 1
+    if collector.orders_in_body > _MAX_ORDERS_IN_BODY:
+        return False
+    while parent is not None:
+        if parent.tag_id in _DRAWINGS or parent.tag == SHADOW_ROOT:
+            return False
+        parent = parent.parent
+    return True
+
+
+def _read_noscript(collector: PageCollector, node: LexborNode) -> None:
+    """Collect the links in `noscript`."""
+    if NOSCRIPT in node.attributes:
+        _read_links_in(collector, node.text().replace(EDGE, ""), {_LINK: _read_other_link})
+
+
+_APART: dict[int, Reader] = {tag_number("noframes"): _read_noscript}
 
 
 def _read_title(collector: PageCollector, node: LexborNode) -> None:
@@ -105,14 +140,20 @@ def _read_comment(collector: PageCollector, node: LexborNode) -> None:
 
 
 def _read_comment_links(collector: PageCollector, comment: str) -> None:
-    if "<" in comment:
-        by_number = plan_for(collector.kinds).by_number
-        root = LexborHTMLParser(comment).root
-        for node in root.traverse() if root is not None else ():
-            if (reader := by_number.get(node.tag_id)) is not None:
-                reader(collector, node)
+    _read_links_in(collector, comment, {})
     for url in plain_urls(comment):
         collector.add(url, LinkKind.COMMENT)
+
+
+def _read_links_in(collector: PageCollector, html: str, others: dict[int, Reader]) -> None:
+    """Collect the links of elements in a text, those of elements without a kind of their own by the given readers."""
+    plan = plan_for(collector.kinds)
+    if not plan.find_tag(html):
+        return
+    readers, root = plan.by_number | others, LexborHTMLParser(html).root
+    for node in root.traverse() if root is not None else ():
+        if (reader := readers.get(node.tag_id)) is not None:
+            reader(collector, node)
 
 
 def read_html(collector: PageCollector, node: LexborNode) -> None:
@@ -123,21 +164,28 @@ def read_html(collector: PageCollector, node: LexborNode) -> None:
 
 def read_base(collector: PageCollector, node: LexborNode) -> None:
     """Read the base URL; the first one counts."""
-    if href := node.attrs.get("href"):
+    if (href := node.attrs.get("href")) and _is_of_page(collector, node):
         collector.set_base(href)
 
 
 def read_link(collector: PageCollector, node: LexborNode) -> None:
     """Read the canonical URL (the first one counts), and the link if its kind is collected."""
     attributes = node.attributes
-    href = (attributes.get("href") or "").strip()
     kind = kind_of_rel(attributes.get("rel") or "")
-    if not href or kind is None:
-        return
-    if kind is LinkKind.CANONICAL and not collector.canonical:
-        collector.canonical = href
-    if kind in collector.kinds:
-        collector.add(href, kind, attributes.get("title") or "")
+    if kind is not LinkKind.CANONICAL:
+        _read_other_link(collector, node)
+    elif (href := (attributes.get("href") or "").strip()) and _is_of_page(collector, node):
+        collector.canonical = collector.canonical or href
+        if kind in collector.kinds:
+            collector.add(href, kind, attributes.get("title") or "")
+
+
+def _read_other_link(collector: PageCollector, node: LexborNode) -> None:
+    """Read a link that is not the canonical one, if its kind is collected."""
+    attributes = node.attributes
+    kind = kind_of_rel(attributes.get("rel") or "")
+    if kind in collector.kinds and kind is not LinkKind.CANONICAL:
+        collector.add((attributes.get("href") or "").strip(), kind, attributes.get("title") or "")
 
 
 def read_meta(collector: PageCollector, node: LexborNode) -> None:
@@ -149,14 +197,15 @@ def read_meta(collector: PageCollector, node: LexborNode) -> None:
     content = content.replace(EDGE, "").strip()
     pragma = (attributes.get("http-equiv") or "").strip().lower()
     if pragma == "refresh":
-        _read_refresh(collector, content)
+        if _is_of_page(collector, node):
+            _read_refresh(collector, content)
         return
     collector.meta_budget -= len(content)
     for attribute in (attributes.get("name"), attributes.get("property"), pragma):
         name = (attribute or "").strip().lower()
         if name and collector.meta_budget >= 0:
             collector.meta.setdefault(name, []).append(content)
-        if name in ("robots", collector.robots_name) and name:
+        if name in ("robots", collector.robots_name) and name and _is_of_page(collector, node):
             collector.robots.append(content)
     if LinkKind.META in collector.kinds and (url := wholly_absolute(content)):
         collector.add(url, LinkKind.META)
