@@ -156,3 +156,68 @@ def test_redirects_in_a_row_are_counted_on_by_later_runs(site: Site, url: str, w
         assert outcomes.pop("/") in ("NEW", "NOT_MODIFIED")
         assert outcomes == {"/r0": "REDIRECTED", "/r1": "REDIRECTED", "/r2": "REJECTED"}
         assert workspace.urls()["/r2"]["status_code"] == 1005
+
+
+# ---- what stands in `noscript`, and one target of most pages
+
+NOTICE = '<meta http-equiv="refresh" content="0; url=/notice">'
+PAGES = [f"/p{number}" for number in range(12)]
+
+
+def put_pages(site: Site, head: str = "") -> None:
+    """Put pages with this in their heads, each with a link to a page that nothing else links to."""
+    site.page("/", title="Home", text="home", links=PAGES)
+    site.page("/notice", title="Notice", text="please enable scripts")
+    for name in PAGES:
+        site.page(name, title=name, text="needle", head=head, links=[f"{name}/child"])
+        site.page(f"{name}/child", title="Child", text=f"child of {name}")
+
+
+@pytest.mark.parametrize("begin", ["", "</head><body>"], ids=["head", "body"])
+def test_a_refresh_in_noscript_moves_no_page(site: Site, url: str, workspace: Workspace, begin: str) -> None:
+    put_pages(site, f"{begin}<noscript><p>No scripts?{NOTICE}</noscript>")
+    workspace.define(f"{url}/")
+    for outcome in ("NEW", "NOT_MODIFIED"):
+        run = workspace.crawl().run
+        assert (run["outcomes"], run["problems"]) == ({outcome: 25}, [])
+        assert len(workspace.search("needle")) == len(PAGES)
+    assert site.count("/notice") == 0
+
+
+def test_a_run_in_which_most_pages_lead_to_one_says_so(site: Site, url: str, workspace: Workspace) -> None:
+    put_pages(site, NOTICE)
+    workspace.define(f"{url}/")
+    for _ in range(2):
+        run = workspace.crawl(code=1).run
+        assert run["outcomes"]["REDIRECTED"] == len(PAGES)
+        (problem,) = run["problems"]
+        assert f"{url}/notice" in problem
+        assert "`links.refresh_redirects`" in problem
+    workspace.define(f"{url}/", links={"refresh_redirects": False})
+    assert workspace.crawl().run["problems"] == []
+    assert len(workspace.search("needle")) == len(PAGES)
+
+
+@pytest.mark.parametrize("target", ["/notice", "http://127.0.0.2:1/consent"], ids=["inside", "outside"])
+def test_redirects_of_the_server_to_one_target_are_reported_too(
+    site: Site, url: str, workspace: Workspace, target: str
+) -> None:
+    put_pages(site)
+    for name in PAGES:
+        site.redirect(name, target, status=302)
+    workspace.define(f"{url}/", redirects="strict")
+    run = workspace.crawl(code=1).run
+    (problem,) = run["problems"]
+    assert target in problem
+    assert "refresh" not in problem
+
+
+def test_a_few_redirects_to_one_target_are_no_problem(site: Site, url: str, workspace: Workspace) -> None:
+    put_pages(site)
+    for name in PAGES[:10]:
+        site.redirect(name, "/notice")
+    for name in PAGES[:9]:
+        site.page(f"/other{name}", title=name)
+    site.page("/", title="Home", links=[*PAGES, *(f"/other{name}" for name in PAGES[:9])])
+    workspace.define(f"{url}/")
+    assert workspace.crawl().run["problems"] == []

@@ -10,6 +10,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.boundary.redirects import Redirect, RedirectDecision
 from ultracrawl.rules.walls import LOGIN_PAGE, is_login_redirect
+from ultracrawl.run.discovery.common_target import CommonTarget
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.visit import Visit
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class RedirectFollower:
+class RedirectFollower(Feature):
     """Decides redirects by the policy and boundary of the source (Ultra Search 9.6), and follows or refuses them."""
 
     def __init__(
@@ -31,6 +32,7 @@ class RedirectFollower:
         self._context = context
         self._chain = chain
         self._follow_sitemap = follow_sitemap
+        self._common = CommonTarget()
         self._forwards = bool(context.source.send_links_to)
         self._met_login = False
 
@@ -70,6 +72,9 @@ class RedirectFollower:
         answer = policy.decide(redirect, rules.boundary)
         if answer.code == 200:
             return False
+        visit.drop_validators()  # that the page is not modified would not say where it leads
+        if target:
+            self._common.note(target, is_refresh=not status)
         if answer.accept or answer.message:
             for on_judged in context.hooks[Feature.candidate_judged]:
                 on_judged(policy.candidate(redirect), "" if answer.accept else answer.decision.rule)
@@ -84,6 +89,11 @@ class RedirectFollower:
             before_refusal()
             self._refuse(visit, redirect, answer)
         return True
+
+    def run_ended(self) -> None:
+        """Report a target to which most pages redirect; see `Feature.run_ended`."""
+        if problem := self._common.problem(self._context.counters.outcomes.total()):
+            self._context.run.note_problem(problem)
 
     def _end_at_login(self, visit: Visit, target: str) -> None:
         """End the visit of a page whose server asks to log in; the log-in page is not fetched, it is no content.
