@@ -152,7 +152,7 @@ def test_a_mistake_in_a_definition_has_its_line_and_what_to_write(workspace: Wor
         ('"closed words"', []),
         ("(a OR", [QueryFlaw.IDLE_OPERATOR, QueryFlaw.OPEN_GROUP]),
         ("a OR", [QueryFlaw.IDLE_OPERATOR]),
-        ("OR a", [QueryFlaw.IDLE_OPERATOR]),
+        ("OR a", []),
         ("a) b", [QueryFlaw.STRAY_PAREN]),
         ("a AND OR b", [QueryFlaw.IDLE_OPERATOR]),
         ("(a OR b) AND NOT c", []),
@@ -176,6 +176,23 @@ def test_a_flawed_query_is_searched_and_reported(site: Site, url: str, workspace
     assert f"{url}/" in flawed.out
     assert len(flawed.out.splitlines()) > len(sound.out.splitlines())
     assert workspace.command("search", "--json", "(heron OR").json["total"] == 1
+
+
+def test_a_word_with_a_colon_is_searched_and_the_attributes_are_named(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="the module node:fs")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    searched, plain = (workspace.command("search", query) for query in ("node:fs", "module"))
+    assert (searched.code, plain.code) == (0, 0)
+    assert f"{url}/" in searched.out
+    assert "Author" in searched.out
+    assert "Author" not in plain.out
+    found = workspace.command("search", "--json", "node:fs").json
+    assert (found["total"], found["unknown_attributes"]) == (1, ["node"])
+    assert "Author" in found["known_attributes"]
+    assert workspace.command("search", "fs", "--where", "node=fs").code == 2
 
 
 def test_status_of_a_source_is_that_of_this_source(site: Site, url: str, workspace: Workspace) -> None:

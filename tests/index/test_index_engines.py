@@ -113,7 +113,6 @@ def test_filter(engine: IndexEngine, found: Found, options: dict[str, object], u
 
 
 MISTAKES = [
-    ("unknown_attribute", SearchQuery("Colour:red"), "unknown search attribute 'Colour'; known are: Author,"),
     ("unknown_where", SearchQuery("", where=(("Colour", "red"),)), "known are: Author,"),
     ("unknown_sort", SearchQuery("", sort="-Colour"), "known are: Author,"),
     ("no_number", SearchQuery("Size:big"), "Size is a number, not 'big'"),

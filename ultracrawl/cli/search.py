@@ -45,6 +45,8 @@ _FLAW_NOTES = {
     QueryFlaw.IDLE_OPERATOR: "AND, OR or NOT without a word to combine was ignored; in small letters it is a word.",
 }
 """Notes on queries that were probably meant otherwise."""
+_SHOWN_NAMES = 5
+"""Names that a note lists at most."""
 _LIMIT_NOTES = {
     SearchLimit.TERMS: f"would read more than {SEARCH_TERMS:,} terms",
     SearchLimit.POSTINGS: "would read too much of the index",
@@ -214,6 +216,7 @@ def command(
       heron OR egret        one of them; AND binds tighter, ( ) group
       heron -egret          the first but not the second; also: heron NOT egret
       egr*  Author:lee      words with this prefix; a word in a search attribute
+      node:fs               a word: there is no search attribute node
       Size:>=10 Size:5..10  numbers; dates too: LastModifiedDate:2024-05
 
     \b
@@ -268,6 +271,10 @@ def print_result(
         return
     for flaw in query_flaws(query):
         click.secho(_FLAW_NOTES[flaw], dim=True)
+    if result.unknown_attributes:
+        known = ", ".join(result.known_attributes) or "none"
+        shown = ", ".join(escape_controls(name) for name in result.unknown_attributes[:_SHOWN_NAMES])
+        click.secho(f"No search attribute, so a word: {shown}. Search attributes are: {known}.", dim=True)
     suggestion = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
     if result.exceeded:
         limits = " and ".join(_LIMIT_NOTES[limit] for limit in result.exceeded)

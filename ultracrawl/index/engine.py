@@ -263,6 +263,10 @@ class SearchResult:
     """The number of matches of each source that has any, if the query asked for them."""
     groups: tuple[FacetValue, ...] = ()
     """The same of each data group; engines leave it empty."""
+    unknown_attributes: tuple[str, ...] = ()
+    """What stands before a colon in the query and is no search attribute: it was searched as a word."""
+    known_attributes: tuple[str, ...] = ()
+    """The search attributes that a query may name, if there are unknown ones; both are left empty by engines."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -195,7 +195,7 @@ def test_queries_that_cannot_be_searched_for_are_all_named(golden: Golden) -> No
     golden.file.write_text(
         "- query: a\n  pages: http://h/\n  source: none\n"
         "- query: vacation\n  pages: http://h/vacation\n"
-        "- query: 'Colour:red'\n  pages: http://h/\n"
+        "- query: 'LastModifiedDate:red'\n  pages: http://h/\n"
         "- query: b\n  pages: http://h/\n  index: none\n"
     )
     with pytest.raises(DefinitionError) as raised:

@@ -311,7 +311,15 @@ def test_a_cached_copy_runs_nothing(visit: Callable[..., Watched]) -> None:
     assert page.evaluate("window.origin") == "null"
 
 
-STATES = ("/", "/?q=bird", "/?q=bird&where=Family%3Dfamily+1", "/?q=qwzx", "/?q=Colour:x", "/?q=nest&page=9")
+STATES = (
+    "/",
+    "/?q=bird",
+    "/?q=bird&where=Family%3Dfamily+1",
+    "/?q=qwzx",
+    "/?q=LastModifiedDate:x",
+    "/?q=shade:nest",
+    "/?q=nest&page=9",
+)
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -242,9 +242,23 @@ def test_did_you_mean(opened: Open) -> None:
     assert box.field.input_value() == "heron"
 
 
+def test_a_query_that_is_not_possible_is_reported(opened: Open) -> None:
+    box = opened()
+    box.page.evaluate(
+        "document.addEventListener('error', (event) => { window.status_ = event.detail?.status; })"
+    )
+    box.type("LastModifiedDate:abc", ".note:not([hidden])")
+    expect(box.note).to_have_text("This cannot be searched for.")
+    expect(box.note.get_by_role("alert")).to_be_visible()
+    expect(box.page.locator(f"{BOX} .count")).to_have_text("")
+    assert box.page.evaluate("window.status_") == 400
+    box.type("bird:heron", "[role=option]")
+    expect(box.note.get_by_role("alert")).to_have_count(0)
+
+
 def test_odd_queries_show_that_nothing_is_found(opened: Open) -> None:
     box = opened()
-    for text in ("Size:abc", "((((", "nothing at all zzzz"):
+    for text in ("((((", "nothing at all zzzz"):
         box.type(text, ".note:not([hidden])")
         expect(box.page.locator(f"{BOX} .count")).to_have_text("0 pages")
 
@@ -419,7 +433,8 @@ def test_attributes_choose_what_is_searched_and_shown(world: World, opened: Open
     expect(other.page.locator(f"{BOX} .count")).to_have_text("1 page")
     private = opened(source="payroll")
     private.type("heron", ".note:not([hidden])")
-    expect(private.page.locator(f"{BOX} .count")).to_have_text("0 pages")
+    expect(private.note.get_by_role("alert")).to_be_visible()
+    expect(private.options).to_have_count(0)
 
 
 def test_recent_searches_are_kept_only_where_the_site_allows_it(opened: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
@@ -133,11 +134,19 @@ def test_a_query_without_answer_says_what_was_searched_and_what_to_do(pages: Pag
 
 
 def test_a_query_that_is_not_possible_stays_in_the_box(pages: Pages) -> None:
-    answer = pages.ask("/", params={"q": "Colour:grey"})
+    answer = pages.ask("/", params={"q": "LastModifiedDate:grey"})
     assert answer.status_code == 400
     page = document_fromstring(answer.text)
     assert page.cssselect("[role=alert]")
-    assert page.cssselect("#query")[0].get("value") == "Colour:grey"
+    assert page.cssselect("#query")[0].get("value") == "LastModifiedDate:grey"
+
+
+def test_a_word_with_a_colon_is_searched_and_the_page_says_which_attributes_exist(pages: Pages) -> None:
+    page = parsed(pages.ask("/", params={"q": "bird:heron"}))
+    assert "Heron" in hits(page)
+    (said,) = page.cssselect(".unknown")
+    assert {"bird", "Author"} <= set(re.findall(r"\w+", said.text_content()))
+    assert parsed(pages.ask("/", params={"q": "heron"})).cssselect(".unknown") == []
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ def answer_json(
         "suggestion": result.suggestion,
         "reading": result.reading.value,
         "exceeded": [limit.value for limit in result.exceeded],
+        "unknown_attributes": list(result.unknown_attributes),
+        "known_attributes": list(result.known_attributes),
         **names.of_attributes(),
     }
 
@@ -99,6 +101,8 @@ def result_from_json(answer: Mapping[str, Any]) -> SearchResult:
         exceeded,
         sources,
         groups,
+        tuple(answer.get("unknown_attributes", ())),
+        tuple(answer.get("known_attributes", ())),
     )
 
 

@@ -26,15 +26,18 @@ _MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
 
 def find_attribute(name: str, known: Mapping[str, SearchAttribute]) -> SearchAttribute:
     """Return the attribute with a name in any case, out of attributes by folded name. Raises `UserError`."""
-    attribute = _attribute(name, known)
+    attribute = known_attribute(name, known)
     if attribute is None:
         names = ", ".join(sorted(attribute.name for attribute in known.values())) or "none"
         raise UserError(f"unknown search attribute {_shown(name)}; known are: {names}")
     return attribute
 
 
-def _attribute(name: str, known: Mapping[str, SearchAttribute]) -> SearchAttribute | None:
-    """Return the attribute with a name; a hyphen, which fields of descriptions have, is equal to an underscore."""
+def known_attribute(name: str, known: Mapping[str, SearchAttribute]) -> SearchAttribute | None:
+    """Return the attribute with a name in any case, if there is one.
+
+    A hyphen, which fields of descriptions have, is equal to an underscore.
+    """
     folded = name.casefold()
     return known.get(folded) or known.get(_MISSPELT.get(folded, folded.replace("-", "_")))
 
@@ -44,7 +47,7 @@ def named_condition(wanted: Filter, known: Mapping[str, SearchAttribute]) -> Nod
 
     Raises `UserError` for an unknown attribute, or a value that does not fit its type.
     """
-    if _attribute(wanted.attribute, known) is not None or OTHER_FIELDS.name.casefold() not in known:
+    if known_attribute(wanted.attribute, known) is not None or OTHER_FIELDS.name.casefold() not in known:
         return condition(wanted, find_attribute(wanted.attribute, known))
     name = wanted.attribute.casefold()
     if wanted.operator not in _FIELD_OPERATORS:

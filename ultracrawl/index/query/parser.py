@@ -12,7 +12,7 @@ from ultracrawl.index.engine import Reading, SearchQuery, SearchResult
 from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.completion import completion_node
-from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
+from ultracrawl.index.query.conditions import condition, find_attribute, known_attribute, named_condition
 from ultracrawl.index.query.identifiers import identifier, is_qualified, with_operators
 from ultracrawl.index.query.readings import Term, TermSequence
 from ultracrawl.index.query.scoring import PINNED_SCORE
@@ -48,6 +48,37 @@ _TOKEN = re.compile(
 )
 
 
+_WORD = re.compile(r'[^\s()"]+')
+Token = tuple[str, str]
+"""The group of `_TOKEN` that it is, and its text."""
+
+
+def _tokens(text: str, is_attribute: Callable[[str], bool] = lambda _: True) -> list[Token]:
+    """Return the tokens of a query.
+
+    What stands before a colon and is no attribute is part of a word: `node:fs`, `localhost:8080`. Nor is an operator at
+    the beginning one if it has nothing to combine, as in `NOT function`.
+    """
+    plain = text.translate(_QUOTES)
+    found, at = list[Token](), 0
+    while token := _TOKEN.match(plain, at):
+        kind = token.lastgroup or ""
+        written = token[kind]
+        if kind == "attribute" and not is_attribute(written) and (word := _WORD.match(plain, at)):
+            token, kind, written = word, "word", word[0]
+        at = token.end()
+        if kind != "space":
+            found.append((kind, written))
+    if found and found[0][0] == "operator" and _combines_nothing(*found):
+        found[0] = ("word", found[0][1])
+    return found
+
+
+def _combines_nothing(operator: Token, *others: Token) -> bool:
+    """Whether the operator at the beginning of a query is a word: AND and OR are, NOT before a single word or none."""
+    return operator[1] != "NOT" or [kind for kind, _ in others] in ([], ["word"])
+
+
 class QueryFlaw(StrEnum):
     """A part of a query that probably does not do what it was written for."""
 
@@ -63,14 +94,12 @@ class QueryFlaw(StrEnum):
 
 def query_flaws(text: str) -> list[QueryFlaw]:
     """Return the flaws of a query, each once."""
-    plain = text.translate(_QUOTES)
-    tokens = [(m.lastgroup or "", m.group()) for m in _TOKEN.finditer(plain) if m.lastgroup != "space"]
-    found: list[QueryFlaw] = []
+    tokens = _tokens(text)
+    has_open_quote = text.translate(_QUOTES).count('"') % 2
+    found = [QueryFlaw.OPEN_QUOTE] if has_open_quote else []
     depth, before = 0, ("paren", "(")
     for token in (*tokens, ("paren", ")")):
         kind, written = token
-        if kind == "phrase" and (len(written) == 1 or not written.endswith('"')):
-            found.append(QueryFlaw.OPEN_QUOTE)
         ends = before in (("paren", "("), ("operator", "OR"), ("operator", "AND"))
         is_idle = kind == "operator" and written != "NOT" and ends
         if is_idle or (before[0] == "operator" and token == ("paren", ")")):
@@ -129,7 +158,13 @@ def search_with_relaxation(
         counted = replace(query, pinned=(), limit=0, facets=(), count_sources=False)
         strictest = search_with_relaxation(counted, attributes, search)
         found = search(replace(query, reading=strictest.reading, suggest=False))
-        return replace(found, reading=strictest.reading, suggestion=strictest.suggestion)
+        return replace(
+            found,
+            reading=strictest.reading,
+            suggestion=strictest.suggestion,
+            unknown_attributes=strictest.unknown_attributes,
+            known_attributes=strictest.known_attributes,
+        )
     parser = _Parser(query, {name.casefold(): attribute for name, attribute in attributes.items()})
     parser.parse()
     readings = parser.readings
@@ -152,7 +187,9 @@ def search_with_relaxation(
     assert best is not None
     if first.total >= best.total:
         best = replace(best, reading=first.reading)
-    return replace(best, suggestion=first.suggestion)
+    unknown = tuple(parser.unknown)
+    known = tuple(sorted(one.name for one in attributes.values())) if unknown else ()
+    return replace(best, suggestion=first.suggestion, unknown_attributes=unknown, known_attributes=known)
 
 
 def parse_sort(sort: str, attributes: Mapping[str, SearchAttribute]) -> tuple[SearchAttribute | None, bool]:
@@ -186,14 +223,20 @@ class _Parser:
             raise UserError(f"the query is longer than {MAX_LENGTH} characters; shorten it")
         self._query = query
         self._known = known
-        plain = query.text.translate(_QUOTES)
-        self._tokens = [(m.lastgroup or "", m.group(m.lastgroup or 0)) for m in _TOKEN.finditer(plain)]
-        self._tokens = [token for token in self._tokens if token[0] != "space"]
+        self.unknown = dict[str, None]()
+        """The names before a colon that are no attributes, as they were written."""
+        self._tokens = _tokens(query.text, self._is_attribute)
         self._next = 0
         self._depth = 0
         self._words = 0
         self.readings: tuple[Reading, ...] = (Reading.ALL_WORDS,)
         self.is_question = self.is_qualified = False
+
+    def _is_attribute(self, name: str) -> bool:
+        is_known = known_attribute(name, self._known) is not None
+        if not is_known:
+            self.unknown[name] = None
+        return is_known
 
     def parse(self) -> tree.Node | None:
         """Return the tree, or None if the text has no word."""
@@ -236,7 +279,7 @@ class _Parser:
         text, words = self._query.text, [word for term in sequence for word in term.words]
         named = language_code(self._query.language)
         found = stop_words_among(words, query_languages(text, words, named))
-        if text.isupper():
+        if all(letter.isupper() for letter in text if letter.isalpha()):
             return found
         # A stop word in capitals among other letters is a name: `IN operator`, `WHO guidelines`.
         names = {fold(word.lower()) for word in re.findall(WORD_PATTERN, text) if word[1:] and word.isupper()}

@@ -256,6 +256,10 @@ class SearchAnswer(_Shape):
     reading: str
     exceeded: list[SearchLimit]
     """The limits that cut the search short; then hits may be missing, and counts too low."""
+    unknown_attributes: list[str]
+    """What stands before a colon in the query and is no search attribute: it was searched as a word."""
+    known_attributes: list[str]
+    """The search attributes that a query may name, if there are unknown ones."""
 
 
 class Completion(_Shape):

@@ -24,6 +24,8 @@ SHOWN_VALUES = 5
 SHOWN_FOLDERS = 3
 """Parts of the path of a hit that are shown, the last ones."""
 _NEARBY_PAGES = 2
+_SHOWN_UNKNOWN = 5
+"""Names that are no attributes, of which a page tells."""
 LINKED_SCHEMES = frozenset(
     {"http", "https", "ftp", "ftps", "sftp", "file", "smb", "mailto", "news", "notes", "tel"}
 )
@@ -138,6 +140,10 @@ class ResultView:
     """The words of the corrected query, each with whether it was corrected."""
     suggested: SearchAddress | None
     is_cut: bool
+    unknown: tuple[str, ...] = ()
+    """What stands before a colon in the query and is no search attribute, the first of them."""
+    known: tuple[str, ...] = ()
+    """The search attributes, if there are unknown ones."""
     pages: tuple[int, ...] = ()
     """Numbers of pages around the present one."""
     last_page: int = 1
@@ -161,6 +167,8 @@ def result_view(
         suggestion=_compared(address.text, suggestion),
         suggested=address.with_text(suggestion) if suggestion else None,
         is_cut=bool(answer["exceeded"]),
+        unknown=tuple(answer["unknown_attributes"][:_SHOWN_UNKNOWN]),
+        known=tuple(answer["known_attributes"]),
         pages=tuple(nearby),
         last_page=last_page,
         chips=tuple(

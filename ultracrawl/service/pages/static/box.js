@@ -17,13 +17,14 @@
       search: 'Search', placeholder: 'Search', close: 'Close', results: 'Results', page: 'page', pages: 'pages',
       none: 'Nothing found for “{query}”', hint: 'Type to search', recent: 'Recent searches', forget: 'Forget them',
       mean: 'Did you mean', down: 'Search is not reachable.', busy: 'Too many searches.', again: 'Try again',
+      bad: 'This cannot be searched for.',
       choose: 'choose', open: 'open', tab: 'open in a new tab', all: 'All {total} results',
     },
     de: {
       search: 'Suchen', placeholder: 'Suchen', close: 'Schließen', results: 'Treffer', page: 'Seite', pages: 'Seiten',
       none: 'Nichts gefunden zu „{query}“', hint: 'Tippen, um zu suchen', recent: 'Letzte Suchen',
       forget: 'Vergessen', mean: 'Meinten Sie', down: 'Die Suche ist nicht erreichbar.', busy: 'Zu viele Suchen.',
-      again: 'Noch einmal', choose: 'wählen', open: 'öffnen', tab: 'in neuem Tab', all: 'Alle {total} Treffer',
+      bad: 'Danach kann nicht gesucht werden.', again: 'Noch einmal', choose: 'wählen', open: 'öffnen', tab: 'in neuem Tab', all: 'Alle {total} Treffer',
     },
   };
 
@@ -399,7 +400,6 @@ mark { background: none; color: inherit; font-weight: 650; }
       } catch { /* not reachable: as any other failure */ }
       if (number !== this.#asked) return;
       this.#dialog.classList.remove('busy');
-      if (status === 400) answer = { total: 0, hits: [], suggestion: '' }; // not a query: nothing is found
       try {
         this.#answer(query, answer);
       } catch { // there is no answer, or it is none
@@ -418,7 +418,8 @@ mark { background: none; color: inherit; font-weight: 650; }
         this.#input.focus();
         this.#search();
       });
-      this.#say(make('span', { role: 'alert' }, status === 429 ? texts.busy : texts.down), again);
+      const said = { 400: texts.bad, 429: texts.busy }[status] || texts.down;
+      this.#say(make('span', { role: 'alert' }, said), ...(status === 400 ? [] : [again])); // it would fail again
       if (status === 401 || status === 403) console.warn(`<${NAME}>: the server refuses the key (${status})`);
       this.#tell('error', { status });
     }
