@@ -76,6 +76,16 @@ def test_scripts_write_links_and_text(
         assert workspace.indexed() == ["/", *links], "an unchanged page keeps its links"
 
 
+@pytest.mark.parametrize("keep", [False, True], ids=["as sent", "as written"])
+def test_a_refresh_in_noscript_moves_no_page(app: Site, url: str, workspace: Workspace, keep: bool) -> None:
+    notice = '<noscript><meta http-equiv="refresh" content="0; url=/two"><p>no scripts</noscript>'
+    app.file("/", SHELL.replace("<title>", f"{notice}<title>").encode(), "text/html")
+    define(workspace, url, javascript={"keep_html": keep})
+    assert workspace.crawl().run["problems"] == []
+    assert workspace.indexed() == ["/", "/one", "/two"]
+    assert workspace.search("dynamic" if keep else "static") == ["/"]
+
+
 def test_only_pages_that_a_rule_covers_are_opened(app: Site, url: str, workspace: Workspace) -> None:
     app.file("/app/", SHELL.encode(), "text/html")
     app.page("/", links=["/app/", "/static"], head="<script>document.write('written')</script>")

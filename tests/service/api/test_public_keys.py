@@ -160,7 +160,7 @@ def test_large_orders_are_refused(keyed: Keyed, params: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Size:abc", "Nothing:x", '"', "((((", "a* b* c* d* e* f*", "\x00", "*", "OR"]
+    "text", ["LastModifiedDate:abc", "Nothing:x", '"', "((((", "a* b* c* d* e* f*", "\x00", "*", "OR"]
 )
 def test_odd_and_dear_queries_are_answered_or_refused_without_a_reason(keyed: Keyed, text: str) -> None:
     answer = keyed.ask(q=text)

@@ -11,7 +11,7 @@ import re
 from ultracrawl.content.scanning import compile_for_bodies
 
 _ANY = compile_for_bodies("<noscript")
-_TAG = re.compile(rb"<(/?)noscript(?=([\t\n\f\r />]))", re.IGNORECASE)
+_TAG = re.compile(rb"<(/?)noscript(?=[\t\n\f\r />])", re.IGNORECASE)
 NOSCRIPT = "noscript"
 """An attribute of the elements that stand for `noscript`."""
 
