@@ -130,27 +130,29 @@ def plain_urls(text: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class LinkPlan:
-    """The readers for a set of kinds: by lexbor's tag number, and by name for elements unknown to HTML.
-
-    `find_tag` finds a tag of an element that may have a link of these kinds.
-    """
+    """The readers for a set of kinds: by lexbor's tag number, and by name for elements unknown to HTML."""
 
     kinds: frozenset[LinkKind]
     by_number: dict[int, Reader]
     by_name: dict[str, Reader]
-    find_tag: Callable[[str], re.Match[str] | None]
 
 
 @lru_cache(maxsize=256)
 def plan_for(kinds: frozenset[LinkKind]) -> LinkPlan:
     """Return the (cached) plan for a set of kinds."""
-    wanted = [(names.split(), reader) for kind, names, reader in _READERS if kind in kinds]
-    tags = "|".join(["link", *(name for names, _ in wanted for name in names)])
-    plan = LinkPlan(kinds, {}, {}, re.compile(rf"<(?:{tags})[\t\n\f\r />]", re.IGNORECASE).search)
-    for names, reader in wanted:
-        for name in names:
-            _register(plan, name, reader)
+    plan = LinkPlan(kinds, {}, {})
+    for kind, names, reader in _READERS:
+        if kind in kinds:
+            for name in names.split():
+                _register(plan, name, reader)
     return plan
+
+
+@lru_cache(maxsize=256)
+def link_tags(kinds: frozenset[LinkKind]) -> re.Pattern[str]:
+    """Return the (cached) expression for start tags of elements that may have links of these kinds."""
+    names = ["link", *(name for kind, names, _ in _READERS if kind in kinds for name in names.split())]
+    return re.compile(rf"<(?:{'|'.join(names)})[\t\n\f\r />]", re.IGNORECASE)
 
 
 def _register(plan: LinkPlan, name: str, reader: Reader) -> None:

@@ -22,10 +22,9 @@ from ultracrawl.content.html.guards import (
 from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.html.main_content import WHOLE_PAGE, ContentRule, find_regions, keep_main_content
 from ultracrawl.content.html.marks import mark_block_edges, read_text
-from ultracrawl.content.html.noscript import set_noscript_apart
+from ultracrawl.content.html.rewritten_tags import set_noscript_apart, show_shadow_roots
 from ultracrawl.content.html.sections import read_levels, text_and_sections
 from ultracrawl.content.html.selection import PagePicks
-from ultracrawl.content.html.shadow_roots import show_shadow_roots
 from ultracrawl.content.html.walk import walk
 from ultracrawl.content.limits import (
     DEFAULT_LIMITS,

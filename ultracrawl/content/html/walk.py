@@ -8,12 +8,19 @@ from functools import lru_cache
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ultracrawl.content.html.collector import PageCollector
-from ultracrawl.content.html.links import Reader, both, kind_of_rel, plain_urls, plan_for, wholly_absolute
+from ultracrawl.content.html.links import (
+    Reader,
+    both,
+    kind_of_rel,
+    link_tags,
+    plain_urls,
+    plan_for,
+    wholly_absolute,
+)
 from ultracrawl.content.html.main_content import LANDMARK_READERS
-from ultracrawl.content.html.noscript import NOSCRIPT
 from ultracrawl.content.html.refresh import parse_refresh
+from ultracrawl.content.html.rewritten_tags import NOSCRIPT, SHADOW_ROOT
 from ultracrawl.content.html.sections import SECTION_READERS
-from ultracrawl.content.html.shadow_roots import SHADOW_ROOT
 from ultracrawl.content.html.tags import COMMENT, EDGE, UNSEEN, tag_number
 from ultracrawl.model.page import LinkKind
 
@@ -147,10 +154,9 @@ def _read_comment_links(collector: PageCollector, comment: str) -> None:
 
 def _read_links_in(collector: PageCollector, html: str, others: dict[int, Reader]) -> None:
     """Collect the links of elements in a text, those of elements without a kind of their own by the given readers."""
-    plan = plan_for(collector.kinds)
-    if not plan.find_tag(html):
+    if not link_tags(collector.kinds).search(html):
         return
-    readers, root = plan.by_number | others, LexborHTMLParser(html).root
+    readers, root = plan_for(collector.kinds).by_number | others, LexborHTMLParser(html).root
     for node in root.traverse() if root is not None else ():
         if (reader := readers.get(node.tag_id)) is not None:
             reader(collector, node)
@@ -171,21 +177,22 @@ def read_base(collector: PageCollector, node: LexborNode) -> None:
 def read_link(collector: PageCollector, node: LexborNode) -> None:
     """Read the canonical URL (the first one counts), and the link if its kind is collected."""
     attributes = node.attributes
+    href = (attributes.get("href") or "").strip()
     kind = kind_of_rel(attributes.get("rel") or "")
-    if kind is not LinkKind.CANONICAL:
-        _read_other_link(collector, node)
-    elif (href := (attributes.get("href") or "").strip()) and _is_of_page(collector, node):
+    if not href or kind is None:
+        return
+    if kind is LinkKind.CANONICAL:
+        if not _is_of_page(collector, node):
+            return
         collector.canonical = collector.canonical or href
-        if kind in collector.kinds:
-            collector.add(href, kind, attributes.get("title") or "")
+    if kind in collector.kinds:
+        collector.add(href, kind, attributes.get("title") or "")
 
 
 def _read_other_link(collector: PageCollector, node: LexborNode) -> None:
-    """Read a link that is not the canonical one, if its kind is collected."""
-    attributes = node.attributes
-    kind = kind_of_rel(attributes.get("rel") or "")
-    if kind in collector.kinds and kind is not LinkKind.CANONICAL:
-        collector.add((attributes.get("href") or "").strip(), kind, attributes.get("title") or "")
+    """Read a link that is not the canonical one."""
+    if kind_of_rel(node.attributes.get("rel") or "") is not LinkKind.CANONICAL:
+        read_link(collector, node)
 
 
 def read_meta(collector: PageCollector, node: LexborNode) -> None:

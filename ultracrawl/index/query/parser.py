@@ -48,7 +48,8 @@ _TOKEN = re.compile(
 )
 
 
-_WORD = re.compile(r'[^\s()"]+')
+_WORD = r'[^\s()"]+'
+"""A word as it is written; only compiled for a query that needs it."""
 Token = tuple[str, str]
 """The group of `_TOKEN` that it is, and its text."""
 
@@ -64,9 +65,13 @@ def _tokens(text: str, is_attribute: Callable[[str], bool] = lambda _: True) -> 
     while token := _TOKEN.match(plain, at):
         kind = token.lastgroup or ""
         written = token[kind]
-        if kind == "attribute" and not is_attribute(written) and (word := _WORD.match(plain, at)):
-            token, kind, written = word, "word", word[0]
         at = token.end()
+        if (
+            kind == "attribute"
+            and not is_attribute(written)
+            and (word := re.match(_WORD, plain[token.start() :]))
+        ):
+            kind, written, at = "word", word[0], token.start() + word.end()
         if kind != "space":
             found.append((kind, written))
     if found and found[0][0] == "operator" and _combines_nothing(*found):
