@@ -70,6 +70,11 @@ class Base:
             fetcher.close()
 
 
+def left_out(listed: list[Listed]) -> dict[str, int]:
+    """Return the numbers of rows that a listing leaves out, by where the first of each kind is found."""
+    return {one.first: one.number for batch in listed if isinstance(batch, Batch) for one in batch.left_out}
+
+
 def by_key(listed: list[Listed]) -> dict[str, Entry]:
     """Return entries by what stands behind the question mark of their access URLs."""
     batches = [one for one in listed if isinstance(one, Batch)]

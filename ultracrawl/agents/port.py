@@ -120,12 +120,31 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Parts of a source that are no documents because of a fault of their own, such as rows without a key.
+
+    Such a fault costs nothing but them: the listing goes on, and the report of the run counts them. A document that
+    one of them was before is not listed any more.
+    """
+
+    what: str
+    """What one of them is; those with the same text are counted together: `row without a key`."""
+    first: str
+    """Where the first of them is found."""
+    number: int = 1
+    advice: str = ""
+    """What people can do about them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Entries listed together and committed together: some hundreds, with at most some MB of bodies."""
 
     entries: Sequence[Entry]
     cursor: str = ""
     """Where a listing that is interrupted after this batch resumes; empty: at its beginning."""
+    left_out: Sequence[LeftOut] = ()
+    """What was found beside the entries and is left out."""
 
 
 @dataclass(frozen=True, slots=True)

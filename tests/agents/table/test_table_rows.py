@@ -9,12 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 from sqlalchemy.exc import DBAPIError
-from support.named import named
-from support.sentences import sentence
 from support.tables import Base
 from support.until import until
 
-from ultracrawl.agents.port import Complete, Entry, Failure, Partial
+from ultracrawl.agents.port import Batch, Complete, Entry, Failure, Partial
 from ultracrawl.agents.table import lister as lister_module
 from ultracrawl.agents.table.database import advice_for
 from ultracrawl.agents.table.fetcher import TableFetcher
@@ -292,36 +290,20 @@ def test_what_is_read_can_change_nothing(tickets: Base) -> None:
     assert tickets.ask("SELECT count(*) FROM tickets") == [(2,)]
 
 
-def test_a_key_that_is_not_unique_ends_the_listing(base: Base) -> None:
-    base.run("CREATE TABLE t (id INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x'), (1, 'y')")
-    with pytest.raises(UserError, match="two rows have the key 1; choose columns"):
-        base.listed(table="t", key="id", text="b")
-
-
-def test_rows_before_a_mistake_are_listed_and_nothing_counts_as_deleted(
+def test_a_mistake_after_rows_were_listed_leaves_them_and_nothing_counts_as_deleted(
     base: Base, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lister_module, "BATCH_SIZE", 2)
     monkeypatch.setattr(lister_module, "BATCHES_PER_STATEMENT", 1)
-    base.run(
-        "CREATE TABLE t (id INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z'), (3, 'z')"
-    )
-    *batches, last = base.listed(table="t", key="id", text="b")
-    assert len(batches) == 1
+    base.run("CREATE TABLE t (id INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z')")
+    lister = TableLister(base.setup(table="t", key="id", text="b"))
+    listing = lister.list_entries("", "")
+    assert isinstance(next(listing), Batch)
+    base.run("DROP TABLE t")
+    (last,) = listing
+    lister.close()
     assert isinstance(last, Partial)
-    assert (last.mistake, named(last.reason)[:1]) == (True, ["3"])
-
-
-@pytest.mark.parametrize("others", [0, 3])
-def test_a_row_without_a_key_ends_the_listing(
-    base: Base, others: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lister_module, "BATCH_SIZE", 1)
-    monkeypatch.setattr(lister_module, "BATCHES_PER_STATEMENT", 1)
-    base.run("CREATE TABLE t (id INTEGER, b TEXT)", "INSERT INTO t VALUES (NULL, 'x')")
-    for number in range(others):
-        base.run("INSERT INTO t VALUES (:id, 'x')", id=number)
-    assert sentence("table.row_without_key") in mistake_of(base, table="t", key="id", text="b")
+    assert last.mistake
 
 
 def test_a_table_that_is_not_there_is_a_mistake(base: Base) -> None:

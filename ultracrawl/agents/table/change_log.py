@@ -66,6 +66,13 @@ class ChangeLog:
         keys = keys.where(rows_after(self._columns, after)) if after else keys
         return [tuple(row) for row in connection.execute(keys.order_by(*self._columns).limit(limit))]
 
+    def names_no_key(self, connection: Connection, since: str) -> bool:
+        """Return whether the listing that follows `since` has log rows that lack a value of the key."""
+        lacks_value = sa.or_(*(column.is_(None) for column in self._columns))
+        rows = sa.select(sa.literal(1)).select_from(self._table)
+        marked = self._mark == self.token_after(since)
+        return connection.execute(rows.where(marked, lacks_value).limit(1)).first() is not None
+
     def check_columns(self, connection: Connection) -> None:
         """Check that the log exists and has its columns."""
         connection.execute(sa.select(*self._columns, self._mark).select_from(self._table).limit(1))

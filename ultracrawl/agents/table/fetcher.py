@@ -32,7 +32,7 @@ class TableFetcher(Fetcher):
             except ColumnError as error:
                 return [Failure(StatusCode.BAD_COLUMN, str(error))] * len(wanted)
             keys = [reader.keys.texts_of(document.access_url) for document in wanted]
-            rows = reader.rows_of(connection, [key for key in keys if key is not None])
+            rows = reader.rows_of(connection, [key for key in keys if key is not None]).rows
             repeated = reader.repeated_of(connection, list(rows.values()))
             return [
                 reader.entry_of(rows[key], repeated.get(key, {}))

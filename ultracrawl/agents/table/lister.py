@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ultracrawl.agents.port import Batch, Complete, Entry, KindSetup, Listed, Lister, Partial
+from ultracrawl.agents.port import Batch, Complete, Entry, KindSetup, LeftOut, Listed, Lister, Partial
 from ultracrawl.agents.table.change_log import ChangeLog
 from ultracrawl.agents.table.database import Database, database_url
-from ultracrawl.agents.table.rows import Repeated, Row, RowReader
+from ultracrawl.agents.table.row_groups import RowGroups, format_columns, rows_without_key
+from ultracrawl.agents.table.rows import RowReader
 from ultracrawl.agents.table.section import TableSection, ValueListSection
 from ultracrawl.agents.table.shape import Relation, read_relation
 from ultracrawl.errors import UserError, WorkError
@@ -70,8 +72,8 @@ class TableLister(Lister):
         """Yield entries with validators but without bodies, which the fetcher reads.
 
         No transaction is open while the crawl processes a batch, which may take long: it would keep the database from
-        removing old row versions (vacuum) and from altering tables. A mistake of the user, such as two rows with one
-        key, ends the run if it shows before the first batch; else the listing is partial.
+        removing old row versions (vacuum) and from altering tables. A mistake of the user, such as a table without a
+        row that has a key, ends the run if it shows before the first batch; else the listing is partial.
         """
         has_batches = False
         try:
@@ -115,68 +117,88 @@ class TableLister(Lister):
 
     # ---- all rows
 
-    def _all_rows(self, reader: RowReader, cursor: Sequence[str]) -> Iterator[Batch]:
-        after: Sequence[object] | None = reader.keys.values_of(cursor) if cursor else None
+    def _all_rows(self, reader: RowReader, cursor: Sequence[object]) -> Iterator[Batch]:
+        after = reader.keys.values_of_cursor(cursor) if cursor else None
+        left_out: Sequence[LeftOut] = () if after else self._without_key(reader)
         while True:
-            batches, after = self._next_batches(reader, after)
-            yield from batches
-            if after is None:
+            groups, is_last = self._next_rows(reader, after)
+            for part in groups.parts(self._batch_size(reader)):
+                after = part.last_values
+                found = (*left_out, *part.left_out(reader.keys))
+                yield Batch(list(part.rows.values()), reader.keys.cursor_after(after), found)
+                left_out = ()
+            if left_out:
+                names = format_columns(column.name for column in reader.keys.columns)
+                raise UserError(f"key: no row has a value in {names}; {left_out[0].advice}")
+            if is_last:
                 return
 
-    def _next_batches(
-        self, reader: RowReader, after: Sequence[object] | None
-    ) -> tuple[list[Batch], Sequence[object] | None]:
-        """Return the batches that follow a key, and the key of their last row; None after the last row."""
-        by_column = self._options.changes.column is not None
-        count = BATCHES_PER_STATEMENT if self._database.can_stream else 1
-        size = DOCUMENT_BATCH_SIZE if reader.holds_documents and not by_column else BATCH_SIZE
-        statement = reader.select(reader.listing_columns).order_by(*reader.keys.columns).limit(size * count)
-        statement = statement if after is None else statement.where(reader.keys.rows_after(after))
-        options = {"stream_results": True, "yield_per": size}
-        batches, last, key = list[Batch](), tuple[str, ...](), after
+    def _without_key(self, reader: RowReader) -> list[LeftOut]:
+        with self._database.read_only_connection() as connection:
+            return list(rows_without_key(connection, reader.relation, reader.keys))
+
+    def _batch_size(self, reader: RowReader) -> int:
+        reads_documents = reader.holds_documents and self._options.changes.column is None
+        return DOCUMENT_BATCH_SIZE if reads_documents else BATCH_SIZE
+
+    def _next_rows(self, reader: RowReader, after: Sequence[object] | None) -> tuple[RowGroups[Entry], bool]:
+        """Return the rows of the next statement, which follow a key, and whether they are the last.
+
+        Rows without a key are in no statement: NULL is neither before nor after a key. Of the last key, all rows are
+        read, because no later statement has the rest of them.
+        """
+        limit = self._batch_size(reader) * (BATCHES_PER_STATEMENT if self._database.can_stream else 1)
+        keys = reader.keys
+        rows = reader.select(reader.listing_columns).where(keys.are_complete)
+        follow = rows if after is None else rows.where(keys.rows_after(after))
         with (
             self._database.read_only_connection() as connection,
             self._database.read_only_connection() as second_connection,
         ):
-            with closing(connection.execution_options(**options).execute(statement)) as result:
-                for part in result.partitions(size):
-                    rows = [dict(zip(reader.listing_columns, row, strict=True)) for row in part]
-                    repeated = {} if by_column else reader.repeated_of(second_connection, rows)
-                    batches.append(_batch(reader, rows, repeated, last))
-                    last, key = reader.key_of(rows[-1]), part[-1][: len(self._options.key)]
-            is_last = sum(len(batch.entries) for batch in batches) < size * count
-            if is_last and after is not None:
-                reader.check_keys(
-                    connection
-                )  # rows with NULL keys follow no key, so no statement returned them
-        return batches, None if is_last else key
+            source = _Rows(reader, self._options.changes.column is None, connection, second_connection)
+            groups, number = source.read(
+                follow.order_by(*keys.columns).limit(limit), self._batch_size(reader)
+            )
+            if number == limit:
+                last = keys.is_among([groups.last_values])
+                groups.replace(source.read(rows.where(last), self._batch_size(reader))[0])
+            if keys.are_mixed:
+                groups.join_types(_other_types(reader, connection, groups.keys()))
+        return groups, number < limit
 
     # ---- what changed
 
     def _changes(
         self, reader: RowReader, log: ChangeLog, since: str, after: Sequence[str]
     ) -> Iterator[Batch]:
+        with self._database.read_only_connection() as connection:
+            if not after and log.names_no_key(connection, since):
+                yield Batch((), left_out=list(rows_without_key(connection, reader.relation, reader.keys)))
         while True:
             with self._database.read_only_connection() as connection:
                 keys = log.read_keys(connection, since, after, BATCH_SIZE * BATCHES_PER_STATEMENT)
             for start in range(0, len(keys), BATCH_SIZE):
                 part = keys[start : start + BATCH_SIZE]
                 with self._database.read_only_connection() as connection:
-                    changed = self._changed(reader, connection, part)
-                yield Batch(changed, cursor=json.dumps(part[-1]))
+                    changed, left_out = self._changed(reader, connection, part)
+                yield Batch(changed, json.dumps(part[-1]), left_out)
             if len(keys) < BATCH_SIZE * BATCHES_PER_STATEMENT:
                 return
             after = keys[-1]
 
     @staticmethod
-    def _changed(reader: RowReader, connection: Connection, keys: Sequence[tuple[str, ...]]) -> list[Entry]:
-        rows = reader.rows_of(connection, keys)
+    def _changed(
+        reader: RowReader, connection: Connection, keys: Sequence[tuple[str, ...]]
+    ) -> tuple[list[Entry], list[LeftOut]]:
+        groups = reader.rows_of(connection, keys)
+        rows = groups.rows
         repeated = reader.repeated_of(connection, list(rows.values()))
         # A logged key may match a row whose key differs but is equal in its collation: the row's own key is listed.
         changed = [reader.listed_entry(row, repeated.get(key, {})) for key, row in rows.items()]
-        forms = [{logged, reader.keys.canonical(logged)} for logged in keys]
+        forms = [reader.keys.forms_of(logged) for logged in keys]
         deleted = sorted(set().union(*(form for form in forms if form.isdisjoint(rows))))
-        return changed + [Entry(reader.keys.url_of(key), deleted=True) for key in deleted]
+        entries = changed + [Entry(reader.keys.url_of(key), deleted=True) for key in deleted]
+        return entries, list(groups.left_out(reader.keys))
 
     def confirm(self, token: str) -> None:
         """Delete the change-log rows of a listing."""
@@ -223,19 +245,37 @@ class TableLister(Lister):
         self._database.close()
 
 
-def _batch(
-    reader: RowReader,
-    rows: Sequence[Row],
-    repeated: Mapping[tuple[str, ...], Repeated],
-    last: tuple[str, ...],
-) -> Batch:
-    entries = []
-    for row in rows:
-        key = reader.key_of(row)
-        if key == last:
-            raise UserError(
-                f"key: two rows have the key {', '.join(key)}; choose columns that identify each row"
-            )
-        last = key
-        entries.append(reader.listed_entry(row, repeated.get(key, {})))
-    return Batch(entries, cursor=json.dumps(last))
+class _Rows:
+    """Reads rows of a statement as entries."""
+
+    def __init__(
+        self, reader: RowReader, with_repeated: bool, connection: Connection, second_connection: Connection
+    ) -> None:
+        self._reader = reader
+        self._with_repeated = with_repeated
+        self._connection = connection
+        self._second_connection = second_connection
+
+    def read(self, statement: sa.Select[Any], size: int) -> tuple[RowGroups[Entry], int]:
+        """Return the rows by their keys, and their number; `size` of them are in memory at once."""
+        reader, groups, number = self._reader, RowGroups[Entry](), 0
+        rows = reader.read(self._connection, statement, reader.listing_columns)
+        while part := list(islice(rows, size)):
+            number += len(part)
+            found = [row for _, row in part]
+            repeated = reader.repeated_of(self._second_connection, found) if self._with_repeated else {}
+            for values, row in part:
+                key = reader.key_of(row)
+                entry = reader.listed_entry(row, repeated.get(key, {}))
+                groups.add(key, values, reader.order_of(row), entry)
+        return groups, number
+
+
+def _other_types(
+    reader: RowReader, connection: Connection, keys: Collection[Sequence[str]]
+) -> RowGroups[None]:
+    """Return all rows with some keys, whatever the types of their values."""
+    groups, names = RowGroups[None](), reader.listing_columns[: len(reader.keys.columns)]
+    for values, row in reader.matching(connection, names, list(keys)):
+        groups.add(reader.key_of(row), values, (), None)
+    return groups

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -12,14 +13,19 @@ import xxhash
 from sqlalchemy.engine import Connection
 
 from ultracrawl.agents.port import Entry, attribute_texts
+from ultracrawl.agents.table.row_groups import RowGroups
 from ultracrawl.agents.table.section import PLACEHOLDER, RepeatedSection, TableSection
 from ultracrawl.agents.table.shape import RowKeys, is_among, key_text, read_relation
-from ultracrawl.errors import UserError
 from ultracrawl.sources.definition import DataSource
 
 _FORMAT = 2
 """Changes when rows become other entries than before: all rows are read again then."""
 _TITLE_LENGTH = 120
+_ROWS_AT_ONCE = 500
+_MAX_PARAMETERS = 4000
+"""Parameters of a statement."""
+_COMPARED = 100
+"""Characters or bytes of a value by which rows with the same key are ordered; then it is by a checksum."""
 _PLAIN = "text/plain; charset=utf-8"
 
 Row = Mapping[str, Any]
@@ -35,7 +41,7 @@ class RowReader:
         self._options = options
         self._attributes = {name.lower(): target for name, target in source.attributes.items()}
         self.relation = read_relation(connection, options.table, options.select)
-        self.keys = RowKeys.of_relation(source.name, self.relation, options.key)
+        self.keys = RowKeys.of_relation(connection, source.name, self.relation, options.key)
         self._lists = {
             name.lower(): _RepeatedValues(connection, name, section)
             for name, section in options.repeated.items()
@@ -89,28 +95,45 @@ class RowReader:
         """Return a SELECT of columns of the source."""
         return sa.select(*(self.relation.columns[name] for name in names)).select_from(self.relation.origin)
 
-    def rows_of(self, connection: Connection, keys: Sequence[Sequence[str]]) -> dict[tuple[str, ...], Row]:
-        """Return the rows with the given keys, by key; keys without a row are missing."""
-        values = [value for key in keys if (value := self.keys.values_of(key)) is not None]
-        if not values:
-            return {}
-        result = connection.execute(self.select(self.entry_columns).where(self.keys.is_among(values)))
-        rows = [dict(zip(self.entry_columns, row, strict=True)) for row in result]
-        return {self.key_of(row): row for row in rows}
+    def rows_of(self, connection: Connection, keys: Sequence[Sequence[str]]) -> RowGroups[Row]:
+        """Return the rows with the given keys; keys without a row are missing."""
+        groups = RowGroups[Row]()
+        for columns, row in self.matching(connection, self.entry_columns, keys):
+            groups.add(self.key_of(row), columns, self.order_of(row), row)
+        groups.join_types()
+        return groups
 
-    def check_keys(self, connection: Connection) -> None:
-        """Raise `UserError` if a row has NULL in a key column."""
-        has_null = sa.or_(*(column.is_(None) for column in self.keys.columns))
-        statement = sa.select(sa.literal(1)).select_from(self.relation.origin).where(has_null).limit(1)
-        if connection.execute(statement).first() is not None:
-            raise _null_key_error()
+    def matching(
+        self, connection: Connection, names: Sequence[str], keys: Sequence[Sequence[str]]
+    ) -> Iterator[tuple[Sequence[object], Row]]:
+        """Yield the rows with the given keys: the values of their key columns, and of the named columns."""
+        values = [value for key in keys for value in self.keys.values_of(key)]
+        at_once = _MAX_PARAMETERS // len(self.keys.columns)
+        for start in range(0, len(values), at_once):
+            some = self.keys.is_among(values[start : start + at_once])
+            yield from self.read(connection, self.select(names).where(some), names)
+
+    def read(
+        self, connection: Connection, statement: sa.Select[Any], names: Sequence[str]
+    ) -> Iterator[tuple[Sequence[object], Row]]:
+        """Yield the rows of a statement, as `matching` does; they are not all in memory at once."""
+        with closing(connection.execute(statement.execution_options(yield_per=_ROWS_AT_ONCE))) as result:
+            for columns in result:
+                yield columns[: len(self.keys.columns)], dict(zip(names, columns, strict=True))
 
     def key_of(self, row: Row) -> tuple[str, ...]:
-        """Return the key of a row as texts. Raises `UserError` if a key column is NULL."""
-        values = [row[name.lower()] for name in self._options.key]
-        if None in values:
-            raise _null_key_error()
-        return tuple(key_text(value) for value in values)
+        """Return the key of a row as texts."""
+        return tuple(key_text(row[name.lower()]) for name in self._options.key)
+
+    def order_of(self, row: Row) -> tuple[object, ...]:
+        """Return what says which one of rows with the same key is the first: by their values, as far as they are read.
+
+        A row with the columns of a listing comes where it would come with those of an entry.
+        """
+        order = _order_of(row[name] for name in self.listing_columns)
+        if self._options.changes.column and all(name in row for name in self.entry_columns):
+            order += _order_of(row[name] for name in self.entry_columns)
+        return order
 
     def repeated_of(
         self, connection: Connection, rows: Sequence[Row]
@@ -228,10 +251,6 @@ class _RepeatedValues:
                 yield tuple(key_text(part) for part in key), text
 
 
-def _null_key_error() -> UserError:
-    return UserError("key: a row has no value in a key column; choose columns that identify each row")
-
-
 def first_line(text: str) -> str:
     """Return the first line of a text as a title, truncated at a word."""
     line = " ".join(text.strip().partition("\n")[0].split())
@@ -247,6 +266,19 @@ def _text(value: object) -> str:
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value).decode("utf-8", "replace")
     return "\n".join(attribute_texts(value))
+
+
+def _order_of(values: Iterable[object]) -> tuple[str, ...]:
+    """Return the beginnings of values, and a checksum of all of them."""
+    beginnings, checksum = list[str](), xxhash.xxh3_64()
+    for value in map(_comparable, values):
+        if isinstance(value, str | bytes):
+            beginnings.append(repr(value[:_COMPARED]))
+            checksum.update(value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass"))
+        else:
+            beginnings.append(repr(value))
+        checksum.update(b"\0")
+    return (*beginnings, checksum.hexdigest())
 
 
 def _comparable(value: object) -> object:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import partial
+from itertools import product
 from typing import Any
 from urllib.parse import parse_qsl, quote
 from uuid import UUID
@@ -91,33 +93,49 @@ class RowKeys:
 
     source: str
     columns: Sequence[sa.ColumnClause[Any]]
-    types: Sequence[type]
-    """The type of the values of each key column, taken from the sample row."""
+    types: Sequence[Sequence[type]]
+    """The types that the values of each key column have. It is one, but in columns of SQLite that hold any value."""
 
     @classmethod
-    def of_relation(cls, source: str, relation: Relation, names: Sequence[str]) -> RowKeys:
+    def of_relation(
+        cls, connection: Connection, source: str, relation: Relation, names: Sequence[str]
+    ) -> RowKeys:
         """Return the key converter of a table, view or query. Raises `ColumnError` and `UserError`."""
         columns = [relation.column(name, "key") for name in names]
-        types = [type(relation.sample.get(name.lower(), "")) for name in names]
-        for name, value_type in zip(names, types, strict=True):
-            if value_type not in _PARSERS:
+        if connection.dialect.name == "sqlite":
+            types = _types_in_sqlite(connection, relation, columns)
+        else:
+            types = [(kind,) for kind in _types_of_a_row(connection, relation, columns)]
+        for name, (first, *_) in zip(names, types, strict=True):
+            if first not in _PARSERS:
                 raise UserError(
-                    f"key: the values of `{name}` have a type that a key cannot have ({value_type.__name__})"
+                    f"key: the values of `{name}` have a type that a key cannot have ({first.__name__})"
                 )
         return cls(source, columns, types)
 
+    @property
+    def are_mixed(self) -> bool:
+        """Whether a column has values of several types, so that two values may be one key, such as `1` and `'1'`."""
+        return any(len(kinds) > 1 for kinds in self.types)
+
     def check_loggable(self, database: str) -> None:
         """Raise `UserError` if triggers cannot write the keys into a change log as texts."""
-        if bytes in self.types and database != "postgresql":
+        if any(tuple(kinds) == (bytes,) for kinds in self.types) and database != "postgresql":
             raise UserError(
                 "changes.log: a change log cannot hold binary keys; remove it, or choose another `key`"
             )
 
     def url_of(self, texts: Sequence[str]) -> str:
         """Return the access URL of a key."""
+        return f"{SCHEME}:///{self.source}?{self.format(texts)}"
+
+    def format(self, texts: Sequence[str | None]) -> str:
+        """Return a key as access URLs contain it: `COLUMN=VALUE&...`; columns without a value are left out."""
         pairs = zip(self.columns, texts, strict=True)
-        return f"{SCHEME}:///{self.source}?" + "&".join(
-            f"{quote(column.name, safe='')}={quote(text, safe='')}" for column, text in pairs
+        return "&".join(
+            f"{quote(column.name, safe='')}={quote(text, safe='')}"
+            for column, text in pairs
+            if text is not None
         )
 
     def texts_of(self, url: str) -> tuple[str, ...] | None:
@@ -129,17 +147,34 @@ class RowKeys:
             return None
         return tuple(given[name] for name in names)
 
-    def values_of(self, texts: Sequence[str]) -> tuple[object, ...] | None:
-        """Return the database values of a key; None if a text cannot be converted to the type of its column."""
-        try:
-            return tuple(_PARSERS[kind](text) for kind, text in zip(self.types, texts, strict=True))
-        except (ValueError, ArithmeticError, TypeError):
-            return None
+    def values_of(self, texts: Sequence[str]) -> list[tuple[object, ...]]:
+        """Return the database values that a key may have; none if a text is no value of its column."""
+        columns = zip(self.types, texts, strict=True)
+        return list(product(*(_values_of(kinds, text) for kinds, text in columns)))
 
-    def canonical(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """Return a key as access URLs contain it, from texts that the database has made of its values."""
-        values = self.values_of(texts)
-        return tuple(texts) if values is None else tuple(key_text(value) for value in values)
+    def forms_of(self, texts: Sequence[str]) -> set[tuple[str, ...]]:
+        """Return a key as access URLs may contain it, from texts that the database has made of its values."""
+        return {tuple(texts), *(tuple(map(key_text, values)) for values in self.values_of(texts))}
+
+    def cursor_after(self, values: Sequence[object]) -> str:
+        """Return the cursor of a listing that goes on after a key: numbers as such, other values as texts.
+
+        Bytes in a column with values of several types are a list with their text.
+        """
+        columns = zip(self.types, values, strict=True)
+        return json.dumps([_cursor_value(value, is_mixed=len(kinds) > 1) for kinds, value in columns])
+
+    def values_of_cursor(self, cursor: Sequence[Any]) -> tuple[object, ...] | None:
+        """Return the key of a cursor; None if the columns cannot have it as they are now."""
+        if len(cursor) != len(self.columns):
+            return None
+        values = [_from_cursor(kinds, value) for kinds, value in zip(self.types, cursor, strict=True)]
+        return None if None in values else tuple(values)
+
+    @property
+    def are_complete(self) -> sa.ColumnElement[bool]:
+        """The condition for rows that have a value in each key column."""
+        return sa.and_(*(column.is_not(None) for column in self.columns))
 
     def is_among(self, keys: Sequence[Sequence[object]]) -> sa.ColumnElement[bool]:
         """Return the condition for rows with one of the keys."""
@@ -181,6 +216,71 @@ def key_text(value: object) -> str:
             return str(value)
 
 
+def _types_of_a_row(
+    connection: Connection, relation: Relation, columns: Sequence[sa.ColumnClause[Any]]
+) -> list[type]:
+    """Return the types of the key of a row that has one; of texts if there is none."""
+    values: Sequence[object] | None = [relation.sample.get(column.name.lower()) for column in columns]
+    if relation.sample and None in values:
+        complete = sa.and_(*(column.is_not(None) for column in columns))
+        statement = sa.select(*columns).select_from(relation.origin).where(complete).limit(1)
+        values = connection.execute(statement).first()
+    return [str] * len(columns) if values is None or None in values else [type(value) for value in values]
+
+
+def _types_in_sqlite(
+    connection: Connection, relation: Relation, columns: Sequence[sa.ColumnClause[Any]]
+) -> list[tuple[type, ...]]:
+    """Return the types of the values of key columns: those from the least to the greatest, which SQLite orders so."""
+    ends = [one for column in columns for one in (sa.func.min(column), sa.func.max(column))]
+    if len(columns) == 1:  # SQLite seeks in an index for one of them only
+        parts = [sa.select(end).select_from(relation.origin).scalar_subquery() for end in ends]
+        row = connection.execute(sa.select(*map(sa.func.typeof, parts))).one()
+    else:
+        row = connection.execute(sa.select(*map(sa.func.typeof, ends)).select_from(relation.origin)).one()
+    found = [_SQLITE_TYPES.get(name) for name in row]
+    ranks = list(_SQLITE_ORDER)
+    return [
+        (str,) if least is None or most is None else tuple(ranks[ranks.index(least) : ranks.index(most) + 1])
+        for least, most in zip(found[::2], found[1::2], strict=True)
+    ]
+
+
+def _values_of(kinds: Sequence[type], text: str) -> list[object]:
+    """Return the values of some types that a text may stand for."""
+    values = []
+    for kind in kinds:
+        try:
+            value = _PARSERS[kind](text)
+        except (ValueError, ArithmeticError, TypeError):
+            continue
+        if len(kinds) == 1 or not isinstance(value, int) or _is_integer_of_sqlite(value, text):
+            values.append(value)
+    return values
+
+
+def _is_integer_of_sqlite(value: int, text: str) -> bool:
+    return str(value) == text and -(1 << 63) <= value < 1 << 63
+
+
+def _cursor_value(value: object, *, is_mixed: bool) -> object:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    return [key_text(value)] if is_mixed and isinstance(value, bytes) else key_text(value)
+
+
+def _from_cursor(kinds: Sequence[type], value: object) -> object:
+    if isinstance(value, int | float):
+        return value
+    text, wanted = (value[0], [bytes]) if isinstance(value, list) else (str(value), kinds)
+    return next(iter(_values_of([str] if str in wanted else wanted, text)), None)
+
+
+def type_rank(value: object) -> int:
+    """Return where SQLite orders values of a type; the same for all values of other databases' columns."""
+    return _SQLITE_ORDER.get(type(value), 0)
+
+
 def _parse_number(text: str) -> int | float:
     """Return a number; a column of SQLite may hold integers and floats."""
     try:
@@ -211,5 +311,6 @@ _PARSERS: Mapping[type, Callable[[str], object]] = {
     bytes: lambda text: bytes.fromhex(text.removeprefix("\\x")),
     memoryview: lambda text: bytes.fromhex(text.removeprefix("\\x")),
     bool: lambda text: text.lower() in ("true", "t", "1"),
-    type(None): str,
 }
+_SQLITE_ORDER: Mapping[type, int] = {int: 0, str: 1, bytes: 2}
+_SQLITE_TYPES: Mapping[str, type] = {"integer": int, "real": int, "text": str, "blob": bytes}

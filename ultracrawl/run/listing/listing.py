@@ -6,13 +6,13 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.agents.entry_texts import content_key, pack_entry, unpack_entry
-from ultracrawl.agents.port import Batch, Complete, Entry, Listed, Lister, Partial
+from ultracrawl.agents.port import Batch, Complete, Entry, LeftOut, Listed, Lister, Partial
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
@@ -37,6 +37,10 @@ MAX_QUEUED = 20_000
 """Queue length from which listing pauses."""
 CAPACITY_POLL_INTERVAL = 0.2
 """Seconds between checks whether listing can go on."""
+MAX_KINDS_LEFT_OUT = 10
+"""Kinds of parts left out that a report counts apart from each other."""
+MAX_PLACE_LENGTH = 300
+"""Characters that a report shows of where one of them is found."""
 CLOSE_TIMEOUT = 30.0
 """Seconds that a lister has to return when the crawl ends."""
 
@@ -89,6 +93,8 @@ class SourceListing(Feature):
             logger.warning("The source cannot be listed", exc_info=error)
             run.fail(f"the source cannot be listed: {type(error).__name__}: {error}")
         finally:
+            for remark in self._notes.left_out_remarks():
+                self._context.counters.add_remark(remark)
             run.is_listing = False
             self._context.queue.listing_changed()
 
@@ -101,6 +107,8 @@ class SourceListing(Feature):
         if state.whole:
             await call(lister.resume_queued, state.since)
             return
+        if state.left_out and not state.cursor:
+            self._notes.note(left_out={})  # the listing starts from its beginning
         if state.since and not state.cursor:
             await call(lister.confirm, state.since)
         steps = await call(lister.list_entries, state.since, state.cursor)
@@ -158,7 +166,7 @@ class SourceListing(Feature):
                 continue
             self._queue_entry(key, url, entry, record, stored)
         self._context.counters.count_unchanged(vouched)
-        self._notes.note(cursor=batch.cursor)
+        self._notes.note(cursor=batch.cursor, left_out=self._notes.counted(batch.left_out))
         self._context.flush()
         self._context.queue.listing_changed()
         assert self._lister is not None
@@ -301,6 +309,8 @@ class ListingState:
     token: str = ""
     done: bool = False
     """The run ended well: the next listing starts from the token."""
+    left_out: Mapping[str, tuple[int, str, str]] = field(default_factory=dict)
+    """What the listing left out up to its cursor: number, where the first is found, and advice, by what it is."""
 
 
 class ListingNotes:
@@ -321,6 +331,20 @@ class ListingNotes:
                 restart = fresh or state.scope != self.state.scope
                 self.state = replace(self.state, since="" if restart else state.token)
                 return
+
+    def counted(self, found: Iterable[LeftOut]) -> Mapping[str, tuple[int, str, str]]:
+        """Return what this listing left out, with what it has found now."""
+        counted = dict(self.state.left_out)
+        for one in found:
+            if one.what in counted or len(counted) < MAX_KINDS_LEFT_OUT:
+                number, first, advice = counted.get(one.what, (0, one.first[:MAX_PLACE_LENGTH], one.advice))
+                counted[one.what] = number + one.number, first, advice
+        return counted
+
+    def left_out_remarks(self) -> Iterator[str]:
+        """Yield a line for each kind of parts that this listing left out."""
+        for what, (number, first, advice) in self.state.left_out.items():
+            yield f"left out: {number:,} × {what}, such as {first}" + (f"; {advice}" if advice else "")
 
     def note(self, **changes: Any) -> None:
         """Change fields of the state."""
