@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from support.mariadb import mariadb_server
-from support.tables import Base, by_key
+from support.tables import Base, by_key, left_out
 
-from ultracrawl.agents.port import Complete, Entry
+from ultracrawl.agents.port import Batch, Complete, Entry
 from ultracrawl.agents.table import lister as lister_module
 from ultracrawl.agents.table.lister import TableLister
 from ultracrawl.agents.table.triggers import change_log_sql
@@ -118,3 +118,46 @@ def test_the_triggers_note_what_changes(base: Base) -> None:
     lister.confirm(second[-1].token)  # type: ignore[union-attr]
     lister.close()
     assert base.ask("SELECT * FROM `Odd log`") == []
+
+
+def test_rows_without_a_key_of_their_own_cost_only_themselves(
+    base: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base.options |= {"table": "loose", "key": ["a", "n"], "changes": {"log": "loose log"}, "attributes": {}}
+    base.run(
+        "DROP TABLE IF EXISTS loose, `loose log`",
+        "CREATE TABLE loose (a VARCHAR(20) COLLATE utf8mb4_general_ci, n INTEGER, text TEXT, kind TEXT)",
+    )
+    rows = [
+        ("a", 1),
+        ("A", 1),
+        ("a", 1),
+        ("", 1),
+        (None, 1),
+        ("a", None),
+        ("b", 2),
+        ("c", 3),
+        ("c", 3),
+        ("d", 4),
+    ]
+    for number, (a, n) in enumerate(rows):
+        base.run("INSERT INTO loose VALUES (:a, :n, :text, '')", a=a, n=n, text=f"text {number}")
+    written = change_log_sql(base.setup().options, SecretReader({}), base.folder)
+    base.run(*(one.replace(":", "\\:") for one in written.split(";\n\n")))
+    for size in (1, 2, 3, 500):
+        monkeypatch.setattr(lister_module, "DOCUMENT_BATCH_SIZE", size)
+        monkeypatch.setattr(lister_module, "BATCHES_PER_STATEMENT", 2)
+        listed = base.listed()
+        assert sorted(by_key(listed)) == sorted(
+            f"a={a}&n={n}" for a, n in [("a", 1), ("A", 1), ("", 1), ("b", 2), ("c", 3), ("d", 4)]
+        )
+        told = [one for batch in listed if isinstance(batch, Batch) for one in batch.left_out]
+        assert (told[0].first, told[0].number) == ("n=1 beside a=&n=1", 2)
+        assert sum(one.number for one in told) == 4
+    found = base.fetched("table:///tickets?a=a&n=1", "table:///tickets?a=c&n=3")
+    assert [one.body for one in found if isinstance(one, Entry)] == [b"text 0", b"text 7"]
+    token = listed[-1].token  # type: ignore[union-attr]
+    base.run("UPDATE loose SET n = NULL WHERE a = 'b'", "UPDATE loose SET text = 'other' WHERE a = 'd'")
+    second = base.listed(token)
+    assert {key: one.deleted for key, one in by_key(second).items()} == {"a=b&n=2": True, "a=d&n=4": False}
+    assert list(left_out(second).values()) == [3]

@@ -92,10 +92,9 @@ def _log_table(log: str, key_size: int, dialect: Dialect) -> str:
 
 
 def _postgresql(names: _Names) -> Iterator[str]:
-    function, as_text = (
-        names.with_suffix("note"),
-        "format('%s', {})",
-    )  # a cast would strip trailing blanks of keys
+    function = names.with_suffix("note")
+    # A cast would strip trailing blanks of keys, and `format` makes an empty text of NULL.
+    as_text = "CASE WHEN {0} IS NOT NULL THEN format('%s', {0}) END"
     all_keys = ", ".join(as_text.format(key) for key in names.keys)
     yield f"""CREATE FUNCTION {function}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET datestyle = 'ISO' SET bytea_output = 'hex' AS $note$
