@@ -14,7 +14,16 @@ from ultracrawl.agents.agent.crawler_agent import AgentError, AttributeLovs, Att
 from ultracrawl.agents.agent.loading import load_agent, parameter_values
 from ultracrawl.agents.agent.section import SCHEME, AgentSection
 from ultracrawl.agents.agent.session import AgentThread
-from ultracrawl.agents.port import Batch, Complete, Entry, KindSetup, Listed, Lister, attribute_texts
+from ultracrawl.agents.port import (
+    Batch,
+    Complete,
+    Entry,
+    KindSetup,
+    Listed,
+    Lister,
+    Partial,
+    attribute_texts,
+)
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 
 MAX_BATCH_DOCUMENTS = 100
@@ -37,13 +46,18 @@ class AgentLister(Lister):
         self._open = False
         self._started = False
         self._unacknowledged: deque[Sequence[UrlData]] = deque()
+        self._faulty = 0
+        self._first_fault = ""
 
     def check_connection(self) -> None:
         """Open the agent."""
         self._opened()
 
     def list_entries(self, since: str, cursor: str) -> Iterator[Listed]:
-        """Yield the documents of the agent in its order; batches have no cursor, an agent cannot resume a listing."""
+        """Yield the documents of the agent in its order; batches have no cursor, an agent cannot resume a listing.
+
+        A document whose fields are wrong costs only itself; as it exists, the listing is partial.
+        """
         thread = self._opened()
         smart = bool(thread.call_agent(self._agent.is_delta_crawling_capable))
         started = datetime.fromtimestamp(self._setup.clock(), UTC).isoformat()
@@ -51,8 +65,22 @@ class AgentLister(Lister):
         fetched: Iterator[object] = iter(lambda: thread.call_agent(self._agent.fetch), None)
         while documents := self._next_documents(fetched):
             self._unacknowledged.append(documents)
-            yield Batch([entry_of(document, self._setup.source.name) for document in documents])
-        yield Complete(started, changes_only=smart)
+            yield Batch(list(self._entries_of(documents)))
+        if self._faulty:
+            yield Partial(
+                f"{self._faulty:,} × document that the agent {self._name} describes wrongly, such as {self._first_fault}"
+            )
+        else:
+            yield Complete(started, changes_only=smart)
+
+    def _entries_of(self, documents: Sequence[UrlData]) -> Iterator[Entry]:
+        for document in documents:
+            try:
+                yield entry_of(document, self._setup.source.name)
+            except (TypeError, ValueError, AttributeError) as error:  # fields of other types than declared
+                self._faulty += 1
+                place = self._first_fault or f"{str(document)!a}: {type(error).__name__}: {error}"
+                self._first_fault = place
 
     def resume_queued(self, since: str) -> None:
         """Start the agent without fetching documents (Ultra Search 8.4)."""
@@ -176,7 +204,7 @@ def _delivered_url(name: str, source: str) -> str:
 
 def _with_body(entry: Entry, document: UrlData) -> Entry:
     """Return the entry of a delivered document; its validators are a hash of all fields and the body."""
-    body = document.body or document.text.encode()
+    body = document.body or document.text.encode("utf-8", "replace")
     content_type = document.content_type if document.body else _PLAIN_TEXT
     entry = replace(entry, content_type=content_type)
     digest = hashlib.sha256(repr(sorted(asdict(entry).items())).encode())
@@ -185,10 +213,13 @@ def _with_body(entry: Entry, document: UrlData) -> Entry:
 
 
 def _key(text: str) -> str:
-    """Return a key quoted for an access URL, or its hash if it is too long or only dots."""
-    quoted = quote(text, safe="")
+    """Return a key quoted for an access URL, or its hash if it is too long or only dots.
+
+    File names that are no text have surrogates, which are quoted like other characters.
+    """
+    quoted = quote(text, safe="", errors="surrogatepass")
     if len(quoted) > _MAX_KEY_LENGTH or not text.strip("."):
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return quoted
 
 

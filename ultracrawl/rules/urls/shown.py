@@ -19,7 +19,7 @@ _SCRIPTS = frozenset(
         *("data", "blob", "filesystem", "view-source", "about", "mhtml", "ms-its", "mk", "res"),
     )
 )
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f]+")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\ud800-\udfff]+")
 _IGNORED = re.compile(r"[\x00-\x20\x7f-\xa0]+")
 """Characters that browsers leave out when they read the scheme of a link (WHATWG URL, basic URL parser)."""
 MARK = "unsafe:"

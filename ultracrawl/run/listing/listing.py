@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from ultracrawl.run.visit import Visit
 
 logger = logging.getLogger(__name__)
+
+_WEB_SCHEMES = frozenset({"http", "https", "ftp"})
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""What stands in names of files for bytes that are no text; no URL has it."""
 
 MAX_QUEUED = 20_000
 """Queue length from which listing pauses."""
@@ -63,7 +68,8 @@ class SourceListing(Feature):
         self._task: asyncio.Task[None] | None = None
         self._notes = ListingNotes(context)
         self._deletions = ListedDeletions(context)
-        self._shown_url = partial(_shown_url, schemes=kind_schemes(context.source.type))
+        self._schemes = kind_schemes(context.source.type)
+        self._shown_url = partial(_shown_url, schemes=self._schemes)
 
     # ---- start
 
@@ -148,7 +154,8 @@ class SourceListing(Feature):
 
     async def _process_batch(self, batch: Batch) -> None:
         """Queue the new and changed entries of a batch, record the others as unchanged, and commit."""
-        entries = await self._deletions.apply(batch.entries)
+        usable, unusable = usable_entries(batch.entries, self._schemes)
+        entries = await self._deletions.apply(usable)
         records = self._context.store.records.get_records(list(entries))
         self._deletions.cancel(records)
         fresh = {known.key for known in self._context.store.visits.note_met(list(records))}
@@ -166,7 +173,7 @@ class SourceListing(Feature):
                 continue
             self._queue_entry(key, url, entry, record, stored)
         self._context.counters.count_unchanged(vouched)
-        self._notes.note(cursor=batch.cursor, left_out=self._notes.counted(batch.left_out))
+        self._notes.note(cursor=batch.cursor, left_out=self._notes.counted((*batch.left_out, *unusable)))
         self._context.flush()
         self._context.queue.listing_changed()
         assert self._lister is not None
@@ -270,6 +277,28 @@ class SourceListing(Feature):
 def _problem_of(end: Partial) -> str:
     state = "stopped at a mistake" if end.mistake else "is partial"
     return f"the listing of the source {state}: {end.reason}; no document counts as deleted"
+
+
+def usable_entries(entries: Sequence[Entry], schemes: frozenset[str]) -> tuple[list[Entry], list[LeftOut]]:
+    """Return the entries whose access URL can be fetched, or can be that of a document, and the others."""
+    usable, left_out, beside = list[Entry](), list[LeftOut](), "the beginning of a batch"
+    for entry in entries:
+        if _can_be_fetched(entry, schemes):
+            usable.append(entry)
+            beside = entry.access_url
+        else:
+            place = f"{entry.access_url[: MAX_PLACE_LENGTH // 2]!a} beside {beside}"
+            left_out.append(LeftOut("document with an access URL that is none", place))
+    return usable, left_out
+
+
+def _can_be_fetched(entry: Entry, schemes: frozenset[str]) -> bool:
+    """Return whether the URLs of an entry are texts, and a document that exists has one that can be fetched."""
+    names = (entry.access_url, *entry.also, *([entry.display_url] if entry.deleted else []))
+    if any(_SURROGATE.search(name) for name in names):
+        return False
+    scheme = entry.access_url.partition(":")[0].lower()
+    return entry.deleted or scheme in schemes or scheme in _WEB_SCHEMES
 
 
 def _shown_url(display_url: str, url: str, *, schemes: frozenset[str]) -> str:
