@@ -10,6 +10,8 @@ from support.project import Workspace
 from support.sentences import sentence
 from support.shelf import Shelf
 
+from ultracrawl.run.listing.listing import MAX_KINDS_LEFT_OUT
+
 
 def define(workspace: Workspace, **options: object) -> None:
     source = {"type": "shelf", "shelf": "shelf", **options}
@@ -429,3 +431,46 @@ def test_ultra_search_102_a_lister_is_not_asked_again_for_what_is_queued(
     crawl(workspace)
     assert kind.calls == [["resumed", ""], ["confirm", "monday"], ["close"]]
     assert len(found(workspace, "common")) == 4
+
+
+@pytest.mark.parametrize("url", ["no url", "", "mailto:a@example.com", "shelf://x/\udcff", "//["])
+def test_an_entry_whose_access_url_is_none_costs_itself_and_is_named_with_its_neighbour(
+    workspace: Workspace, kind: Shelf, url: str
+) -> None:
+    define(workspace, room=2)
+    kind.put(*fill(kind, *"abc"), {"name": "-", "url": url}, {"name": "-", "url": url}, *fill(kind, "d"))
+    run = crawl(workspace)
+    assert (outcomes(run), run["problems"], found(workspace, "common")) == ({"NEW": 4}, [], list("abcd"))
+    (remark,) = run["remarks"]
+    assert remark.startswith(sentence("listing.without_access_url", number=2))
+    assert remark.endswith("beside shelf://x/c")
+    kind.put(*fill(kind, *"abc"), {"name": "-", "url": url, "deleted": True})
+    run = crawl(workspace)
+    assert (run["problems"], found(workspace, "common")) == ([], list("abc"))
+
+
+def test_what_is_left_out_before_an_interruption_is_told_after_it_as_well(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace, room=1)
+    entries = [
+        *fill(kind, "a"),
+        {"name": "-", "url": "none"},
+        {"name": "-", "url": "nothing"},
+        *fill(kind, "b"),
+    ]
+    kind.put(*entries, error="the light went out", after=3)
+    told = crawl(workspace, code=1)["remarks"]
+    kind.put(*entries)
+    assert crawl(workspace)["remarks"] == told
+    assert told[0].startswith(sentence("listing.without_access_url", number=2))
+    assert crawl(workspace)["remarks"] == told, "a new listing counts from its beginning"
+
+
+def test_kinds_that_are_left_out_are_told_up_to_a_number(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace)
+    kinds = MAX_KINDS_LEFT_OUT + 5
+    kind.put(*fill(kind, "a"), left_out=[[f"kind {number}", "x" * 5000, 7] for number in range(kinds)])
+    run = crawl(workspace)
+    assert len(run["remarks"]) == MAX_KINDS_LEFT_OUT
+    assert max(map(len, run["remarks"])) < 5000

@@ -20,6 +20,7 @@ from ultracrawl.agents.port import (
     Failure,
     Fetcher,
     KindSetup,
+    LeftOut,
     Listed,
     ListedKind,
     Lister,
@@ -65,10 +66,11 @@ class ShelfLister(Lister):
         for start in range(int(cursor or 0), len(entries), self._room):
             if told.get("pause"):
                 time.sleep(told["pause"])
-            if start and told.get("error"):
+            if start >= told.get("after", 1) and told.get("error"):
                 raise RuntimeError(told["error"])
             end = start + self._room
-            yield Batch(entries[start:end], str(end))
+            left_out = [LeftOut(*one) for one in told.get("left_out", ())]
+            yield Batch(entries[start:end], str(end), left_out)
         if told.get("partial"):
             yield Partial(told["partial"])
         elif not told.get("silent"):
@@ -118,7 +120,8 @@ def entry_of(told: dict[str, Any]) -> Entry:
     """Return an entry as `shelf.json` writes it."""
     attributes = {name: tuple(values) for name, values in told.pop("attributes", {}).items()}
     body = told.pop("body", None)
-    url = f"shelf://x/{told.pop('name')}"
+    name = told.pop("name")
+    url = told.pop("url", f"shelf://x/{name}")
     return Entry(url, attributes=attributes, body=None if body is None else body.encode(), **told)
 
 

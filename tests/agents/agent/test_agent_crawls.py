@@ -342,3 +342,32 @@ def test_the_example_of_the_page_runs_as_it_is_printed(workspace: Workspace) -> 
     assert workspace.command("crawl", "notes").code == 0
     (hit,) = workspace.command("search", "heron", "--json").json["hits"]
     assert (hit["url"], hit["attributes"]["Author"]) == ("https://notes.example.com/heron", ["Lee"])
+
+
+@pytest.mark.parametrize("wrong", [{"acl": None}, {"attributes": None}, {"acl": 5}])
+def test_a_document_with_wrong_fields_costs_itself_and_is_not_taken_for_deleted(
+    workspace: Workspace, system: AgentSystem, wrong: dict[str, Any]
+) -> None:
+    define(workspace, deletion={"percent": 100})
+    system.put(note("heron"), note("egret"), note("stork"))
+    crawl(workspace)
+    system.put(note("heron", "heron changed"), {**note("egret"), **wrong})
+    run = crawl(workspace, code=1)
+    assert (outcomes(run), run["deleted"], len(run["problems"])) == ({"MODIFIED": 1}, 0, 1)
+    assert found(workspace, "changed") == ["heron"]
+    assert found(workspace, "common") == ["egret", "heron", "stork"]
+
+
+def test_names_that_are_no_text_cost_no_other_document(workspace: Workspace, system: AgentSystem) -> None:
+    define(workspace)
+    odd = [
+        note("a", doc_key="\udcff"),
+        note("b", doc_key="\udcfe"),
+        note("c", "odd \udcff text"),
+        note("\udcff"),
+    ]
+    system.put(*odd, note("heron", title="\udcff"))
+    run = crawl(workspace)
+    assert (outcomes(run)["NEW"], run["problems"]) == (4, [])
+    assert found(workspace, "common") == ["a", "b", "c", "heron"]
+    assert outcomes(crawl(workspace))["NOT_MODIFIED"] == 4

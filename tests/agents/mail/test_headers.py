@@ -23,6 +23,8 @@ DEV = frozenset({"dev@example.com"})
         (b"To: dev@example.com.org", False),
         (b'To: "dev@example.com" <other@example.com>', False),
         (b"Subject: dev@example.com", False),
+        (b"To: =?utf-8?b?abcde?=", False),
+        (b"To: =?utf-8?b?abcde?=, dev@example.com", True),
         (b"", False),
     ],
 )

@@ -67,9 +67,8 @@ class AgentLister(Lister):
             self._unacknowledged.append(documents)
             yield Batch(list(self._entries_of(documents)))
         if self._faulty:
-            yield Partial(
-                f"{self._faulty:,} × document that the agent {self._name} describes wrongly, such as {self._first_fault}"
-            )
+            wrong = f"{self._faulty:,} × document that the agent {self._name} describes wrongly"
+            yield Partial(f"{wrong}, such as {self._first_fault}")
         else:
             yield Complete(started, changes_only=smart)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b32encode
 from collections.abc import Iterable, Set
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.parser import BytesHeaderParser
@@ -59,7 +60,7 @@ def _decoded(text: str) -> str:
     """Return a field with its encoded words decoded: some programs encode whole addresses."""
     try:
         return str(make_header(decode_header(text)))
-    except (ValueError, LookupError):
+    except (ValueError, LookupError, MessageError):
         return text
 
 

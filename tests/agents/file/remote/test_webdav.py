@@ -13,7 +13,7 @@ from support.webdav import WebdavSite
 
 from ultracrawl.agents.file.lister import FileLister
 from ultracrawl.agents.file.section import FileSection
-from ultracrawl.agents.port import Complete, KindSetup, Partial
+from ultracrawl.agents.port import Batch, Complete, KindSetup, Listed, Partial
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
 
@@ -27,7 +27,7 @@ def site(tmp_path: Path) -> WebdavSite:
     return site
 
 
-def end_of_listing(site: WebdavSite, **connection: Any) -> Complete | Partial:
+def listed(site: WebdavSite, **connection: Any) -> list[Listed]:
     setup = KindSetup(
         FileSection(**site.options(**connection)),
         DataSource(name="s"),
@@ -35,8 +35,13 @@ def end_of_listing(site: WebdavSite, **connection: Any) -> Complete | Partial:
         SecretReader({"FILES_PASSWORD": "open-sesame-5"}),
     )
     lister = FileLister(setup)
-    *_, last = lister.list_entries("", "")  # type: ignore[misc]
+    found = list(lister.list_entries("", ""))
     lister.close()
+    return found
+
+
+def end_of_listing(site: WebdavSite, **connection: Any) -> Complete | Partial:
+    last = listed(site, **connection)[-1]
     assert isinstance(last, Complete | Partial)
     return last
 
@@ -89,3 +94,22 @@ def test_an_answer_that_is_no_listing_makes_a_listing_partial(
         end = end_of_listing(site)
     assert isinstance(end, Partial)
     assert end.mistake == mistake
+
+
+def test_a_member_without_an_address_costs_itself_and_what_is_known_of_it_stays(site: WebdavSite) -> None:
+    folder = "<response><href>/docs/</href><collection/></response>"
+    addresses = ["/docs/a.txt", "http://[/docs/b.txt", "/docs/c.txt"]
+    members = "".join(f"<response><href>{one}</href></response>" for one in addresses)
+
+    def application(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+        described = folder + (members if environ.get("HTTP_DEPTH") == "1" else "")
+        body = f'<multistatus xmlns="DAV:">{described}</multistatus>'.encode()
+        return answering("207 Multi-Status", [], body)(environ, start_response)
+
+    site.application = application
+    with site.serve():
+        *batches, last = listed(site)
+    assert isinstance(last, Partial)
+    assert not last.mistake
+    names = [entry.name for batch in batches if isinstance(batch, Batch) for entry in batch.entries]
+    assert names == ["a.txt", "c.txt"]

@@ -22,6 +22,7 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.settings.trust import trusted_roots
 
 _PORT = 443
+_SHOWN_ADDRESS = 100
 _MAX_LISTING = 64 << 20
 """Bytes of a listing of one folder."""
 _MIN_SPEED = 100
@@ -49,19 +50,21 @@ class WebdavFolder(RemoteFolder):
     def members(self, folder: bytes) -> Iterator[RemoteFile]:
         """Yield the files and the folders in a folder."""
         top = folder.rstrip(_SLASH)
-        described = list(self._properties(top + _SLASH, depth=1))
-        if all(path != top for path, _ in described):  # its members would be taken for gone
+        described = self._properties(top + _SLASH, depth=1)
+        if all(path != top for path, _ in described.files):  # its members would be taken for gone
             raise OSError(errno.EIO, "the server describes another folder")
-        for path, found in described:
+        for path, found in described.files:
             if path.rpartition(_SLASH)[0] == top and path != top:
                 yield found
+        if described.unknown:
+            raise OSError(errno.EIO, f"one of its members has an address that is none: {described.unknown!a}")
 
     def find(self, path: bytes) -> RemoteFile:
         """Return the file or folder of a path."""
         try:
-            answers = list(self._properties(path, depth=0))
+            answers = self._properties(path, depth=0).files
         except _RedirectedError:  # most servers name a folder with a slash
-            answers = list(self._properties(path.rstrip(_SLASH) + _SLASH, depth=0))
+            answers = self._properties(path.rstrip(_SLASH) + _SLASH, depth=0).files
         if [described for described, _ in answers] != [path.rstrip(_SLASH)]:
             raise OSError(errno.EIO, "the server does not describe it")
         return answers[0][1]
@@ -77,8 +80,8 @@ class WebdavFolder(RemoteFolder):
         """Close the connections."""
         self._client.drop()
 
-    def _properties(self, path: bytes, depth: int) -> Iterator[tuple[bytes, RemoteFile]]:
-        """Yield what a server says about a path and, with the depth 1, its members; paths end without a slash."""
+    def _properties(self, path: bytes, depth: int) -> _Multistatus:
+        """Return what a server says about a path and, with the depth 1, its members; paths end without a slash."""
         headers = {"Depth": str(depth), "Content-Type": "application/xml"}
         answer = self._send("PROPFIND", path, headers, _PROPERTIES, limit=_MAX_LISTING + 1)
         if len(answer.body) > _MAX_LISTING:
@@ -90,7 +93,7 @@ class WebdavFolder(RemoteFolder):
             raise OSError(errno.EIO, f"the listing is refused: {error}") from None
         if problem or not found.is_whole:
             raise OSError(errno.EIO, f"the listing cannot be read: {problem or 'it is no multistatus'}")
-        yield from found.files
+        return found
 
     def _send(
         self, method: str, path: bytes, headers: Mapping[str, str], body: bytes = b"", *, limit: int = 0
@@ -251,6 +254,8 @@ class _Multistatus:
 
     def __init__(self) -> None:
         self.files: list[tuple[bytes, RemoteFile]] = []
+        self.unknown = ""
+        """An address that is none; what it is of cannot be said."""
         self.is_whole = False
         self._values: dict[str, str] = {}
 
@@ -271,7 +276,11 @@ class _Multistatus:
 
     def _add(self) -> None:
         values = self._values
-        path = unquote_to_bytes(urlsplit(values.get("href", "")).path).rstrip(_SLASH)
+        try:
+            path = unquote_to_bytes(urlsplit(values.get("href", "")).path).rstrip(_SLASH)
+        except ValueError:
+            self.unknown = values["href"][:_SHOWN_ADDRESS]
+            return
         name = path.rpartition(_SLASH)[2]
         if name in (b".", b".."):
             return
