@@ -449,7 +449,7 @@ def test_an_entry_whose_access_url_is_none_costs_itself_and_is_named_with_its_ne
     assert (run["problems"], found(workspace, "common")) == ([], list("abc"))
 
 
-def test_what_is_left_out_before_an_interruption_is_told_after_it_as_well(
+def test_what_is_left_out_before_an_interruption_is_reported_after_it_as_well(
     workspace: Workspace, kind: Shelf
 ) -> None:
     define(workspace, room=1)
@@ -467,7 +467,7 @@ def test_what_is_left_out_before_an_interruption_is_told_after_it_as_well(
     assert crawl(workspace)["remarks"] == told, "a new listing counts from its beginning"
 
 
-def test_kinds_that_are_left_out_are_told_up_to_a_number(workspace: Workspace, kind: Shelf) -> None:
+def test_kinds_that_are_left_out_are_reported_up_to_a_number(workspace: Workspace, kind: Shelf) -> None:
     define(workspace)
     kinds = MAX_KINDS_LEFT_OUT + 5
     kind.put(*fill(kind, "a"), left_out=[[f"kind {number}", "x" * 5000, 7] for number in range(kinds)])

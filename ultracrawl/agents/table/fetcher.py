@@ -36,7 +36,7 @@ class TableFetcher(Fetcher):
             repeated = reader.repeated_of(connection, list(rows.values()))
             return [
                 reader.entry_of(rows[key], repeated.get(key, {}))
-                if key in rows
+                if key is not None and key in rows
                 else Failure(StatusCode.NOT_FOUND, "there is no such row")
                 for key in keys
             ]

@@ -118,14 +118,14 @@ class TableLister(Lister):
     # ---- all rows
 
     def _all_rows(self, reader: RowReader, cursor: Sequence[object]) -> Iterator[Batch]:
-        after = reader.keys.values_of_cursor(cursor) if cursor else None
+        after: Sequence[object] | None = reader.keys.values_of_cursor(cursor) if cursor else None
         left_out: Sequence[LeftOut] = () if after else self._without_key(reader)
         while True:
             groups, is_last = self._next_rows(reader, after)
             for part in groups.parts(self._batch_size(reader)):
-                after = part.last_values
+                after = last = part.last_values
                 found = (*left_out, *part.left_out(reader.keys))
-                yield Batch(list(part.rows.values()), reader.keys.cursor_after(after), found)
+                yield Batch(list(part.rows.values()), reader.keys.cursor_after(last), found)
                 left_out = ()
             if left_out:
                 names = format_columns(column.name for column in reader.keys.columns)

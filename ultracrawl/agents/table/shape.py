@@ -220,12 +220,13 @@ def _types_of_a_row(
     connection: Connection, relation: Relation, columns: Sequence[sa.ColumnClause[Any]]
 ) -> list[type]:
     """Return the types of the key of a row that has one; of texts if there is none."""
-    values: Sequence[object] | None = [relation.sample.get(column.name.lower()) for column in columns]
-    if relation.sample and None in values:
+    names = [column.name.lower() for column in columns]
+    row: Sequence[object] | None = [relation.sample[name] for name in names] if relation.sample else None
+    if row is not None and None in row:
         complete = sa.and_(*(column.is_not(None) for column in columns))
         statement = sa.select(*columns).select_from(relation.origin).where(complete).limit(1)
-        values = connection.execute(statement).first()
-    return [str] * len(columns) if values is None or None in values else [type(value) for value in values]
+        row = connection.execute(statement).first()
+    return [str] * len(columns) if row is None else [type(value) for value in row]
 
 
 def _types_in_sqlite(
