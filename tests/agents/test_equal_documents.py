@@ -254,7 +254,7 @@ def test_equal_files_are_one_document_for_each_set_of_readers(
     write_files(workspace.directory / "docs", readers)
     define_files(workspace, engine, duplicates=duplicates)
     assert outcomes(crawl(workspace)) == {"NEW": 2, "DUPLICATE": len(readers) - 2}
-    owner = (workspace.directory / "docs").owner()
+    owner = f"user:{(workspace.directory / 'docs').owner()}"
     first = [f"f{readers.index(letter)}.txt" for letter in "op"]
     assert found(workspace, "words") == first[:1]
     assert found(workspace, "words", principal=owner) == sorted(first)
@@ -272,7 +272,7 @@ def test_readers_that_change_lead_to_what_a_fresh_crawl_finds(
     workspace: Workspace, before: str, after: str
 ) -> None:
     folder = workspace.directory / "docs"
-    owner = workspace.directory.owner()
+    owner = f"user:{workspace.directory.owner()}"
     write_files(folder, before)
     define_files(workspace)
     crawl(workspace)
@@ -297,7 +297,7 @@ def test_files_that_become_private_are_apart_from_public_ones_at_once(workspace:
     assert outcomes(crawl(workspace)) == {"NEW": 1, "DUPLICATE": 5}
     define_files(workspace)
     crawl(workspace)
-    owner = (workspace.directory / "docs").owner()
+    owner = f"user:{(workspace.directory / 'docs').owner()}"
     assert [len(found(workspace, "words", principal=who)) for who in ("", owner)] == [1, 2]
 
 

@@ -204,6 +204,8 @@ WHOLE = IndexDocument(
         Deletion("src", "u"),
         NewAnchors("src", "u", ()),
         NewAnchors("src", "u", ("x",), (("part", "y"),)),
+        NewAnchors("src", "u", (), acl=("user:ann", "group:staff")),
+        NewAnchors("src", "u", ("x",), (("part", "y"),), 3, acl=()),
     ],
 )
 def test_a_change_comes_back_from_its_line(change: Change) -> None:

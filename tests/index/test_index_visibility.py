@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from ultracrawl.errors import UserError
-from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
+from ultracrawl.index import Deletion, IndexDocument, IndexEngine, NewAnchors, SearchQuery
+from ultracrawl.rules.access.readers import BY_HAND
 
 from .conftest import document
 
@@ -153,6 +154,68 @@ def test_documents_of_excluded_sources_are_as_if_they_were_not_there(
     assert engine.search(replace(asked, text="kingf", completing=True)).total == 0
     assert engine.search(replace(asked, text="", where=(("Author", "Ann"),))).total == 0
     assert engine.search(replace(asked, excluded_sources=())).total == 3
+
+
+OLD_AND_NEW = [
+    readable("/old-private", "games", text="egret at the water", Author=["Ann"]),
+    readable("/new-private", "user:games", text="heron at the water", Author=["Bob"]),
+    readable("/new-group", "user:games", "group:games", text="gull at the water", Author=["Cid"]),
+    readable("/by-hand", "games", BY_HAND, text="kingfisher at the water", Author=["Dee"]),
+    replace(readable("/elsewhere", "games", text="teal at the water", Author=["Eve"]), source="other"),
+]
+READERS_FOUND = [
+    (("games",), {"/by-hand", "/elsewhere"}),
+    (("user:games",), {"/new-private", "/new-group"}),
+    (("group:games",), {"/new-group"}),
+    (("group:games", "games"), {"/new-group", "/by-hand", "/elsewhere"}),
+    (("user:game", "User:games", "group:", "user:"), set()),
+    ((), set()),
+    (None, {"/old-private", "/new-private", "/new-group", "/by-hand", "/elsewhere"}),
+]
+
+
+@pytest.mark.parametrize(("principals", "urls"), READERS_FOUND)
+def test_a_name_that_was_derived_without_its_type_shows_a_document_to_nobody(
+    engine: IndexEngine, principals: tuple[str, ...] | None, urls: set[str]
+) -> None:
+    """Whatever is asked, and as long as the document is as an earlier version wrote it."""
+    engine.apply(OLD_AND_NEW)
+    asked = SearchQuery("water", principals=principals, derived_readers=("s",), facets=("Author",))
+    for _ in range(2):
+        result = engine.search(asked)
+        assert ({hit.url for hit in result}, result.total) == (urls, len(urls))
+        shown = {value.value for value in result.facets["Author"]}
+        assert shown == {
+            author for one in OLD_AND_NEW if one.url in urls for author in one.attributes["Author"]
+        }
+        for one, word, wrong in zip(
+            OLD_AND_NEW, ("egret", "heron", "gull", "kingfisher", "teal"),
+            ("egert", "heorn", "gulll", "kingfishre", "teall"), strict=True,
+        ):  # fmt: skip
+            is_seen = one.url in urls
+            assert engine.search(replace(asked, text=wrong)).suggestion == (word if is_seen else "")
+            assert (
+                engine.search(replace(asked, text=f"page {one.url}"[:-2], completing=True)).total == is_seen
+            )
+            if is_seen:
+                engine.search(replace(asked, text="", like=one.url))
+            else:
+                with pytest.raises(UserError):
+                    engine.search(replace(asked, text="", like=one.url))
+        engine.rebuild()
+
+
+def test_new_readers_leave_the_rest_of_a_document_as_it_is(engine: IndexEngine, found: Found) -> None:
+    engine.apply([readable("/a", "games"), readable("/b", "games"), readable("/c", "games")])
+    called = NewAnchors("s", "/a", ("bird",))
+    engine.apply([
+        NewAnchors("s", "/a", (), acl=("user:games",)), called, NewAnchors("s", "/b", (), acl=()),
+        NewAnchors("s", "/gone", (), acl=("games",)),
+    ])  # fmt: skip
+    assert set(found("heron", principals=("games",))) == {"/b", "/c"}
+    assert set(found("heron", principals=("user:games",))) == {"/a", "/b"}
+    assert found("bird", principals=("user:games",)) == ["/a"]
+    assert engine.count() == 3
 
 
 def test_an_index_says_whose_documents_it_has(engine: IndexEngine) -> None:

@@ -11,8 +11,10 @@ from scrapy.http import Response
 from ultracrawl.agents.port import Entry
 from ultracrawl.middlewares.fetcher import FetcherMiddleware
 from ultracrawl.model import UrlRecord
+from ultracrawl.run.listing.answers import StoredValidators
 from ultracrawl.run.listing.fetching import EntryFetching
 from ultracrawl.run.visit import META_KEY, Visit
+from ultracrawl.sources import DataSource
 from ultracrawl.stores import QueueEntry
 
 URL = "https://www.example.com/a"
@@ -21,7 +23,7 @@ URL = "https://www.example.com/a"
 class Listing:
     """A fetcher that leaves everything to the web server."""
 
-    recipe = "recipe"
+    validators = StoredValidators(DataSource(name="s", type="web"), "recipe")
 
 
 @pytest.mark.parametrize("entry", [None, Entry(URL, title="Told"), Entry(URL, validators="v1")])

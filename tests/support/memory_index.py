@@ -46,6 +46,7 @@ from ultracrawl.index.words.analysis import replace_surrogates, words
 from ultracrawl.index.words.text import AnalysedText, analyse
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
+from ultracrawl.rules.access.readers import BY_HAND
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 
@@ -100,7 +101,7 @@ class MemoryIndex:
         if query.excluded_sources:
             return self._without(query.excluded_sources).search(replace(query, excluded_sources=()))
         if query.principals is not None:
-            return self._visible(query.principals).search(replace(query, principals=None))
+            return self._visible(query, set(query.principals)).search(replace(query, principals=None))
         node = build_query_tree(query, self._attributes, self)
         attribute, descending = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
@@ -232,13 +233,15 @@ class MemoryIndex:
         """Forget all documents."""
         self._entries = {}
 
-    def _visible(self, principals: tuple[str, ...]) -> MemoryIndex:
-        view, asking = MemoryIndex(self._attributes), set(principals)
-        view._entries = {
-            key: entry
-            for key, entry in self._entries.items()
-            if not entry.document.acl or asking.intersection(entry.document.acl)
-        }
+    def _visible(self, query: SearchQuery, asking: set[str]) -> MemoryIndex:
+        def is_shown(document: IndexDocument) -> bool:
+            counts = asking
+            if document.source in query.derived_readers and BY_HAND not in document.acl:
+                counts = {name for name in asking if name.startswith(("user:", "group:"))}
+            return not document.acl or not counts.isdisjoint(document.acl)
+
+        view = MemoryIndex(self._attributes)
+        view._entries = {key: one for key, one in self._entries.items() if is_shown(one.document)}
         return view
 
     def _without(self, sources: Sequence[str]) -> MemoryIndex:
@@ -372,8 +375,8 @@ def _matches(node: tree.Node, entry: _Entry) -> bool:
             return any((start is None or start <= v) and (end is None or v < end) for v in values)  # type: ignore[operator]  # of the attribute's type
         case tree.FromSource(source):
             return entry.document.source == source
-        case tree.HasAclTerm(term):
-            return term in acl_terms(entry.document.acl)
+        case tree.HasAclTerm(terms):
+            return not set(terms).isdisjoint(acl_terms(entry.document.acl))
         case tree.IsDocument(source, url):
             return (entry.document.source, entry.document.url) == (source, url)
         case tree.HasUrl(url):

@@ -100,7 +100,8 @@ class Entry:
     last_modified: float = 0.0
     """Seconds since 1970; 0 if unknown."""
     acl: tuple[str, ...] = ()
-    """Users and groups that may see the document, as searches name them; empty: everybody."""
+    """Users and groups that may see the document, as searches name them: `user:NAME`, `group:NAME`, or a bare name;
+    empty: everybody."""
     owner: str = ""
     owner_format: str = ""
     """The kind of name that `owner` is, if the source knows it."""

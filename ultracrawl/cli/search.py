@@ -75,7 +75,8 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
         "--principal",
         multiple=True,
         metavar="NAME",
-        help="Also documents that this user or group may see; repeat for several. Without it: those for everybody.",
+        help="Also documents of this reader: user:NAME, group:NAME, or a bare name as people wrote it; repeat for "
+        "several. Without it: those for everybody.",
     )
     @click.option("--all-principals", is_flag=True, help="All documents, whoever may see them.")
     @wraps(function)

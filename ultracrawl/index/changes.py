@@ -18,7 +18,8 @@ STORED_DOCUMENT_TEXT = 20_000
 def last_changes(changes: Iterable[Change]) -> dict[tuple[str, str], Change]:
     """Return the effective change of each document, by (source, display URL).
 
-    It is the last one; anchor texts that follow a document in the batch are merged into it.
+    It is the last one; anchor texts that follow a document in the batch are merged into it. New readers outlast later
+    anchor texts.
     """
     last: dict[tuple[str, str], Change] = {}
     for change in changes:
@@ -26,15 +27,18 @@ def last_changes(changes: Iterable[Change]) -> dict[tuple[str, str], Change]:
         before = last.get(key)
         if isinstance(change, NewAnchors) and isinstance(before, IndexDocument):
             last[key] = with_anchors(before, change)
+        elif isinstance(change, NewAnchors) and isinstance(before, NewAnchors) and change.acl is None:
+            last[key] = replace(change, acl=before.acl)
         elif not (isinstance(change, NewAnchors) and isinstance(before, Deletion)):
             last[key] = change
     return last
 
 
 def with_anchors(document: IndexDocument, new: NewAnchors) -> IndexDocument:
-    """Return the document with its new anchor texts, and the new depth if there is one."""
+    """Return the document with its new anchor texts, and with new depth and readers if there are some."""
     depth = document.depth if new.depth is None else new.depth
-    return replace(document, anchors=new.anchors, section_anchors=new.section_anchors, depth=depth)
+    acl = document.acl if new.acl is None else new.acl
+    return replace(document, anchors=new.anchors, section_anchors=new.section_anchors, depth=depth, acl=acl)
 
 
 def batches(changes: Iterable[Change]) -> Iterator[list[Change]]:

@@ -59,7 +59,10 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class NewAnchors:
-    """Replaces anchor texts and depth of the document with this source and display URL; unknown ones are ignored."""
+    """Replaces what is known of a document beside its content: anchor texts, and depth and readers if they are given.
+
+    It is the one with this source and display URL; unknown ones are ignored.
+    """
 
     source: str
     url: str
@@ -67,6 +70,8 @@ class NewAnchors:
     section_anchors: tuple[tuple[str, str], ...] = ()
     depth: int | None = None
     """The new depth, None if it stays."""
+    acl: tuple[str, ...] | None = None
+    """The new readers (empty: everybody), None if they stay."""
 
 
 Change = IndexDocument | Deletion | NewAnchors
@@ -139,7 +144,8 @@ class SearchQuery:
     `excluded_sources` are sources whose documents count as if the index did not have them, in suggestions too.
 
     `principals` are the users and groups of the searcher: only documents that are public or visible to one of them are
-    returned. None (administration) returns all documents.
+    returned. None (administration) returns all documents. `derived_readers` are sources whose readers the program
+    derives, as from the permissions of files: there a name without a type counts only if people wrote it.
 
     `language` (ISO 639-1) is the preferred language: documents in it rank before equal ones in other languages. Without
     it the language is guessed from the words of the query. If they show none either, documents with one of the
@@ -186,6 +192,7 @@ class SearchQuery:
     weights: RankingWeights = RankingWeights()
     completing: bool = False
     excluded_sources: tuple[str, ...] = ()
+    derived_readers: tuple[str, ...] = ()
     fold_copies: bool = False
     budget: SearchBudget | None = field(default=None, compare=False, repr=False)
     documents: KeptDocuments | None = field(default=None, compare=False, repr=False)

@@ -56,6 +56,7 @@ def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProje
         load_project=lambda: project,
         key_file=project.key_file,
         searched=tuple(name for name, one in project.schema_attributes.items() if one.searched),
+        derived_readers=tuple(name for name, one in project.known_sources.items() if one.derives_readers),
     )
 
 

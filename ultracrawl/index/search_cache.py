@@ -22,7 +22,7 @@ from ultracrawl.sources.reading.locations import Version, file_version, tracked_
 from ultracrawl.system.files import replace_file
 from ultracrawl.system.replacement import finish_replacement
 
-FORMAT = 8
+FORMAT = 9
 """Version of the cache format; increase it when other values are stored, or when the default of a stored option
 changes."""
 FILE = Path("var", "state", "searched.json")

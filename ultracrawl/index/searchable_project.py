@@ -94,6 +94,8 @@ class SearchableProject:
     """The key for encrypted secrets."""
     searched: tuple[str, ...] = ()
     """The attributes whose words searches without an attribute find, too."""
+    derived_readers: tuple[str, ...] = ()
+    """The sources whose readers are derived, see `SearchQuery`."""
     is_limited: bool = False
     """Whether only some of its sources exist for searches, as by `limited_to`."""
 
@@ -200,6 +202,7 @@ class SearchableProject:
             "attributes": self.attributes,
             "searched": self.searched,
             "readable": self.readable,
+            "derived_readers": self.derived_readers,
             "starts": self.starts,
             "groups": self.groups,
             "boosts": self.boosts,
@@ -240,4 +243,5 @@ class SearchableProject:
             load_project,
             values["key_file"] and Path(values["key_file"]),
             tuple(values["searched"]),
+            tuple(values["derived_readers"]),
         )

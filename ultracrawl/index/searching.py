@@ -164,7 +164,7 @@ class Searcher:
             sections=sections, language=language,
             sources=_chosen_sources(self._project, sources, groups), filters=tuple(_parsed_filters(filters)),
             boosts=(*self._project.boosts.items(), *checked_boosts(boosts or {})), principals=self._principals,
-            excluded_sources=held.excluded, documents=self._documents,
+            excluded_sources=held.excluded, derived_readers=self._project.derived_readers, documents=self._documents,
         )  # fmt: skip
         search = self._index.search
         if query.limit and held.are_several(query.sources):
@@ -198,7 +198,7 @@ class Searcher:
         query = SearchQuery(
             text, sources=_chosen_sources(self._project, sources, groups), limit=COMPLETION_CANDIDATES, completing=True,
             suggest=False, principals=self._principals, excluded_sources=self._held().excluded,
-            documents=self._documents,
+            derived_readers=self._project.derived_readers, documents=self._documents,
         )  # fmt: skip
         return completions(text, self._checked(lambda: self._index.search(query)).hits, limit)
 
@@ -209,7 +209,7 @@ class Searcher:
         """
         query = SearchQuery(
             NO_WORDS, pinned=(url,), sources=_chosen_sources(self._project, [source], ()), limit=1, suggest=False,
-            principals=self._principals, outline=True,
+            principals=self._principals, derived_readers=self._project.derived_readers, outline=True,
         )  # fmt: skip
         found = self._checked(lambda: self._index.search(query)).hits
         return next((replace(hit, attributes=with_fields(hit.attributes)) for hit in found), None)

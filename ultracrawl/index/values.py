@@ -46,8 +46,10 @@ def change_to_line(key: int, change: Change) -> bytes:
         if change.depth is not None:
             row.append(change.depth)
         row.append(list(change.anchors))
-        if change.section_anchors:
+        if change.section_anchors or change.acl is not None:
             row.append(_rows(change.section_anchors))
+        if change.acl is not None:
+            row.append([list(change.acl)])
     else:
         attributes = attributes_to_json(change.attributes)
         row = [key, change.source, change.url, change.title, change.text, attributes]
@@ -67,16 +69,23 @@ def change_from_line(line: bytes) -> tuple[int, Change]:
     match row:
         case [int(key), str(source), str(url)]:
             return key, Deletion(source, url)
-        case [int(key), str(source), str(url), list(texts), *parts] if len(parts) < 2:
-            return key, NewAnchors(source, url, tuple(map(str, texts)), _anchors_of_parts(parts))
+        case [int(key), str(source), str(url), list(texts), *parts] if len(parts) < 3:
+            return key, _new_anchors(source, url, texts, parts, None)
         case [int(key), str(source), str(url), int(depth), list(texts), *parts]:
-            return key, NewAnchors(source, url, tuple(map(str, texts)), _anchors_of_parts(parts), depth)
+            return key, _new_anchors(source, url, texts, parts, depth)
         case [int(key), str(source), str(url), str(title), str(text), attributes, *rest]:
             secret, anchors, extras = _parse_document_tail(rest)
             values = attributes_from_json(attributes)
             document = IndexDocument(source, url, title, text, values, secret, anchors)
             return key, with_extras(document, extras) if extras else document
     raise ValueError("not a line of a document cache")
+
+
+def _new_anchors(
+    source: str, url: str, texts: list[object], parts: list[object], depth: int | None
+) -> NewAnchors:
+    acl = tuple(map(str, _checked_list(_checked_list(parts[1])[0]))) if len(parts) > 1 else None
+    return NewAnchors(source, url, tuple(map(str, texts)), _anchors_of_parts(parts), depth, acl)
 
 
 def _anchors_of_parts(rows: list[object]) -> tuple[tuple[str, str], ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from ultracrawl.run import parts_of, visit_of
-from ultracrawl.run.listing.answers import stored_validators
 from ultracrawl.run.listing.fetching import EntryFetching
 
 if TYPE_CHECKING:
@@ -37,5 +36,5 @@ class FetcherMiddleware:
         visit = visit_of(request)
         entry = None if visit is None or response.status != 200 else visit.listed
         if entry is not None and entry.validators:
-            response.headers["ETag"] = stored_validators(entry, self._fetching.recipe)
+            response.headers["ETag"] = self._fetching.validators.of(entry)
         return response

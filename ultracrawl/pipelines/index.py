@@ -72,7 +72,7 @@ class IndexPipeline(DocumentPipeline):
             attributes=attributes,
             secret_text=visit.page.hides_text,
             sections=sections_of(item, text),
-            acl=tuple(readers_of(item) or self._context.source.readers_of(visit.url, url)),
+            acl=self._context.source.indexed_readers(readers_of(item), visit.url, url),
             depth=visit.depth,
         )
         placement = self._context.documents.propose(visit, document)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
-from ultracrawl.rules.access.readers import readers_by_path
+from ultracrawl.rules.access.readers import readers_by_path, with_origin
 from ultracrawl.sources.reading.rule_files import with_parameters, with_urls_of_files
 from ultracrawl.sources.reading.tree import OptionPath
 from ultracrawl.sources.sections.crawl_options import CrawlOptions
@@ -140,6 +140,16 @@ class DataSource(SourceEntry):
     def readers_of(self, *urls: str) -> tuple[str, ...]:
         """Return who may see a document with these URLs that names no readers itself; empty: everybody."""
         return readers_by_path(self.acl_paths, self.acl, urls) if self.acl_paths else self.acl
+
+    @property
+    def derives_readers(self) -> bool:
+        """Whether readers are derived, from the permissions of files; such readers say what they are."""
+        return self.type == "file" and bool(getattr(self, "permissions", False))
+
+    def indexed_readers(self, own: Sequence[str], *urls: str) -> tuple[str, ...]:
+        """Return the readers by which the index knows a document: its own ones, else those of the definition."""
+        readers = tuple(own) or self.readers_of(*urls)
+        return with_origin(readers) if self.derives_readers else readers
 
     @property
     def runs_scripts(self) -> bool:

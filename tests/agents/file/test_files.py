@@ -164,7 +164,7 @@ def test_permissions_become_principals(docs: Path, write: Write) -> None:
         (entry,) = entries(docs, permissions=True)
         told[mode] = entry.acl
         assert entries(docs)[0].acl == ()
-    assert told == {0o644: (), 0o640: (owner, group), 0o600: (owner,)}
+    assert told == {0o644: (), 0o640: (f"user:{owner}", f"group:{group}"), 0o600: (f"user:{owner}",)}
 
 
 def test_a_file_is_what_it_is_when_it_is_read_and_not_when_it_was_listed(docs: Path, write: Write) -> None:

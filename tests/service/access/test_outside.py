@@ -8,10 +8,13 @@ import pytest
 import yaml
 from service.access.conftest import Browser, Service, csrf_token_of
 
-from ultracrawl.service.access.outside import MAX_GROUPS, all_groups, outside_user
-from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.accounts import Accounts
+from ultracrawl.service.access.outside import MAX_GROUPS, OutsideUser, all_groups, outside_user
+from ultracrawl.service.access.requester import RequesterKind, Role
+from ultracrawl.service.access.seen import requester_named
 from ultracrawl.service.api.app import ApiOptions
 from ultracrawl.sources import load_project
+from ultracrawl.sources.sections.sign_in import SignInSection
 
 PROXY, STRANGER = "10.1.0.7", "10.1.0.8"
 SIGN_IN = {
@@ -143,6 +146,41 @@ def test_a_name_is_no_group(service: Service) -> None:
     assert found(Browser(service, PROXY), sent(name="staff")) == 2
     define(service, user_prefix="")
     assert found(Browser(service, PROXY), sent(name="staff")) == 3
+
+
+@pytest.mark.parametrize(
+    ("prefix", "name", "principals"),
+    [
+        ("user:", "ida", {"user:ida"}),
+        ("", "ida", {"user:ida", "ida"}),
+        ("", "group:staff", {"user:group:staff"}),
+        ("", "user:root", {"user:user:root"}),
+        ("ext-", "ida", {"ext-ida"}),
+    ],
+)
+def test_a_user_is_no_group_and_nobody_else(prefix: str, name: str, principals: set[str]) -> None:
+    section = SignInSection(user_prefix=prefix)
+    asked = OutsideUser(name).requester(RequesterKind.PROXIED, "proxy", section)
+    assert set(asked.principals or ()) == principals
+
+
+def test_a_group_is_no_user_whatever_it_is_called() -> None:
+    section = SignInSection(groups={"ringers": ["staff"]})
+    user = OutsideUser("ida", ("ringers", "user:root", "group:staff", "root"))
+    asked = user.requester(RequesterKind.PROXIED, "proxy", section)
+    assert set(asked.principals or ()) == {
+        "user:ida", "group:ringers", "ringers", "group:staff", "staff", "group:root", "root",
+        "group:user:root", "group:group:staff",
+    }  # fmt: skip
+
+
+def test_who_is_asked_about_by_principals_is_in_groups_and_is_users(service: Service) -> None:
+    define(service)
+    accounts = Accounts(lambda: service.project)
+    asked = requester_named(accounts, service.project, "user:games; ringers; group:web")
+    assert set(asked.principals or ()) == {
+        "user:games", "group:ringers", "ringers", "group:staff", "staff", "group:web", "web",
+    }  # fmt: skip
 
 
 def test_a_user_of_the_service_with_the_same_name_is_somebody_else(service: Service) -> None:

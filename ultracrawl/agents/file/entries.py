@@ -14,6 +14,7 @@ from ultracrawl.agents.file.remote.port import RemoteFile
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.port import Entry
 from ultracrawl.content.file_names import media_type_of
+from ultracrawl.rules.access.readers import group_reader, user_reader, without_type
 
 
 class FileEntries:
@@ -61,7 +62,8 @@ class FileEntries:
         """Return the entry of a file of a remote folder."""
         parts = [str(round(file.modified * 1e9)), str(file.size), file.version]
         if self._permissions:
-            parts += [file.owner, *file.readers]
+            # Without types, as earlier versions had them: else all files were read again for their sake.
+            parts += [file.owner, *map(without_type, file.readers)]
         return Entry(
             url,
             display_url=self._prefixes.display_url(url),
@@ -79,8 +81,8 @@ def readers_of(file_stat: os.stat_result) -> tuple[str, ...]:
     """Return the user and group that may read a file by its mode; empty: everybody."""
     if file_stat.st_mode & stat.S_IROTH:
         return ()
-    group = (group_name(file_stat.st_gid),) if file_stat.st_mode & stat.S_IRGRP else ()
-    return (user_name(file_stat.st_uid), *group)
+    group = (group_reader(group_name(file_stat.st_gid)),) if file_stat.st_mode & stat.S_IRGRP else ()
+    return (user_reader(user_name(file_stat.st_uid)), *group)
 
 
 @lru_cache(maxsize=10_000)

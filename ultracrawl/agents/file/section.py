@@ -93,7 +93,7 @@ class FileSection(Section):
     )
     """Prefixes of file URLs, and the URL prefixes that users see instead; the longest matching prefix applies."""
     permissions: bool = Field(default=False, examples=[True])
-    """Restrict each file in searches to those who may read it here: its owner, its group, or everybody."""
+    """Restrict each file in searches to those who may read it here: `user:OWNER`, `group:GROUP`, or everybody."""
     watch: bool = Field(default=False, examples=[True])
     """Have `ultracrawl serve` crawl the source soon after something in its folders has changed."""
 

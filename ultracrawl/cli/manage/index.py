@@ -21,6 +21,7 @@ from ultracrawl.index.project_index import indexes_on_servers, open_index, searc
 from ultracrawl.index.searchable_project import PERSON_SECONDS
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.values import attributes_to_json, extras_to_json
+from ultracrawl.rules.access.readers import named_readers
 from ultracrawl.service import repair
 from ultracrawl.service.repair import Repair
 from ultracrawl.sources import Project
@@ -182,7 +183,8 @@ def dump(name: str, project: Project) -> None:
     number = 0
     with closing(open_index(project, name)) as index:
         before = _count_if_readable(index)
-        for number, document in enumerate(index.documents(), 1):  # noqa: B007 - used below
+        for number, stored in enumerate(index.documents(), 1):  # noqa: B007 - used below
+            document = replace(stored, acl=tuple(named_readers(stored.acl)))
             print_json(
                 {
                     "source": document.source,

@@ -29,7 +29,8 @@ def readers_options(verb: _Verb) -> _Verb:
         "principals",
         multiple=True,
         metavar="NAME",
-        help="Also shows documents that this user or group may see; repeat for several.",
+        help="Also shows documents of this reader: user:NAME, group:NAME, or a bare name as people wrote it; "
+        "repeat for several.",
     )
     everybody = click.option(
         "--all-principals", is_flag=True, help="Shows all documents, whoever may see them."

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ultracrawl.errors import WorkError
@@ -13,6 +14,7 @@ from ultracrawl.index.changes import last_changes
 from ultracrawl.index.destinations.destination import Batch, Destination
 from ultracrawl.index.engine import Change, Deletion, IndexDocument, Json, NewAnchors
 from ultracrawl.index.values import attributes_to_json, extras_to_json
+from ultracrawl.rules.access.readers import named_readers
 from ultracrawl.system.files import end_of_last_line, sync_to_disk, write_all
 
 
@@ -72,5 +74,5 @@ def _as_json(change: Change) -> dict[str, Json]:
             return {"action": "anchors", **identity, "anchors": list(anchors), **further}
     document: dict[str, Json] = {"action": "put", **identity, "title": change.title, "text": change.text}
     document |= {"attributes": dict(attributes_to_json(change.attributes)), "anchors": list(change.anchors)}
-    document |= extras_to_json(change)
+    document |= extras_to_json(replace(change, acl=tuple(named_readers(change.acl))))
     return document | {"nosnippet": True} if change.secret_text else document

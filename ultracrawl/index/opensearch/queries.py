@@ -67,8 +67,8 @@ class QueryCompiler:
                 return self._between(name, start, end)
             case tree.FromSource(source):
                 return unscored(_term("source", source))
-            case tree.HasAclTerm(term):
-                return unscored(_term("acl", term))
+            case tree.HasAclTerm(terms):
+                return unscored({"terms": {"acl": list(terms)}})
             case tree.IsDocument(source, url):
                 return unscored({"ids": {"values": [key_of(source, url)]}})
             case tree.HasUrl(url):

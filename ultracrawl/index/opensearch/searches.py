@@ -51,7 +51,7 @@ class Searches:
         raise IndexStoreError(f"{self._servers.where} is replaced again and again")
 
     def _run(self, query: SearchQuery, indexed: Mapping[str, SearchAttribute], ask: Ask) -> SearchResult:
-        node = visible_to(query.principals, query.excluded_sources)
+        node = visible_to(query)
         known = self._query
         if known is None or query.budget is None or (known.budget, known.visible) != (query.budget, node):
             visible = QueryCompiler({}, lambda _: 0, lambda: 0).compile_node(node)

@@ -18,7 +18,7 @@ from ultracrawl.index.query.readings import Term, TermSequence
 from ultracrawl.index.query.scoring import PINNED_SCORE
 from ultracrawl.index.query.synonyms import with_synonyms
 from ultracrawl.index.query.url_queries import URL, url_node
-from ultracrawl.index.query.visibility import visible_to
+from ultracrawl.index.query.visibility import hides_any, visible_to
 from ultracrawl.index.words.analysis import WORD_PATTERN, fold, is_bigram, tokenise, words
 from ultracrawl.index.words.stemming import language_code, stems
 from ultracrawl.index.words.stopwords import query_languages, stop_words_among
@@ -137,8 +137,8 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
         wanted.setdefault(name.casefold(), []).append(named_condition(given, known))
     nodes += [tree.any_of(choices) for choices in wanted.values()]
     nodes += [named_condition(given, known) for given in query.filters]
-    if query.principals is not None or query.excluded_sources:
-        nodes.append(visible_to(query.principals, query.excluded_sources))
+    if hides_any(query):
+        nodes.append(visible_to(query))
     return tree.all_of(nodes)
 
 

@@ -56,7 +56,7 @@ def build_query_tree(
     if not query.like:
         has_preference = "Language" in attributes and not query.sort
         return LanguagePreference(query).applied_to(node) if has_preference else node
-    known = AllOf((HasUrl(query.like), visible_to(query.principals, query.excluded_sources)))
+    known = AllOf((HasUrl(query.like), visible_to(query)))
     sources = any_of([FromSource(source) for source in (query.source, *query.sources) if source])
     document = statistics.find_document(AllOf((known, sources))) or statistics.find_document(known)
     if document is None:

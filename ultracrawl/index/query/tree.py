@@ -103,9 +103,9 @@ class FromSource:
 
 @dataclass(frozen=True, slots=True)
 class HasAclTerm:
-    """Matches documents with this ACL term; used by `query.visibility`."""
+    """Matches documents with any of these ACL terms; used by `query.visibility`."""
 
-    term: str
+    terms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

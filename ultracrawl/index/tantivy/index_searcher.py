@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from datetime import MAXYEAR, UTC, datetime
 from functools import cached_property
 
@@ -132,8 +133,8 @@ class IndexSearcher:
         restricted = has_acl and self._searcher.doc_freq("acl", RESTRICTED) > 0
         if not restricted and not self._query.excluded_sources:
             return None
-        node = hidden_from(self._query.principals if restricted else None, self._query.excluded_sources)
-        return self._compiler.compile_node(node)
+        asked = self._query if restricted else replace(self._query, principals=None)
+        return self._compiler.compile_node(hidden_from(asked))
 
     def _document(self, address: DocAddress) -> IndexDocument:
         segment: Hashable = self._segments[address.segment_ord] if self._segments else address.segment_ord

@@ -62,8 +62,9 @@ class QueryCompiler:
                 return self._between(name, start, end)
             case tree.FromSource(source):
                 return _unscored(self._term("source", source))
-            case tree.HasAclTerm(term):
-                return _unscored(self._term("acl", term)) if self._has_readers else Query.empty_query()
+            case tree.HasAclTerm(terms):
+                wanted = Query.term_set_query(self._schema, "acl", list(terms)) if self._has_readers else None
+                return Query.empty_query() if wanted is None else _unscored(wanted)
             case tree.IsDocument(source, url):
                 return _unscored(self._term("id", document_id(source, url)))
             case tree.HasUrl(url):

@@ -112,8 +112,8 @@ class Evaluation:
         segment: OpenSegment,
     ) -> Scores:
         match node:
-            case tree.HasAclTerm(term):
-                return _unscored([segment.postings("acl", term)])
+            case tree.HasAclTerm(terms):
+                return _unscored(segment.postings("acl", term) for term in terms)
             case tree.HasUrl(url):
                 keys = (document_id(source, url) for source in segment.sources)
                 return dict.fromkeys((docnum for key in keys for docnum in segment.find(key)), 0.0)

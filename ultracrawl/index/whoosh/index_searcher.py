@@ -148,7 +148,7 @@ class IndexSearcher:
         """Hidden and deleted documents by segment; empty where the searcher may see all documents."""
         found: dict[OpenSegment, AbstractSet[int]] = {segment: set() for segment in self._snapshot.segments}
         evaluation = Evaluation(self._snapshot, self._attributes)
-        node = hidden_from(self._query.principals, self._query.excluded_sources)
+        node = hidden_from(self._query)
         for segment in self._snapshot.segments:
             if self._has_hidden(segment):
                 found[segment] = segment.deleted | evaluation.run(node, segment).keys()

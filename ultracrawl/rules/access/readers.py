@@ -1,15 +1,67 @@
-"""Who may see a document by the path of its URL: rules that the definition of a source has."""
+"""Who may see a document: names of users and groups, and what a definition says by the path of a URL."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 NOBODY = " nobody"
 """The reader of documents that nobody may see: names of users and groups never begin with a blank."""
+BY_HAND = " by-hand"
+"""Stands beside readers where the program derives those of other documents: people wrote the names without a type."""
+_USER, _GROUP = "user:", "group:"
 _SLASHES = re.compile(r"/{2,}")
+
+
+def user_reader(name: str) -> str:
+    """Return the reader, or principal, that is a user, and no group of the same name."""
+    return _USER + name
+
+
+def group_reader(name: str) -> str:
+    """Return the reader, or principal, that is a group, and no user of the same name."""
+    return _GROUP + name
+
+
+def is_user(name: str) -> bool:
+    """Return whether a name says that it is a user."""
+    return name.startswith(_USER)
+
+
+def is_typed(name: str) -> bool:
+    """Return whether a name says that it is a user or a group."""
+    return name.startswith((_USER, _GROUP))
+
+
+def without_type(name: str) -> str:
+    """Return the name of a user or group alone."""
+    return name.partition(":")[2] if is_typed(name) else name
+
+
+def group_principals(groups: Iterable[str]) -> tuple[str, ...]:
+    """Return the principals of somebody in these groups: as groups, and as the bare names that people write by hand.
+
+    A group whose own name looks like a typed one is never meant by that: else who names a group would become a user.
+    """
+    names = tuple(dict.fromkeys(groups))
+    return (*map(group_reader, names), *(name for name in names if not is_typed(name)))
+
+
+def with_origin(readers: Iterable[str]) -> tuple[str, ...]:
+    """Return readers of a source in which the program derives readers, with `BY_HAND` if one has no type.
+
+    Earlier versions derived names without a type, of users and groups alike; those count no more.
+    """
+    names = tuple(readers)
+    by_hand = any(name != NOBODY and not is_typed(name) for name in names)
+    return (*names, BY_HAND) if by_hand else names
+
+
+def named_readers(readers: Iterable[str]) -> list[str]:
+    """Return readers as others understand them, without `BY_HAND`."""
+    return [name for name in readers if name != BY_HAND]
 
 
 def readers_by_path(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xxhash import xxh3_64_intdigest
 
 from ultracrawl.model import Page
+from ultracrawl.rules.access.readers import is_typed
 
 BITS = 64
 SHINGLE = 3
@@ -103,6 +104,15 @@ class ContentMark(NamedTuple):
 def readers_mark(readers: Collection[str]) -> str:
     """Return a text that is equal for equal sets of readers; empty for a public document."""
     return repr(sorted(set(readers))) if readers else ""
+
+
+def type_mark(readers: Collection[str]) -> str:
+    """Return a text that tells apart readers whose names are equal without their types; empty if none has one.
+
+    It comes after the `readers_mark` of the bare names: so a fingerprint of before readers had types becomes one of
+    today without the content.
+    """
+    return repr(sorted(set(readers))) if any(map(is_typed, readers)) else ""
 
 
 @dataclass(frozen=True, slots=True)

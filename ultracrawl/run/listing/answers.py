@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from email.utils import formatdate
+from typing import TYPE_CHECKING
 
 from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
@@ -13,35 +14,60 @@ from ultracrawl.content.file_names import media_type_of
 from ultracrawl.model import Document
 from ultracrawl.rules.recrawl.change import checksum
 
+if TYPE_CHECKING:
+    from ultracrawl.sources import DataSource
+
 _RECIPE_LENGTH = 8
 
 
-def entry_headers(url: str, entry: Entry, recipe: str) -> dict[bytes, bytes]:
+def entry_headers(url: str, entry: Entry, validators: str) -> dict[bytes, bytes]:
     """Return the response headers for the document of an entry, as a web server would send them."""
     values = {
         b"Content-Type": entry.content_type or media_type_of(url),
-        b"ETag": stored_validators(entry, recipe),
+        b"ETag": validators,
         b"Last-Modified": formatdate(entry.last_modified, usegmt=True) if entry.last_modified else "",
     }
     return {name: value.encode() for name, value in values.items() if value}
 
 
-def entry_response(url: str, entry: Entry, recipe: str) -> Response:
-    """Return the response with the document of an entry."""
-    headers, body = entry_headers(url, entry, recipe), entry.body or b""
+def entry_response(url: str, entry: Entry, validators: str) -> Response:
+    """Return the response with the document of an entry, and its validators in their stored form."""
+    headers, body = entry_headers(url, entry, validators), entry.body or b""
     kind = responsetypes.from_args(headers=headers, url=url, body=body)
     return kind(url, status=200, headers=headers, body=body)
 
 
-def stored_validators(entry: Entry, recipe: str) -> str:
-    """Return the validators of an entry in the form in which URL records store them; empty if it has none.
+class StoredValidators:
+    """Makes the form of the validators of entries in which URL records store them; empty for an entry without any.
 
     They change with the recipe of the source too. So a document that another recipe made is made anew when it is
-    listed, even if that happens several runs later because the listings were partial.
+    listed, even if that happens several runs later because the listings were partial. Where readers are derived, a mark
+    of those in the index follows, which earlier versions did not have.
     """
-    if not entry.validators:
-        return ""
-    return f"{entry.validators.encode('ascii', 'backslashreplace').decode()} {recipe[:_RECIPE_LENGTH]}"
+
+    def __init__(self, source: DataSource, recipe: str) -> None:
+        self._source = source
+        self._recipe = recipe[:_RECIPE_LENGTH]
+
+    def of(self, entry: Entry) -> str:
+        """Return the stored form of today."""
+        content = self.of_content(entry)
+        readers = self.readers_of(entry) if self._source.derives_readers and content else ()
+        if not readers:
+            return content
+        return (
+            f"{content} {checksum(repr(sorted(readers)).encode('utf-8', 'replace')).hex()[:_RECIPE_LENGTH]}"
+        )
+
+    def of_content(self, entry: Entry) -> str:
+        """Return the stored form without readers, which is also that of earlier versions."""
+        if not entry.validators:
+            return ""
+        return f"{entry.validators.encode('ascii', 'backslashreplace').decode()} {self._recipe}"
+
+    def readers_of(self, entry: Entry) -> tuple[str, ...]:
+        """Return the readers by which the index knows the document of an entry."""
+        return self._source.indexed_readers(entry.acl, entry.access_url)
 
 
 def describe(document: Document, entry: Entry) -> None:

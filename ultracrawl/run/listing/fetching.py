@@ -17,7 +17,7 @@ from ultracrawl.rules.urls.canonical import split
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.listing.answers import entry_headers, entry_response, stored_validators
+from ultracrawl.run.listing.answers import StoredValidators, entry_headers, entry_response
 from ultracrawl.run.listing.call_threads import CallThreads
 from ultracrawl.run.results import FetchResult
 from ultracrawl.run.transport.headers import values_in
@@ -52,7 +52,8 @@ class EntryFetching(Feature):
         self, context: CrawlContext, schemes: frozenset[str], make_fetcher: Callable[[], Fetcher]
     ) -> None:
         self._context = context
-        self.recipe = context.rules.recipe
+        self.validators = StoredValidators(context.source, context.rules.recipe)
+        """Makes the validators that records of documents store."""
         self._schemes = schemes
         self._make = make_fetcher
         self._fetcher: Fetcher | None = None
@@ -107,25 +108,25 @@ class EntryFetching(Feature):
 
     def _refused(self, visit: Visit, entry: Entry) -> Response | None:
         """Return a response without a body for a document whose type is excluded, so that its body is not fetched."""
-        headers = Headers(entry_headers(visit.url, entry, self.recipe))
+        headers = Headers(entry_headers(visit.url, entry, self.validators.of(entry)))
         refusal = self._context.rules.acceptance.refuses_head(values_in(headers), None)
-        return None if refusal is None else entry_response(visit.url, entry, self.recipe)
+        return None if refusal is None else entry_response(visit.url, entry, self.validators.of(entry))
 
     def _response_within_limit(self, visit: Visit, entry: Entry) -> Response:
         max_size = self._context.source.limits.max_size
         if max_size and len(entry.body or b"") > max_size:
-            etag, size = stored_validators(entry, self.recipe), len(entry.body or b"")
+            etag, size = self.validators.of(entry), len(entry.body or b"")
             visit.note_answer(FetchResult(status=200, size=size, etag=etag))
             ending = Ending(UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, Cause(CauseCode.TOO_LARGE))
             self._context.endings.end_visit(visit, ending)
             raise IgnoreRequest(f"{visit.url} is too large")
-        return entry_response(visit.url, entry, self.recipe)
+        return entry_response(visit.url, entry, self.validators.of(entry))
 
     def _failed(self, visit: Visit, failure: Failure) -> Response:
         """Return a response with the HTTP status of a failure, or end the visit. Raises `IgnoreRequest`."""
         if failure.status < 600:
             visit.note_listed(None)
-            return entry_response(visit.url, Entry(visit.url), self.recipe).replace(status=failure.status)
+            return entry_response(visit.url, Entry(visit.url), "").replace(status=failure.status)
         unreached = failure.status == StatusCode.IO_ERROR
         outcome = UrlOutcome.NETWORK_ERROR if unreached else UrlOutcome.FAILED
         cause = Cause(CauseCode.STATED, failure.reason) if failure.reason else Cause(CauseCode.IO_ERROR)

@@ -20,10 +20,11 @@ from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.listing.answers import stored_validators
+from ultracrawl.run.listing.answers import StoredValidators
 from ultracrawl.run.listing.call_threads import CallThreads
 from ultracrawl.run.listing.deletions import ListedDeletions
 from ultracrawl.run.listing.fetching import FAILED
+from ultracrawl.run.listing.renewal import ReaderRenewal, Readers
 from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.stores import Retained
 from ultracrawl.stores.project_stores import open_lists
@@ -69,6 +70,8 @@ class SourceListing(Feature):
         self._notes = ListingNotes(context)
         self._deletions = ListedDeletions(context)
         self._schemes = kind_schemes(context.source.type)
+        self._validators = StoredValidators(context.source, context.rules.recipe)
+        self._renewal = ReaderRenewal(context, self._validators)
         self._shown_url = partial(_shown_url, schemes=self._schemes)
 
     # ---- start
@@ -135,8 +138,10 @@ class SourceListing(Feature):
         return Partial("the lister ended without Complete or Partial") if listed is None else listed
 
     def _end_listing(self, end: Complete | Partial) -> None:
-        if remark := self._deletions.report():
-            self._context.counters.add_remark(remark)
+        self._renewal.queue_copies(self._queue_again)
+        for remark in (self._deletions.report(), self._renewal.report()):
+            if remark:
+                self._context.counters.add_remark(remark)
         if isinstance(end, Partial):
             self._context.run.listed_partially = True
             self._context.run.add_problem(_problem_of(end))
@@ -169,10 +174,14 @@ class SourceListing(Feature):
             if record is not None and key not in fresh:
                 continue
             if record is not None and not fetches_all and self._is_vouched_for(key, record, entry, stored):
-                vouched[vouched_outcome(record)] += 1
-                continue
+                readers = self._renewal.judge(key, record, entry)
+                if readers is Readers.KNOWN:
+                    vouched[vouched_outcome(record)] += 1
+                if readers is not Readers.READ_AGAIN:
+                    continue
             self._queue_entry(key, url, entry, record, stored)
         self._context.counters.count_unchanged(vouched)
+        self._renewal.submit()
         self._notes.note(cursor=batch.cursor, left_out=self._notes.counted((*batch.left_out, *unusable)))
         self._context.flush()
         self._context.queue.listing_changed()
@@ -192,7 +201,7 @@ class SourceListing(Feature):
 
     def _is_vouched_for(self, key: int, record: UrlRecord, entry: Entry, stored: Mapping[int, bytes]) -> bool:
         """Return whether a document needs no visit; the entry of a duplicate is kept in case it takes its place."""
-        if not is_vouched_for(self._context, record, entry):
+        if not is_vouched_for(self._context, record, entry, self._validators):
             return False
         if record.outcome is UrlOutcome.DUPLICATE and key not in stored:  # it was the indexed one before
             self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
@@ -218,8 +227,10 @@ class SourceListing(Feature):
         for outcome in FAILED:
             failed = {url_key(record.url): record for record in store.records.all_records(outcome)}
             for known in store.visits.note_met(failed):
-                key, record = known.key, failed[known.key]
-                self._context.queue.queue_listed(key, record.url, record.display_url, known=True)
+                self._queue_again(known.key, failed[known.key])
+
+    def _queue_again(self, key: int, record: UrlRecord) -> None:
+        self._context.queue.queue_listed(key, record.url, record.display_url, known=True)
 
     # ---- removal
 
@@ -386,9 +397,14 @@ _INDEXED = frozenset(
 )
 
 
-def is_vouched_for(context: CrawlContext, record: UrlRecord, entry: Entry) -> bool:
-    """Return whether a document is unchanged since its recorded visit, and the outcome of that visit still holds."""
-    if not entry.validators or stored_validators(entry, context.rules.recipe) != record.etag:
+def is_vouched_for(
+    context: CrawlContext, record: UrlRecord, entry: Entry, validators: StoredValidators
+) -> bool:
+    """Return whether a document is unchanged since its recorded visit, and the outcome of that visit still holds.
+
+    The form of its readers may have changed (`ReaderRenewal`).
+    """
+    if not record.etag or record.etag not in (validators.of(entry), validators.of_content(entry)):
         return False
     if record.outcome is UrlOutcome.DUPLICATE:
         return context.documents.remains_duplicate(record)

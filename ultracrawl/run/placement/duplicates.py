@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.agents.entry_texts import stated_metadata
 from ultracrawl.model import Cause, CauseCode, Page, StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.duplicates.fingerprint import ContentMark, readers_mark
+from ultracrawl.rules.access.readers import without_type
+from ultracrawl.rules.duplicates.fingerprint import ContentMark, readers_mark, type_mark
 from ultracrawl.rules.duplicates.ranking import ALIAS, NAMES_NONE, preference
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
@@ -124,11 +125,12 @@ class Duplicates(Feature):
         self, visit: Visit, readers: Collection[str], signature: Callable[[], int | None]
     ) -> UrlRecord | None:
         """Give a visit the fingerprint among documents with its readers, and look for these."""
-        mark, others = ContentMark(visit.page.fingerprint), self._marks.of_readers(readers)
-        visit.page = visit.page._replace(fingerprint=mark.among(others).fingerprint)
+        mark = ContentMark(visit.page.fingerprint)
+        visit.page = visit.page._replace(fingerprint=self._marks.among(mark, readers).fingerprint)
         same = self._holders.others_of_visit(visit)
         if not same and self._marks.finds_near:
-            same = self._find_near(visit, mark._replace(signature=signature()).among(others).signature)
+            near = self._marks.among(mark._replace(signature=signature()), readers)
+            same = self._find_near(visit, near.signature)
         return self._enter(visit, same)
 
     def _find_near(self, visit: Visit, signature: int | None) -> list[UrlRecord]:
@@ -338,6 +340,7 @@ class DocumentMarks:
         self._rules = context.rules
         self._fingerprints = context.rules.fingerprints
         self._readers = frozenset(context.source.acl)
+        self._derives_readers = context.source.derives_readers
         self._uses_canonical = context.source.duplicates.canonical
 
     @property
@@ -364,9 +367,11 @@ class DocumentMarks:
 
         return mark, signature
 
-    def of_readers(self, readers: Collection[str]) -> str:
-        """Return the mark of readers; empty if they are those of the source."""
-        return "" if self._readers == set(readers) else readers_mark(readers)
+    def among(self, mark: ContentMark, readers: Collection[str]) -> ContentMark:
+        """Return the mark of a document among those with its readers; the same if they are those of the source."""
+        types = type_mark(readers) if self._derives_readers else ""
+        names = list(map(without_type, readers)) if types else readers
+        return mark.among("" if self._readers == set(names) else readers_mark(names)).among(types)
 
     def preference(self, visit: Visit, page: Page) -> int:
         """Return how much a page prefers its own URL, by its canonical link."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.index import Change, IndexDocument, NewAnchors
+from ultracrawl.index import Change, Deletion, NewAnchors
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.run.run_counters import RunCounters
@@ -168,9 +168,9 @@ class SegmentKeys:
         if kept is not None:
             return kept
         return {
-            key: change.url if isinstance(change, IndexDocument) else ""
+            key: "" if isinstance(change, Deletion) else change.url
             for key, change in self._cache.read(path)
-            if key and not isinstance(change, NewAnchors)
+            if key and not (isinstance(change, NewAnchors) and change.acl is None)
         }
 
     def changed_later(self, path: Path, urls: Mapping[int, str]) -> set[int]:

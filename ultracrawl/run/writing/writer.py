@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.errors import IndexStoreError, StateError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
@@ -41,6 +41,14 @@ ANCHOR_BATCH = 500
 """Documents whose anchor texts are looked up per query."""
 _POLL_SECONDS = 0.02
 """Seconds between checks of the index processes while a crawl ends."""
+
+
+class NewReaders(NamedTuple):
+    """The readers of a document in the index, by its display URL."""
+
+    url: str
+    depth: int
+    acl: tuple[str, ...]
 
 
 class IndexWriter:
@@ -167,6 +175,15 @@ class IndexWriter:
     def replace_anchors(self, key: int, url: str, texts: LinkTexts, depth: int) -> None:
         """Replace anchor texts and depth of a document that is in the index, or on its way there."""
         self.append(key, NewAnchors(self._source, url, *texts, depth))
+
+    def renew_readers(self, documents: Mapping[int, NewReaders]) -> None:
+        """Give documents that are in the index other readers, by key; their content stays as it is there."""
+        known = self._links.anchor_texts(list(documents)) if self._links is not None else {}
+        for key, new in documents.items():
+            texts = known.get(key, LinkTexts())
+            self.append(key, NewAnchors(self._source, new.url, *texts, new.depth, new.acl))
+            self._state.documents.note_submitted(key)
+            self._segments.open[key] = new.url
 
     def append(self, key: int, change: Change) -> None:
         """Add a change, of any source; with key 0 the document table does not change."""

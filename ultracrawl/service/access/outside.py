@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ultracrawl.rules.access.readers import group_principals, is_typed, user_reader
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.sources.sections.sign_in import ProxySignIn, SignInSection
 
@@ -30,8 +31,16 @@ class OutsideUser:
         The definitions of now decide, so that a role or a group that they no longer give ends at once.
         """
         groups = all_groups(self.groups, section.groups)
-        principals = (section.user_prefix + self.name, *groups)
+        principals = (*_principals_of(self.name, section.user_prefix), *group_principals(groups))
         return Requester(f"{way}:{self.name}", kind, _highest_role(groups, section), principals)
+
+
+def _principals_of(name: str, prefix: str) -> tuple[str, ...]:
+    """Return the principals that a user is. A prefix of its own keeps these users apart from those of other systems."""
+    user = user_reader(name)
+    if prefix:
+        return (user,) if prefix + name == user else (prefix + name,)
+    return (user,) if is_typed(name) else (user, name)
 
 
 def outside_user(name: object, groups: object) -> OutsideUser | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from ultracrawl.rules.access.readers import NOBODY
+from ultracrawl.rules.access.readers import NOBODY, group_principals, is_user, without_type
 from ultracrawl.service.access.accounts import Accounts
 from ultracrawl.service.access.outside import OIDC, PROXY, all_groups, outside_user
 from ultracrawl.service.access.requester import Requester, RequesterKind
@@ -33,8 +33,8 @@ class Sight(StrEnum):
 def requester_named(accounts: Accounts, project: Project, text: str) -> Requester:
     """Return who is meant: `user:NAME`, `token:NAME`, `key:NAME`, `public`, or else principals. Raises `WorkError`.
 
-    Principals count as groups, so that those come with them in which they are. `oidc:NAME` and `proxy:NAME` have the
-    groups of the directory, but not those that a provider or a proxy sends.
+    Principals count as groups unless they are `user:NAME`, so that those come with them in which they are. `oidc:NAME`
+    and `proxy:NAME` have the groups of the directory, but not those that a provider or a proxy sends.
     """
     kind, _, name = text.strip().partition(":")
     user = accounts.users.find_user(name) if kind == "user" else None
@@ -50,7 +50,9 @@ def requester_named(accounts: Accounts, project: Project, text: str) -> Requeste
     if outside is not None:
         return accounts.outside_requester(outside, RequesterKind.USER, kind)
     names = [one.strip() for one in text.split(SEPARATOR) if one.strip()]
-    return Requester(text.strip(), RequesterKind.USER, None, all_groups(names, project.sign_in.groups))
+    users = tuple(filter(is_user, names))
+    groups = all_groups((without_type(one) for one in names if not is_user(one)), project.sign_in.groups)
+    return Requester(text.strip(), RequesterKind.USER, None, (*users, *group_principals(groups)))
 
 
 def why_unseen(requester: Requester, readers: tuple[str, ...]) -> Sight:

@@ -186,4 +186,5 @@ class SignInSection(Section):
     """Groups within groups: whoever is in a group is in these, too."""
     user_prefix: str = Field(default="user:", max_length=100, examples=[""])
     """What stands before the name of a user where it is a principal, so that nobody gets the documents of a group by
-    taking its name."""
+    taking its name. Files of the user `ann` are for `user:ann`. Empty: the user is `user:NAME`, and the bare name as
+    well."""

@@ -16,8 +16,10 @@ from support.sftp import SftpSite
 from ultracrawl.agents.file.entries import group_name, user_name
 from ultracrawl.agents.file.fetcher import FileFetcher
 from ultracrawl.agents.file.lister import FileLister
+from ultracrawl.agents.file.remote.sftp import _remote_file
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.port import Batch, Complete, Entry, Failure, KindSetup, Partial, Wanted
+from ultracrawl.rules.access.readers import NOBODY
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
 
@@ -144,6 +146,25 @@ def test_a_link_may_lead_to_the_folder_itself(site: SftpSite) -> None:
     assert isinstance(found, Entry)
 
 
+@pytest.mark.parametrize(
+    ("mode", "owner", "group", "readers"),
+    [
+        (0o100640, "games", "games", ("user:games", "group:games")),
+        (0o100600, "games", "games", ("user:games",)),
+        (0o100600, None, "games", (NOBODY,)),
+        (0o100640, None, None, (NOBODY,)),
+        (0o100644, None, None, ()),
+    ],
+)
+def test_a_file_of_unknown_accounts_is_not_for_everybody(
+    mode: int, owner: str | None, group: str | None, readers: tuple[str, ...]
+) -> None:
+    told = asyncssh.SFTPAttrs(permissions=mode, owner=owner, group=group, size=1)
+    found = _remote_file(b"/a.txt", told)
+    assert found is not None
+    assert found.readers == readers
+
+
 def test_permissions_become_principals_and_a_change_of_them_is_seen(site: SftpSite) -> None:
     file = site.root / "docs" / "a.txt"
     owner, group = user_name(file.stat().st_uid), group_name(file.stat().st_gid)
@@ -155,7 +176,7 @@ def test_permissions_become_principals_and_a_change_of_them_is_seen(site: SftpSi
         validators.add(entry.validators)
         assert entry.owner == owner
         assert one_entry(setup_of(site)).acl == ()
-    assert told == {0o644: (), 0o640: (owner, group), 0o600: (owner,)}
+    assert told == {0o644: (), 0o640: (f"user:{owner}", f"group:{group}"), 0o600: (f"user:{owner}",)}
     assert len(validators) == 3
 
 

@@ -248,4 +248,7 @@ def test_who_is_asked_about_has_the_groups_of_the_directory(
     service.define(sign_in={"ldap": {"url": server.url, "users": BASE, "groups": BASE}})
     asked = requester_named(Accounts(lambda: service.project), service.project, f"{way}:ida")
     assert (asked.name, asked.sources) == (f"{way}:ida", None)
-    assert set(asked.principals or ()) == {"user:ida", "ringers", "staff", "people"}
+    assert set(asked.principals or ()) == {
+        "user:ida",
+        *(f"{kind}{name}" for kind in ("", "group:") for name in ("ringers", "staff", "people")),
+    }

@@ -20,6 +20,7 @@ from ultracrawl.agents.file.remote.loop_thread import LoopThread
 from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder, version_by_time
 from ultracrawl.agents.server_addresses import allowed_addresses
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.rules.access.readers import NOBODY, group_reader, user_reader
 
 R = TypeVar("R")
 
@@ -262,7 +263,8 @@ def _remote_file(path: bytes, attributes: asyncssh.SFTPAttrs, longname: bytes = 
     has_names = len(columns) >= 9 and columns[4] == str(attributes.size)
     owner = columns[2] if has_names else attributes.owner or _number(attributes.uid)
     group = columns[3] if has_names else attributes.group or _number(attributes.gid)
-    readers = () if mode & stat.S_IROTH else (owner, group) if mode & stat.S_IRGRP else (owner,)
+    user, members = owner and user_reader(owner), group and group_reader(group)
+    readers = () if mode & stat.S_IROTH else (user, members) if mode & stat.S_IRGRP else (user,)
     modified = max(attributes.mtime or 0, 0)
     return RemoteFile(
         name,
@@ -270,7 +272,7 @@ def _remote_file(path: bytes, attributes: asyncssh.SFTPAttrs, longname: bytes = 
         modified=modified,
         version=version_by_time(modified),
         owner=owner,
-        readers=tuple(filter(None, readers)),
+        readers=tuple(filter(None, readers)) or (() if mode & stat.S_IROTH else (NOBODY,)),
     )
 
 

@@ -232,7 +232,9 @@ def import_descriptions(
             url = description.url
             urls.add(url)
             values = attributes.map(document).values
-            yield IndexDocument(name, url, document.title, document.text, values, acl=source.acl)
+            yield IndexDocument(
+                name, url, document.title, document.text, values, acl=source.indexed_readers(source.acl)
+            )
 
     for _ in _descriptions(file):
         pass  # a mistake anywhere in the file must not change the index

@@ -11,6 +11,7 @@ from ultracrawl.index.engine import IndexDocument, Json, url_of_section
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.model.page import Section
+from ultracrawl.rules.access.readers import named_readers
 
 LEVELS = 7
 """Levels of titles in a record: that of the document, and of the headings above its text."""
@@ -33,7 +34,7 @@ def records_of(document: IndexDocument, *, by_section: bool) -> Iterator[dict[st
         "source": document.source,
         "url": document.url,
         "title": document.title,
-        "acl": list(document.acl),
+        "acl": list[Json](named_readers(document.acl)),
         "public": not document.acl,
         "depth": document.depth,
         "attributes": {name: list(map(_value, values)) for name, values in document.attributes.items()},

@@ -31,6 +31,7 @@ def test_an_identifier_stands_for_itself_if_the_server_refuses_to_say_more() -> 
         "S-1-5-32-545",
         ANN,
     ]
+    assert names.readers_of(ANN) == (f"user:{ANN}", f"group:{ANN}"), "one of both, nobody else has it"
     assert session.asked == 2  # a pipe that was closed is opened once more
 
 
@@ -43,7 +44,8 @@ def test_a_lost_connection_is_no_refusal() -> None:
 def test_an_answer_that_is_none_gives_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
     session = SimpleNamespace(tree=lambda share: None)
     monkeypatch.setattr(
-        "ultracrawl.agents.file.remote.smb.accounts._Pipe", lambda session: SimpleNamespace(name_of=_broken)
+        "ultracrawl.agents.file.remote.smb.accounts._Pipe",
+        lambda session: SimpleNamespace(account_of=_broken),
     )
     assert AccountNames(session).name_of(ANN) == ANN  # type: ignore[arg-type]
 

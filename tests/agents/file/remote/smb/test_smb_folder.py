@@ -128,7 +128,7 @@ def test_permissions_become_principals_and_a_change_of_them_is_seen(samba: Calla
         (read,) = fetched(setup_of(site, permissions=True), Wanted(entry.access_url))
         assert isinstance(read, Entry)
         assert (read.owner, read.acl, read.validators) == (entry.owner, entry.acl, entry.validators)
-    assert told == {0o644: (), 0o640: (READER, r"Unix Group\adm"), 0o600: (READER,)}
+    assert told == {0o644: (), 0o640: (f"user:{READER}", r"group:Unix Group\adm"), 0o600: (f"user:{READER}",)}
     assert len(validators) == 3
     (entry,) = entries(setup_of(site)).values()
     assert (entry.owner, entry.acl) == ("", ())

@@ -14,7 +14,7 @@ from smbprotocol.security_descriptor import (
     SMB2CreateSDBuffer,
 )
 
-from ultracrawl.agents.file.remote.smb.readers import NOBODY, FileReaders, readers_in
+from ultracrawl.agents.file.remote.smb.readers import NO_ACCOUNT, FileReaders, readers_in
 
 ANN, BEN, EVERYONE, OWNER_RIGHTS = "S-1-5-21-1-2-3-1000", "S-1-5-21-1-2-3-1001", "S-1-1-0", "S-1-3-4"
 READ, WRITE, GENERIC_READ = 0x1, 0x2, 0x80000000
@@ -53,9 +53,9 @@ def descriptor(*entries: Any, has_list: bool = True) -> bytes:
         ([entry(BEN), entry(EVERYONE, WRITE)], (BEN,)),
         ([entry(BEN), entry(EVERYONE, flags=AceFlags.INHERIT_ONLY_ACE)], (BEN,)),
         ([entry(OWNER_RIGHTS)], (ANN,)),
-        ([entry(BEN, kind=AccessDeniedAce), entry(EVERYONE)], (NOBODY,)),
+        ([entry(BEN, kind=AccessDeniedAce), entry(EVERYONE)], (NO_ACCOUNT,)),
         ([entry(BEN, WRITE, kind=AccessDeniedAce), entry(EVERYONE)], ()),
-        ([entry(BEN, WRITE)], (NOBODY,)),
+        ([entry(BEN, WRITE)], (NO_ACCOUNT,)),
     ],
     ids=[
         "two users",
@@ -76,7 +76,7 @@ def test_the_readers_are_those_whom_the_list_lets_read(entries: list[Any], reade
 
 def test_an_entry_of_a_kind_that_the_library_does_not_know_denies_if_it_may() -> None:
     allowed = descriptor(entry(ANN), entry(BEN))
-    for kind, readers in ((9, (ANN,)), (10, (NOBODY,))):
+    for kind, readers in ((9, (ANN,)), (10, (NO_ACCOUNT,))):
         at = allowed.rindex(bytes(entry(BEN).pack()))
         changed = allowed[:at] + bytes([kind]) + allowed[at + 1 :]
         assert readers_in(changed).readers == readers
@@ -86,4 +86,4 @@ def test_a_file_without_a_list_is_for_everybody_and_one_that_cannot_be_read_for_
     assert readers_in(descriptor(has_list=False)) == FileReaders(ANN, ())
     whole = descriptor(entry(ANN), entry(BEN))
     for cut in (0, 10, 30, len(whole) - 30):
-        assert readers_in(whole[:cut]).readers == (NOBODY,), cut
+        assert readers_in(whole[:cut]).readers == (NO_ACCOUNT,), cut

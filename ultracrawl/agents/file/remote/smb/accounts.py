@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import struct
+from typing import NamedTuple
 from uuid import UUID
 
 from smbprotocol.ioctl import CtlCode, IOCTLFlags, SMB2IOCTLRequest, SMB2IOCTLResponse
 from smbprotocol.open import CreateDisposition, FilePipePrinterAccessMask, ImpersonationLevel, Open
 
 from ultracrawl.agents.file.remote.smb.session import SmbSession
+from ultracrawl.rules.access.readers import group_reader, user_reader
 
 _LSA = UUID("12345778-1234-abcd-ef00-0123456789ab"), 0
 _NDR = UUID("8a885d04-1ceb-11c9-9fe8-08002b104860"), 2
@@ -16,10 +18,18 @@ _REQUEST, _RESPONSE, _BIND, _BIND_ACK = 0, 2, 11, 12
 _OPEN_POLICY, _LOOKUP_SIDS = 44, 15
 _LOOKUP_NAMES = 0x800
 _UNKNOWN_KINDS = frozenset({6, 7, 8})
-"""Accounts that were deleted, are invalid or unknown."""
+"""Accounts that were deleted, are invalid or unknown (MS-LSAT 2.2.13)."""
+_USERS = frozenset({1, 9})
+"""Users and computers; other accounts are groups of some kind."""
 _FRAGMENT = 4280
 _WHOLE = 3
 """The flags of a message of one fragment."""
+
+
+class _Account(NamedTuple):
+    name: str
+    """With its domain; empty: the server does not know it."""
+    is_user: bool = False
 
 
 class AccountNames:
@@ -27,26 +37,39 @@ class AccountNames:
 
     def __init__(self, session: SmbSession) -> None:
         self._session = session
-        self._known: dict[str, str] = {}
+        self._known: dict[str, _Account] = {}
         self._pipe: _Pipe | None = None
         self._is_refused = False
 
     def name_of(self, identifier: str) -> str:
         r"""Return `DOMAIN\NAME` of a security identifier (`S-1-…`). Raises `WorkError` if the connection is lost."""
+        return self._account(identifier).name or identifier
+
+    def readers_of(self, identifier: str) -> tuple[str, ...]:
+        """Return the readers that a security identifier stands for. Raises `WorkError` if the connection is lost.
+
+        One that the server does not know may be a user or a group; no two accounts have the same identifier.
+        """
+        name, is_user = self._account(identifier)
+        if not name:
+            return user_reader(identifier), group_reader(identifier)
+        return (user_reader(name) if is_user else group_reader(name),)
+
+    def _account(self, identifier: str) -> _Account:
         if identifier not in self._known:
-            self._known[identifier] = self._asked(identifier) or identifier
+            self._known[identifier] = self._asked(identifier)
         return self._known[identifier]
 
-    def _asked(self, identifier: str) -> str:
+    def _asked(self, identifier: str) -> _Account:
         """Ask the server, and once more if it has closed the pipe; after a refusal, not again."""
         for _ in range(0 if self._is_refused else 2):
             try:
                 self._pipe = self._pipe or _Pipe(self._session)
-                return self._pipe.name_of(identifier)
+                return self._pipe.account_of(identifier)
             except (OSError, ValueError, struct.error):
                 self._pipe = None
         self._is_refused = True
-        return ""
+        return _Account("")
 
 
 class _Pipe:
@@ -74,8 +97,8 @@ class _Pipe:
             :20
         ]
 
-    def name_of(self, identifier: str) -> str:
-        """Return the name of an account with its domain; empty if there is none."""
+    def account_of(self, identifier: str) -> _Account:
+        """Return what the server knows of an account."""
         _, revision, authority, *parts = identifier.split("-")
         sid = struct.pack(
             f"<BB6s{len(parts)}I", int(revision), len(parts), int(authority).to_bytes(6), *map(int, parts)
@@ -83,7 +106,7 @@ class _Pipe:
         pointer = 0x20000
         wanted = struct.pack("<IIII", 1, pointer, 1, pointer + 4) + struct.pack("<I", len(parts)) + sid
         nothing_yet = struct.pack("<IIHxxI", 0, 0, 1, 0)
-        return _name_in(self._request(_LOOKUP_SIDS, self._handle + wanted + nothing_yet))
+        return _account_in(self._request(_LOOKUP_SIDS, self._handle + wanted + nothing_yet))
 
     def _request(self, operation: int, data: bytes) -> bytes:
         return self._call(_REQUEST, struct.pack("<IHH", len(data), 0, operation) + data)[8:]
@@ -112,8 +135,8 @@ class _Pipe:
         return content
 
 
-def _name_in(answer: bytes) -> str:
-    """Return the name in an answer to LsarLookupSids about one identifier; empty if there is none."""
+def _account_in(answer: bytes) -> _Account:
+    """Return the account in an answer to LsarLookupSids about one identifier."""
     values = _Values(answer)
     domains: list[str] = []
     if values.number():
@@ -126,15 +149,15 @@ def _name_in(answer: bytes) -> str:
                 if has_sid:
                     values.skip(8 + 4 * values.number())
     if not values.number() or not values.number():
-        return ""
+        return _Account("")
     values.number()
     kind = values.number() & 0xFFFF
     has_name, domain = values.text_pointer(), values.number()
     name = values.text() if has_name else ""
     if kind in _UNKNOWN_KINDS or not name:
-        return ""
+        return _Account("")
     around = domains[domain] if domain < len(domains) else ""
-    return f"{around}\\{name}" if around else name
+    return _Account(f"{around}\\{name}" if around else name, kind in _USERS)
 
 
 class _Values:

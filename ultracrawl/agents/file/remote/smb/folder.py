@@ -26,9 +26,10 @@ from smbprotocol.open import (
 from ultracrawl.agents.file.remote.connecting import Reconnecting
 from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder
 from ultracrawl.agents.file.remote.smb.accounts import AccountNames
-from ultracrawl.agents.file.remote.smb.readers import NOBODY, readers_in
+from ultracrawl.agents.file.remote.smb.readers import NO_ACCOUNT, readers_in
 from ultracrawl.agents.file.remote.smb.session import SmbSession
 from ultracrawl.errors import WorkError
+from ultracrawl.rules.access.readers import NOBODY
 
 _BLOCK = 1 << 20
 """Bytes that a read operation requests at most."""
@@ -130,9 +131,13 @@ class SmbFolder(RemoteFolder):
         try:
             owner, readers = readers_in(_descriptor(server.session, path))
         except PermissionError:
-            owner, readers = "", (NOBODY,)
-        name_of = server.names.name_of
-        return replace(file, owner=owner and name_of(owner), readers=tuple(name_of(one) for one in readers))
+            owner, readers = "", (NO_ACCOUNT,)
+        names = server.names
+        if readers == (NO_ACCOUNT,):
+            found: tuple[str, ...] = (NOBODY,)
+        else:
+            found = tuple(name for one in readers for name in names.readers_of(one))
+        return replace(file, owner=owner and names.name_of(owner), readers=found)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from smbprotocol.security_descriptor import (
     SMB2CreateSDBuffer,
 )
 
-NOBODY = "S-1-0-0"
+NO_ACCOUNT = "S-1-0-0"
 """The security identifier that no account has."""
 _EVERYONE = "S-1-1-0"
 _OWNER_RIGHTS = "S-1-3-4"
@@ -52,7 +52,7 @@ def readers_in(descriptor: bytes) -> FileReaders:
         has_list = parsed["control"].has_flag(0x0004) and parsed["offset_dacl"].get_value()
         entries = parsed.get_dacl()["aces"].get_value() if has_list else None
     except Exception:  # invalid bytes raise errors of any kind in the library
-        return FileReaders("", (NOBODY,))
+        return FileReaders("", (NO_ACCOUNT,))
     return FileReaders(owner, () if entries is None else _readers(entries, owner))
 
 
@@ -61,13 +61,13 @@ def _readers(entries: list[Any], owner: str) -> tuple[str, ...]:
     for entry in entries:
         if isinstance(entry, bytes):
             if entry[0] in _DENIALS:
-                return (NOBODY,)
+                return (NO_ACCOUNT,)
             continue
         if entry["ace_flags"].has_flag(AceFlags.INHERIT_ONLY_ACE) or not entry["mask"].get_value() & _READS:
             continue
         if isinstance(entry, AccessDeniedAce):
-            return (NOBODY,)
+            return (NO_ACCOUNT,)
         if isinstance(entry, AccessAllowedAce):
             name = str(entry["sid"].get_value())
             found[owner if name == _OWNER_RIGHTS else name] = None
-    return () if _EVERYONE in found else tuple(filter(None, found)) or (NOBODY,)
+    return () if _EVERYONE in found else tuple(filter(None, found)) or (NO_ACCOUNT,)
