@@ -290,15 +290,17 @@ PrincipalNames = Annotated[
 """Users and groups, compared exactly; names may contain commas, as in LDAP directories."""
 REQUIRED = "required"
 """What `acl` says for documents that nobody may see unless something names their readers."""
+EVERYBODY = "everybody"
+"""What `acl` says for documents that every user may see, though a log-in is needed to read them."""
 Readers = Annotated[
     tuple[Annotated[str, Field(pattern=rf"^(\S(.*\S)?|{NOBODY})$", max_length=1000)], ...],
     BeforeValidator(
-        lambda value: (NOBODY,) if value == REQUIRED else as_list(value),
+        lambda value: (NOBODY,) if value == REQUIRED else () if value == EVERYBODY else as_list(value),
         json_schema_input_type=str | list[str],
     ),
     PlainSerializer(lambda readers: REQUIRED if readers == (NOBODY,) else list(readers)),
 ]
-"""Users and groups that may see documents, or `required`."""
+"""Users and groups that may see documents, or `required`, or `everybody`."""
 ReaderPath = Annotated[
     str,
     must_match(

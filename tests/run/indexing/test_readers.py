@@ -84,3 +84,16 @@ def test_equal_pages_with_different_readers_are_two_documents(
     hits = workspace.command("search", "--json", "steals").json["hits"]
     assert [hit["url"] for hit in hits] == [f"{url}/open/gull"]
     assert workspace.command("search", "--json", "steals", "--principal", "hr").json["total"] == 2
+
+
+def test_the_first_report_says_who_sees_what_is_read_behind_a_log_in(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="heron")
+    entry = {"staff": {"url": f"{url}/", "user": "ada", "password": "${PW}"}}
+    for options, noted in (({}, [True, False, False]), ({"acl": "everybody"}, [False])):
+        workspace.define(f"{url}/", authentication=entry, **options)
+        told = [workspace.crawl("--force", PW="x").run["remarks"] for _ in noted]
+        assert [any("authentication.staff" in remark for remark in one) for one in told] == noted
+        lint = workspace.command("lint", "--json", PW="x")
+        assert (lint.code, "authentication.staff" in lint.out) == (0, not options)

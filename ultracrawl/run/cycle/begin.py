@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.run.control.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.run.control.limits import limits_over
 from ultracrawl.run.removal.scope import change_since, drop_outside, mark_of_next
+from ultracrawl.sources.checking.access_checks import exposure_note
 from ultracrawl.stores import QueueStart, RunMark
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, re
     makes every page into a document again, that of single sites only theirs.
     """
     before = next((run for run in context.store.runs(2) if run.number != context.mark.number), None)
+    if before is None and not context.counters.resumed and (note := exposure_note(context.source)):
+        context.counters.add_remark(note)
     change = change_since(before, context.rules, closed=refresh_only)
     run = context.run
     run.recipe_changed = change.recipe or change.sites is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import JsonValue, SecretStr
 
@@ -20,6 +20,9 @@ PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
 """Names of form fields that hold secrets."""
 PASSWORD_IN_URL = re.compile(r"://[^/@:]*:[^/@]+@")
 """A password in a database URL."""
+_PATHS: OptionPath = ("paths",)
+"""The option with the folders of a source of files, of which remote ones need a log-in."""
+_WHO_MAY_SEE = "write `acl: [NAME]` with those who may see it, or `acl: everybody` if that is meant"
 
 
 def check_secrets(options: object) -> Iterator[PathFinding]:
@@ -81,30 +84,66 @@ def check_public(source: DataSource) -> Iterator[PathFinding]:
     """Yield a source that says `public: true` though it may read what the public cannot, and that has no `acl`."""
     if source.public is not True or source.acl:
         return
-    reasons = [".".join(map(str, path)) for path, is_used in _ways_beyond_public(source) if is_used]
-    if reasons:
-        ways = ", ".join(f"`{name}`" for name in reasons)
-        problem = f"the source is public, but {ways} may let it read pages that the public cannot"
+    ways = dict.fromkeys(path for path, is_used in _ways_beyond_public(source) if is_used)
+    if ways:
+        problem = f"the source is public, but {_named(ways)} may let it read pages that the public cannot"
         instead = "write `acl` with those who may see the documents, or `public: confirmed` if everybody may"
         yield PathFinding(("public",), problem, instead)
 
 
-def _ways_beyond_public(source: DataSource) -> Iterator[tuple[OptionPath, bool]]:
-    """Yield the options by which a source may read what the public cannot, and whether each is used."""
-    for name in ("logins", "authentication", "client_certificates", "site_headers"):
-        yield (name,), bool(getattr(source, name))
+def log_ins_for_everybody(source: DataSource) -> tuple[OptionPath, ...]:
+    """Return the options with log-ins behind which a source reads what it then shows to every user.
+
+    None if the definition says who may see it, `acl: everybody` and `public: confirmed` too, or if the documents say
+    it: rows with a column of readers, files with permissions, agents.
+    """
+    is_said = bool({"acl", "acl_paths"} & source.model_fields_set) or source.public == "confirmed"
+    if is_said or source.type == "agent" or source.derives_readers or getattr(source, "acl_column", None):
+        return ()
+    return tuple(dict.fromkeys(path for path, is_used in _log_ins(source) if is_used))
+
+
+def check_readers(source: DataSource) -> Iterator[PathFinding]:
+    """Yield a hint if every user finds what a source reads behind a log-in."""
+    if paths := log_ins_for_everybody(source):
+        problem = f"what is read with {_named(paths)} is shown to every user"
+        yield PathFinding(paths[0], problem, _WHO_MAY_SEE, fatal=False)
+
+
+def exposure_note(source: DataSource) -> str:
+    """Return the same in one sentence, for the report of the first run and the page of the source; else empty."""
+    return "; ".join((found.problem, found.instead)) if (found := next(check_readers(source), None)) else ""
+
+
+def _named(paths: Iterable[OptionPath]) -> str:
+    return ", ".join(f"`{'.'.join(map(str, path))}`" for path in paths)
+
+
+def _log_ins(source: DataSource) -> Iterator[tuple[OptionPath, bool]]:
+    """Yield the options with log-ins, by names as far as they have some, and whether each is used."""
+    for option in ("logins", "authentication", "client_certificates", "site_headers"):
+        for name in getattr(source, option):
+            yield (option, name), True
     for path, _ in source.password_entries:
         yield path[:-1], path[0] == "sites"
-    yield ("cookies", "enabled"), source.cookies.enabled
-    yield ("boundary", "networks"), bool(source.boundary.networks)
-    yield ("boundary", "intranet_hosts"), source.boundary.intranet_hosts
-    yield ("ftp", "accounts"), bool(source.ftp.accounts)
-    # Options of kinds other than `web`: passwords of databases, of mail accounts, and secret parameters of agents.
+    for name in source.ftp.accounts:
+        yield ("ftp", "accounts", name), True
+    # Options of kinds other than `web`: passwords of databases, of mail accounts, and of servers with files.
     connection: SecretStr | None = getattr(source, "connection", None)
     in_url = connection is not None and PASSWORD_IN_URL.search(connection.get_secret_value()) is not None
     yield ("connection",), in_url
     for name in ("password", "token"):
         yield (name,), getattr(source, name, None) is not None
+    yield _PATHS, source.type == "file" and bool(getattr(source, "remote", ()))
+
+
+def _ways_beyond_public(source: DataSource) -> Iterator[tuple[OptionPath, bool]]:
+    """Yield the options by which a source may read what the public cannot, and whether each is used."""
+    for path, is_used in _log_ins(source):
+        yield path, is_used and path != _PATHS
+    yield ("cookies", "enabled"), source.cookies.enabled
+    yield ("boundary", "networks"), bool(source.boundary.networks)
+    yield ("boundary", "intranet_hosts"), source.boundary.intranet_hosts
     parameters: Mapping[str, JsonValue] = getattr(source, "parameters", {})
     secret = (not is_clear_text(SecretStr(value)) for value in parameters.values() if isinstance(value, str))
     yield ("parameters",), any(secret)

@@ -33,6 +33,18 @@ EDITOR_PATHS = (
 SCRIPT = "<script>alert(1)</script>"
 
 
+def test_the_page_says_who_sees_what_is_read_behind_a_log_in(workspace: InProcessWorkspace, url: str) -> None:
+    plain = {"start_urls": [f"{url}/"]}
+    log_in = {"authentication": {"staff": {"url": f"{url}/", "user": "ada", "password": "${PW}"}}}
+    meant = {**plain, **log_in, "acl": "everybody"}
+    workspace.write({"sources": {"plain": plain, "open": {**plain, **log_in}, "meant": meant}})
+    administration = Administration(workspace)
+    for name, said in (("plain", 0), ("open", 1), ("meant", 0)):
+        lines = texts(administration.get(f"/admin/sources/{name}"), ".exposed")
+        assert len(lines) == said
+        assert all("authentication.staff" in line for line in lines)
+
+
 @pytest.mark.parametrize("path", [*READER_PATHS, *EDITOR_PATHS])
 def test_pages_need_a_session_and_the_role_of_the_api(administration: Administration, path: str) -> None:
     assert administration.status(path, None) == 303

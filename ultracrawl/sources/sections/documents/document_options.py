@@ -254,8 +254,8 @@ class DocumentOptions(Section):
     feeding: FeedingSection = Field(default=FeedingSection.by_default(), examples=[{"paused": True}])
     """The indexes, files and web servers that get the documents."""
     acl: Readers = Field(default=(), examples=[["staff"]])
-    """Users and groups that may see the documents, unless a document or `acl_paths` names others. Empty: everybody.
-    `required`: nobody."""
+    """Users and groups that may see the documents, unless a document or `acl_paths` names others: `user:NAME`,
+    `group:NAME`, or the bare name of both. Empty or `everybody`: everybody. `required`: nobody."""
     acl_paths: Mapping[ReaderPath, PrincipalNames] = Field(
         default={}, examples=[{"/staff/": ["staff"], "/press/": []}]
     )

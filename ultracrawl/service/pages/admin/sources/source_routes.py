@@ -26,6 +26,7 @@ from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.pages.rendering import FRAGMENT_HEADER
 from ultracrawl.service.source_status import source_status
 from ultracrawl.sources import Project
+from ultracrawl.sources.checking.access_checks import log_ins_for_everybody
 from ultracrawl.stores.project_stores import state_to_read
 
 SHOWN_RUNS = 20
@@ -76,6 +77,7 @@ def source_page(
         row=source_row(project, source, numbers, holdings, live),
         numbers=numbers,
         findings=mistaken.findings if mistaken is not None else (),
+        log_ins=[".".join(map(str, path)) for path in log_ins_for_everybody(source)],
         runs=runs[:SHOWN_RUNS],
         plots=plots(runs[::-1]),
         saved=_saved_versions(project, name, runs[::-1]),
