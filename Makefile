@@ -146,7 +146,8 @@ servers-test: servers venv samples sites plain release-tools ## Run the tests wi
 	$(PYTEST) -m servers $(ARGS)
 
 # A service with thirty sources is killed again and again, for ULTRACRAWL_SOAK_MINUTES (3) with ULTRACRAWL_SOAK_ENGINE
-# (whoosh); it tells what it takes if it runs alone: make soak ARGS="-n 0 -s tests/soak".
+# (whoosh), and another one must not grow with its crawls; it tells what it takes if it runs alone:
+# make soak ARGS="-n 0 -s tests/soak".
 soak: servers venv samples ## Run what takes long: kills and random changes by the hundred, a service for minutes
 	$(PYTEST) -m soak $(ARGS)
 

@@ -126,3 +126,12 @@ def test_the_collector_is_seldom_called() -> None:
     loading = gc.get_threshold()[0]
     gc_tuning.freeze_loaded_objects()
     assert loading > gc.get_threshold()[0] > 10 * before
+
+
+@pytest.mark.usefixtures("collector")
+def test_the_collector_of_a_service_is_called_often_and_looks_at_what_is_new() -> None:
+    gc_tuning.raise_gc_thresholds()
+    loading = gc.get_threshold()
+    gc_tuning.collect_as_a_service()
+    assert 100 * gc.get_threshold()[0] < loading[0]
+    assert gc.get_freeze_count() > 0

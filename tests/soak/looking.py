@@ -18,6 +18,10 @@ from ultracrawl.stores.project_stores import state_to_read
 
 MOST_RUNS = 100_000
 MOST_GROWTH = 1.3
+MOST_KB_A_CRAWL = 20.0
+"""Private memory that a service may gain with each crawl: what is loaded once, or waits to be collected."""
+MOST_FILES = 4
+"""Files that a service may have open besides those that it had open in the beginning."""
 
 
 def runs_of(workspace: Workspace, source: str) -> list[RunMark]:
@@ -55,6 +59,22 @@ def growth(samples: Sequence[Sample]) -> float:
     sixth = max(1, len(samples) // 6)
     early, late = samples[sixth : 2 * sixth] or samples[:1], samples[-sixth:]
     return median(one.service for one in late) / median(one.service for one in early)
+
+
+def gained_by_crawls(samples: Sequence[tuple[int, Sample]]) -> tuple[float, int]:
+    """Return by how many kB of private memory a warm service grew with each crawl, and by how many open files in all.
+
+    `samples` are taken at equal distances, with the number of crawls until then. The least of the last quarter is
+    compared with the least of the second: what is needed for moments does not count, nor what is loaded once.
+    """
+    quarter = len(samples) // 4
+    early, late = samples[quarter : 2 * quarter], samples[-quarter:]
+    crawls = median(number for number, _ in late) - median(number for number, _ in early)
+    private, files = (
+        min(measure(one) for _, one in late) - min(measure(one) for _, one in early)
+        for measure in (lambda one: 1000 * one.private, lambda one: one.files)
+    )
+    return private / crawls, files
 
 
 def _problems(run: RunMark) -> object:

@@ -33,6 +33,8 @@ class Sample:
     """Seconds since its process was started."""
     service: float
     """PSS of its own process in MB."""
+    private: float
+    """What of that is its own alone."""
     everything: float
     """PSS of all of its processes in MB."""
     processes: int
@@ -45,7 +47,8 @@ class Sample:
     def __str__(self) -> str:
         """Return a line of a table."""
         return (
-            f"{self.minute:5.1f} min, service {self.age:4.0f} s old: PSS {self.service:6.1f} MB, of all "
+            f"{self.minute:5.1f} min, service {self.age:4.0f} s old: PSS {self.service:6.1f} MB, private "
+            f"{self.private:6.1f} MB, of all "
             f"{self.processes:2d} processes {self.everything:6.1f} MB, {self.files} files; "
             f"state {self.state:.2f} MB, index {self.index:.2f} MB"
         )
@@ -102,12 +105,12 @@ class ShakenService:
     def take_sample(self, minute: float) -> Sample:
         """Measure what it takes now."""
         own = psutil.Process(self._process.pid)
-        sizes = [size for process in self._all() if (size := _pss(process))]
+        sizes = [size for process in self._all() if (size := _memory(process)[0])]
         var = self._workspace.directory / "var"
         return Sample(
             minute,
             time.time() - own.create_time(),
-            _pss(own),
+            *_memory(own),
             sum(sizes),
             len(sizes),
             own.num_fds(),
@@ -148,10 +151,12 @@ class ShakenService:
         return "gone"
 
 
-def _pss(process: psutil.Process) -> float:
+def _memory(process: psutil.Process) -> tuple[float, float]:
+    """Return the PSS of a process, and what it has alone, in MB."""
     with suppress(psutil.Error):
-        return float(process.memory_full_info().pss) / 1e6
-    return 0.0
+        info = process.memory_full_info()
+        return info.pss / 1e6, info.uss / 1e6
+    return 0.0, 0.0
 
 
 def _size(folder: Path) -> float:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
+import weakref
 from multiprocessing import Pipe
 from typing import Any, cast
 
 import pytest
 from support.sentences import sentence
 
-from ultracrawl.service.orders import CrawlOrder, CrawlProgress
+from ultracrawl.errors import WorkError
+from ultracrawl.model import RunReport
+from ultracrawl.service.orders import CrawlOrder, CrawlProgress, report_adapter
 from ultracrawl.service.supervisor import child, processes
 from ultracrawl.service.supervisor.messages import ChildOrder
 from ultracrawl.service.supervisor.processes import ChildCrawl
+
+LITTLE_GARBAGE = 20
+"""Objects that refer to each other; what reads a report makes more of them when it is made."""
 
 
 class Held:
@@ -27,6 +34,7 @@ class Held:
     def __init__(self) -> None:
         self.ours, self.pipe = Pipe()
         self.signals: list[int] = []
+        self.closed = False
 
     def crawl(self) -> ChildCrawl:
         return ChildCrawl(CrawlOrder("a"), cast(Any, self), self.ours, None)
@@ -42,6 +50,17 @@ class Held:
 
     def kill(self) -> None:
         self.exitcode = -9
+
+    def close(self) -> None:
+        assert self.exitcode is not None
+        self.closed = True
+
+    def tell_report(self) -> None:
+        report = report_adapter().dump_python(RunReport.not_begun("a", WorkError("x")), mode="json")
+        os.write(
+            self.pipe.fileno(),
+            json.dumps({"report": report, "mistake": False, "last": False}).encode() + b"\n",
+        )
 
 
 @pytest.fixture
@@ -114,3 +133,52 @@ def test_a_process_that_does_not_end_when_it_is_asked_to_is_killed(
 
     monkeypatch.setattr(processes, "_STOP_TIMEOUT", 0.0)
     asyncio.run(play())
+
+
+@pytest.mark.parametrize("ended", ["by itself", "stopped", "killed", "held"])
+def test_nothing_of_a_process_is_kept_open_after_its_end(held: Held, ended: str) -> None:
+    async def play() -> weakref.ref[ChildCrawl]:
+        crawl = held.crawl()
+        if ended == "stopped":
+            await crawl.stop_crawl()
+            await crawl.stop_crawl()
+        if ended == "killed":
+            await crawl.kill_crawl()
+        else:
+            held.exitcode = None if ended == "held" else 0
+            held.pipe.close()
+        await crawl.finished()
+        await crawl.stop_crawl()  # too late
+        assert (held.ours.closed, held.closed) == (True, True)
+        return weakref.ref(crawl)
+
+    async def play_and_look() -> None:
+        kept = await play()
+        await asyncio.sleep(0)
+        gc.collect()
+        assert kept() is None, "a timer keeps it for minutes"
+
+    asyncio.run(play_and_look())
+
+
+def test_reports_leave_no_garbage_that_waits_for_its_collection() -> None:
+    async def read_report() -> int:
+        held = Held()
+        crawl = held.crawl()
+        held.tell_report()
+        held.exitcode = 0
+        held.pipe.close()
+        assert (await crawl.finished()).report is not None
+        del crawl, held
+        await asyncio.sleep(0)
+        return gc.collect()
+
+    async def play() -> list[int]:
+        return [await read_report() for _ in range(3)]
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert max(asyncio.run(play())[1:]) < LITTLE_GARBAGE
+    finally:
+        gc.enable()

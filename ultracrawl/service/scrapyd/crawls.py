@@ -9,12 +9,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.run.logs import job_report
-from ultracrawl.service.orders import Clock, CrawlEnd, CrawlOrder, CrawlProgress
+from ultracrawl.service.orders import Clock, CrawlEnd, CrawlOrder, CrawlProgress, report_adapter
 from ultracrawl.service.scrapyd.client import JobPhase, ScrapydClient
 
 logger = logging.getLogger(__name__)
@@ -25,7 +23,6 @@ PATIENCE = 600.0
 """Seconds without a response of Scrapyd after which a crawl counts as failed."""
 GONE_AFTER = 2
 """Consecutive polls in which Scrapyd does not list a job after which it counts as gone."""
-_REPORT = TypeAdapter(RunReport)
 _BY_HAND = "by-hand"
 _STOPPED = "stopped; the next crawl resumes it"
 
@@ -36,7 +33,7 @@ def report_of(row: dict[str, Any] | None) -> RunReport | None:
         return None
     known = {name: value for name, value in row.items() if value is not None}
     with suppress(ValueError):
-        return _REPORT.validate_python({**known, "run_id": str(row.get("run_id") or "")})
+        return report_adapter().validate_python({**known, "run_id": str(row.get("run_id") or "")})
     return None
 
 

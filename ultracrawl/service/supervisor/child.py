@@ -14,14 +14,12 @@ from dataclasses import asdict
 from multiprocessing.connection import Connection
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.run import RunningCrawl
 from ultracrawl.service.completion import complete_failed_start
 from ultracrawl.service.metrics.run_history import ERRORS
-from ultracrawl.service.orders import CrawlProgress
+from ultracrawl.service.orders import CrawlProgress, report_adapter
 from ultracrawl.service.run import run_source
 from ultracrawl.service.supervisor.messages import ChildOrder
 from ultracrawl.system.files import restrict_umask
@@ -87,7 +85,7 @@ class _ProgressReporter:
 
     def send_report(self, report: RunReport, *, mistake: bool = False) -> None:
         """Send the final report."""
-        written = TypeAdapter(RunReport).dump_python(report, mode="json")
+        written = report_adapter().dump_python(report, mode="json")
         self._send({"report": written, "mistake": mistake, "last": self._last})
 
     def _send(self, message: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ from ultracrawl.service.supervisor.slots import SlotLimits
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.project_stores import open_schedules
+from ultracrawl.system.gc_tuning import collect_as_a_service
 
 logger = logging.getLogger(__name__)
 
@@ -201,6 +202,7 @@ class _PlansCommand:
         crawls.events.add_listener(self._note_event)
         runner = self._runner = crawls.runner
         announcing = asyncio.ensure_future(self._announce_next_run())
+        collect_as_a_service()
         with handle_signals(Interrupts(crawls.pool, runner.begin_end)):
             try:
                 if once:

@@ -14,12 +14,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.service.metrics.machine import resident_bytes
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress, report_adapter
 from ultracrawl.service.supervisor.messages import ChildOrder
 from ultracrawl.system.fork_server import fork_server
 
@@ -96,6 +94,8 @@ class ChildCrawl:
         """Whether it could not start because of a mistake of the user."""
         self._last = False
         """Whether a filter function requested that no further run follows."""
+        assert child.pid is not None
+        self.pid = child.pid
         self._child = child
         self._pipe = pipe
         self._memory = memory
@@ -108,14 +108,10 @@ class ChildCrawl:
         """Whether it was ended for misbehaving (memory, timeout, invalid messages), and not by request."""
         self._end: asyncio.Future[CrawlEnd] = asyncio.get_running_loop().create_future()
         self._exit: asyncio.Task[None] | None = None
+        self._stop_timer: asyncio.TimerHandle | None = None
+        """Gives up stopping it; it would keep all this until its time."""
         self._memory_watch = asyncio.ensure_future(self._watch_memory()) if memory else None
         asyncio.get_running_loop().add_reader(pipe.fileno(), self._read_messages)
-
-    @property
-    def pid(self) -> int:
-        """The id of its process."""
-        assert self._child.pid is not None
-        return self._child.pid
 
     async def finished(self) -> CrawlEnd:
         """Wait until the process has ended, and return the end of the crawl."""
@@ -125,7 +121,9 @@ class ChildCrawl:
         """End it cleanly, in whatever phase it is; it is killed after `_STOP_TIMEOUT`."""
         self._end_reason = self._end_reason or "stopped before it had begun; the next crawl resumes it"
         self._send_signal(signal.SIGTERM)
-        asyncio.get_running_loop().call_later(_STOP_TIMEOUT, self._give_up_stopping)
+        if self._stop_timer is None and not self._end.done():
+            loop = asyncio.get_running_loop()
+            self._stop_timer = loop.call_later(_STOP_TIMEOUT, self._give_up_stopping)
 
     async def kill_crawl(self) -> None:
         """Kill it; its own child processes end with it."""
@@ -174,7 +172,7 @@ class ChildCrawl:
         if "live" in fields:
             self.progress = CrawlProgress(**fields["live"])
         else:
-            self._report = TypeAdapter(RunReport).validate_python(fields["report"])
+            self._report = report_adapter().validate_python(fields["report"])
             self._mistake, self._last = fields["mistake"], fields["last"]
 
     async def _await_exit(self) -> None:
@@ -184,8 +182,11 @@ class ChildCrawl:
             self._child.kill()
             await asyncio.to_thread(self._child.join, _GRACE)
         code = self._child.exitcode
-        if self._memory_watch is not None:
-            self._memory_watch.cancel()
+        if code is not None:
+            self._child.close()  # its two pipes at once, not when the garbage is collected
+        for watch in (self._memory_watch, self._stop_timer):
+            if watch is not None:
+                watch.cancel()
         if not self._end.done():
             self._end.set_result(self._crawl_end(code))
 

@@ -28,6 +28,7 @@ from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.stores.audit_log import BEGUN, DONE, REFUSED, Actor, record_action
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.project_stores import has_nodes, open_schedules
+from ultracrawl.system.gc_tuning import collect_as_a_service
 
 if TYPE_CHECKING:
     from ultracrawl.service.api.serving import ApiServer
@@ -114,6 +115,7 @@ class _Service:
                     Noticing(lambda: supervisor.project, supervisor, clock).running()
                 )
                 await stack.enter_async_context(_watchdog())
+                collect_as_a_service()
                 with self._signals(supervisor):
                     running = asyncio.ensure_future(supervisor.run())
                     notify_systemd("READY=1")
