@@ -14,6 +14,7 @@ from ultracrawl.index.writing.destination_queues import queue_folders
 from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.indexing.link_texts import differing_texts, indexed_texts
 from ultracrawl.run.indexing.reconciliation import forget_documents, lost_records, unknown_urls
 from ultracrawl.run.indexing.unknown_documents import mark_unknown_documents
 from ultracrawl.run.source_data.places import require_idle
@@ -49,12 +50,44 @@ def rebuild(project: Project, name: str) -> Repair:
     """Index every readable document of an index again; if nothing is readable, start with an empty index.
 
     Documents that the document tables have and the index lacks are made again from stored answers, or marked in the
-    tables so that the next crawl fetches them. Raises `IndexStoreError` if the index is locked or cannot be written,
-    `UserError` if a source with missing documents is being crawled.
+    tables so that the next crawl fetches them; it also sends the texts of links that the index has otherwise. Raises
+    `IndexStoreError` if the index is locked or cannot be written, `UserError` if a source with missing documents or
+    other texts is being crawled.
     """
     with closing(open_index(project, name)) as index:
         repair_index(index, index_config(project, name).path)
-    return _make_missing_again(project, name, project.sources.values())
+    repaired = _make_missing_again(project, name, project.sources.values())
+    for source, keys in documents_with_other_texts(project, name).items():
+        with closing(open_state(project, source)) as state:
+            for key in keys:
+                state.links.submitted_without_texts(key)
+    return repaired
+
+
+def documents_with_other_texts(project: Project, name: str) -> dict[str, list[int]]:
+    """Return by source the keys of documents whose texts of links in an index are not those that pages have.
+
+    Sources without such a document are left out, and those with changes on their way to the index or an unfinished run,
+    whose end sends what has changed. Raises `IndexStoreError` or `StateError` if something cannot be read.
+    """
+    if not project.index.anchors:
+        return {}
+    fed = (source for source in project.sources.values() if name in readable_indexes(project, source))
+    compared = {source.name for source in fed if _is_at_rest(project, source, name)}
+    found: dict[str, list[int]] = {}
+    with closing(open_index(project, name)) as index:
+        for source, texts in indexed_texts(index, compared):
+            with state_to_read(project, source) as state:
+                if state is not None and (keys := differing_texts(state, texts)):
+                    found.setdefault(source, []).extend(keys)
+    return found
+
+
+def _is_at_rest(project: Project, source: DataSource, index: str) -> bool:
+    """Return whether the latest run of a source has ended, and nothing waits for an index."""
+    with state_to_read(project, source.name) as state:
+        is_over = state is not None and all(run.finished for run in state.runs(1))
+    return is_over and not _waits(project, source, index)
 
 
 def _make_missing_again(project: Project, name: str, among: Iterable[DataSource]) -> Repair:

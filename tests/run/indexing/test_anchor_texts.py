@@ -12,6 +12,8 @@ import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
+from ultracrawl.index import NewAnchors
+from ultracrawl.index.project_index import open_index
 from ultracrawl.model.page import Link, LinkKind
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.indexing.anchors import AnchorTexts
@@ -244,3 +246,25 @@ def test_links_are_remembered_unless_they_are_as_long_as_pages(href: str, text: 
         links = [Link(href, LinkKind.A, text)]
         texts.links_resolved(visit, {href: target}, array("q", [url_key(target)]), links)
     assert len(noted) == looked_at
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_texts_that_an_index_has_otherwise_are_found_and_sent_again(
+    crawled: Site, url: str, workspace: Workspace, engine: str
+) -> None:
+    define(workspace, url, engine)
+    workspace.crawl()
+    before = anchors(workspace)
+    assert workspace.command("index", "check", "--json").json == {"sound": True, "wrong": []}
+    project = require(read_definitions(workspace.directory / "ultracrawl.yaml"))
+    with closing(open_index(project)) as index:
+        index.apply([NewAnchors("site", f"{url}/a", ("of yesterday",)), NewAnchors("site", f"{url}/b", ())])
+    checked = workspace.command("index", "check", "--json")
+    assert (checked.code, checked.json["sound"], len(checked.json["wrong"])) == (1, False, 1)
+    assert workspace.crawl().run["outcomes"] == {"NOT_MODIFIED": 4}
+    assert anchors(workspace) != before, "no run would find them by itself"
+    assert workspace.command("index", "rebuild").code == 0
+    assert workspace.command("index", "check").code == 0, "the next run sends what is due"
+    assert workspace.crawl().run["outcomes"] == {"NOT_MODIFIED": 4}
+    assert anchors(workspace) == before
+    assert workspace.command("index", "check").code == 0

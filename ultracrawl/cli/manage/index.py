@@ -101,6 +101,8 @@ def info(name: str, project: Project, as_json: bool) -> None:
 def check(name: str, project: Project, as_json: bool) -> None:
     """Read the whole index; exit code 1 if something is wrong, which `rebuild` then repairs.
 
+    The texts of links that documents have are compared with those of the pages.
+
     \b
     Example:
       ultracrawl index check
@@ -108,6 +110,13 @@ def check(name: str, project: Project, as_json: bool) -> None:
     _require_server(project, name)
     with closing(open_index(project, name)) as index:
         problems = index.check()
+    what = "damaged" if problems else "not what pages say"
+    if not problems:
+        different = repair.documents_with_other_texts(project, name)
+        problems = [
+            f"{source}: the texts of links to {len(keys):,} documents are not those of the pages"
+            for source, keys in sorted(different.items())
+        ]
     if as_json:
         print_json({"sound": not problems, "wrong": problems})
     else:
@@ -120,7 +129,7 @@ def check(name: str, project: Project, as_json: bool) -> None:
                 f"the index is not sound; {remedy} documents, and what an interrupted rebuild left; a full disk and "
                 "lost shards are for who runs the servers"
             )
-        raise IndexStoreError(f"the index is damaged; {remedy} it")
+        raise IndexStoreError(f"the index is {what}; {remedy} it")
 
 
 @command.command("optimise", short_help="Merge all segments into one, and free space.")
@@ -153,7 +162,8 @@ def rebuild(name: str, project: Project, as_json: bool) -> None:
     """Make a new index from the documents stored in the old one, without any request.
 
     It repairs a damaged index. Documents that cannot be read in it are made again from stored responses
-    (`storage: {keep: true}`); the others are fetched by the next crawl. The index can be searched meanwhile. Documents
+    (`storage: {keep: true}`); the others are fetched by the next crawl, which also sends the texts of links that the
+    index has otherwise than the pages. The index can be searched meanwhile. Documents
     of sources that no file defines any more are kept; `ultracrawl remove SOURCE` removes them.
 
     \b
