@@ -41,7 +41,7 @@ WIDE: Mapping[str, int] = {
     "ultracrawl.run.lifecycle": 37,
     "ultracrawl.sources.compilation.source": 37,
     "ultracrawl.rules.acceptance.Acceptance": 7,
-    "ultracrawl.run.writing.writer.IndexWriter": 11,
+    "ultracrawl.run.writing.writer.IndexWriter": 10,
 }
 """Modules and classes that are wider today, with their width: lower a number when it shrinks, add no row."""
 

@@ -13,7 +13,14 @@ from ultracrawl.index.writing.destination_queue import Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues
 from ultracrawl.index.writing.segments import Committed, Report
 from ultracrawl.run.run_counters import RunCounters
-from ultracrawl.run.writing.writer import CHEAP_EAGER_SIZE, EAGER_AFTER, EAGER_SIZE, FIRST_AFTER, IndexWriter
+from ultracrawl.run.writing.writer import (
+    CHEAP_EAGER_SIZE,
+    EAGER_AFTER,
+    EAGER_SIZE,
+    FIRST_AFTER,
+    CommitPolicy,
+    IndexWriter,
+)
 from ultracrawl.stores import SqliteStore
 
 
@@ -56,7 +63,8 @@ def feed(tmp_path: Path, state: SqliteStore, two_phases: bool) -> tuple[IndexWri
     indexer = Waiting()
     cache = DocumentCache(tmp_path, 3 * EAGER_SIZE)
     destinations = DestinationQueues.single(tmp_path, cast(Indexer, indexer))
-    return IndexWriter("s", cache, destinations, state, RunCounters("s"), two_phases=two_phases), indexer
+    policy = CommitPolicy(two_phases=two_phases)
+    return IndexWriter("s", cache, destinations, state, RunCounters("s"), policy=policy), indexer
 
 
 def add(taking: IndexWriter, number: int, size: int = EAGER_SIZE) -> None:
@@ -149,7 +157,8 @@ def test_where_commits_are_cheap_less_is_worth_one(
 ) -> None:
     indexer = Waiting()
     cache, destinations = DocumentCache(tmp_path), DestinationQueues.single(tmp_path, cast(Indexer, indexer))
-    taking = IndexWriter("s", cache, destinations, state, RunCounters("s"), cheap_commits=is_cheap)
+    policy = CommitPolicy(eager_size=CHEAP_EAGER_SIZE if is_cheap else EAGER_SIZE)
+    taking = IndexWriter("s", cache, destinations, state, RunCounters("s"), policy=policy)
     add(taking, 1, CHEAP_EAGER_SIZE // 2)
     assert indexer.busy == 0
     add(taking, 2, CHEAP_EAGER_SIZE)

@@ -16,6 +16,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.run import IndexWriter
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.writing.commits import MAX_CACHED_SEGMENTS
+from ultracrawl.run.writing.writer import CommitPolicy
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 
@@ -37,7 +38,7 @@ def test_index_every_bounds_how_long_documents_wait(
         DestinationQueues.single(tmp_path, InlineIndexer(MemoryIndex({}))),
         state,
         counters,
-        every=every,
+        policy=CommitPolicy(every),
         clock=lambda: now[0],
     )
     indexed = []

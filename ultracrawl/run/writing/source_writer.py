@@ -13,7 +13,7 @@ from ultracrawl.index.writing.project_outputs import open_cache, open_destinatio
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.writing.lost_documents import queue_lost
 from ultracrawl.run.writing.pauses import Pauses
-from ultracrawl.run.writing.writer import IndexWriter
+from ultracrawl.run.writing.writer import CHEAP_EAGER_SIZE, EAGER_SIZE, CommitPolicy, IndexWriter
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import Store
 
@@ -44,11 +44,13 @@ def open_writer(
         destinations or open_destinations(project, source),
         state,
         counters,
-        every=project.index.every if crawling else None,
-        two_phases=crawling and project.cache.phases == "two",
+        policy=CommitPolicy(
+            project.index.every if crawling else None,
+            crawling and project.cache.phases == "two",
+            CHEAP_EAGER_SIZE if engine is not None and has_cheap_commits(engine) else EAGER_SIZE,
+        ),
         backlog=source.feeding.backlog,
         anchors=project.index.anchors,
-        cheap_commits=engine is not None and has_cheap_commits(engine),
         pauses=Pauses(source.feeding, pause_switch(project, source.name)) if pauses else None,
     )
 

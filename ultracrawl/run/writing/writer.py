@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.errors import IndexStoreError, StateError
@@ -51,14 +51,25 @@ class NewReaders(NamedTuple):
     acl: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CommitPolicy:
+    """When what waits in the cache is handed over to the indexes."""
+
+    every: float | None = None
+    """Seconds after which the first change is handed over at the latest."""
+    two_phases: bool = False
+    """Whether crawling stops meanwhile (Ultra Search 6); then nothing is handed over because it is worth a commit."""
+    eager_size: int = EAGER_SIZE
+    """Bytes that are worth a commit while the indexes are idle."""
+
+
 class IndexWriter:
     """Stores changes in the durable cache, and has them indexed while the crawl goes on.
 
-    A cache segment is sealed and handed over when it is full, when the indexes are idle and enough waits (less if it
-    waits for long), when its first change is `every` seconds old, or by `drain`. With `two_phases` (Ultra Search 6) it
-    is sealed only when full or that old, and crawling stops meanwhile. Each segment goes to all indexes of the source
-    (`DestinationQueues`); a paused or failing one delays neither the crawl nor the others. With `anchors`, documents
-    get the anchor texts that are known when their segment is sealed. With `cheap_commits` less is worth a commit.
+    A cache segment is sealed and handed over when it is full, by the `policy`: when the indexes are idle and enough
+    waits (less if it waits for long), or when its first change is old enough; or by `drain`. Each segment goes to all
+    indexes of the source (`DestinationQueues`); a paused or failing one delays neither the crawl nor the others. With
+    `anchors`, documents get the anchor texts that are known when their segment is sealed.
     """
 
     def __init__(
@@ -69,25 +80,21 @@ class IndexWriter:
         state: Store,
         counters: RunCounters,
         *,
-        every: float | None = None,
-        two_phases: bool = False,
+        policy: CommitPolicy = CommitPolicy(),
         backlog: int | None = None,
         pauses: Pauses | None = None,
         anchors: bool = False,
-        cheap_commits: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source
         self._cache = cache
         self._destinations = destinations
         self._state = state
-        self._every = every
-        self._two_phases = two_phases
+        self._policy = policy
         self._backlog = backlog
         self._pauses = pauses
         self._links = state.links if anchors else None
         self._clock = clock
-        self._eager_size = CHEAP_EAGER_SIZE if cheap_commits else EAGER_SIZE
         self._since = 0.0
         """When the first change of the open segment was added."""
         self._sealed_bytes = 0
@@ -217,7 +224,9 @@ class IndexWriter:
     @property
     def congested(self) -> bool:
         """Whether crawling has to wait: too many segments wait for the index, or crawling and indexing alternate."""
-        return self._destinations.primary.in_progress > (0 if self._two_phases else MAX_WAITING_SEGMENTS)
+        return self._destinations.primary.in_progress > (
+            0 if self._policy.two_phases else MAX_WAITING_SEGMENTS
+        )
 
     @property
     def busy(self) -> bool:
@@ -249,16 +258,16 @@ class IndexWriter:
     def _is_commit_worthwhile(self) -> bool:
         """Whether enough waits for indexes that are idle."""
         size, sent = self._cache.size, self._sealed_bytes
-        if self._two_phases or not size or size < min(self._eager_size / 10, sent):
+        if self._policy.two_phases or not size or size < min(self._policy.eager_size / 10, sent):
             return False
         has_waited = self._clock() - self._since >= (EAGER_AFTER if sent else FIRST_AFTER)
         return (
-            has_waited or size >= max(self._eager_size, EAGER_SHARE * sent)
+            has_waited or size >= max(self._policy.eager_size, EAGER_SHARE * sent)
         ) and self._destinations.is_idle
 
     @property
     def _is_overdue(self) -> bool:
-        waits = self._every and self._cache.size and self._clock() - self._since >= self._every
+        waits = self._policy.every and self._cache.size and self._clock() - self._since >= self._policy.every
         return bool(waits) and any(destination.is_active for destination in self._destinations.all)
 
     def _apply_pauses(self) -> None:
