@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain, repeat
 from pathlib import Path
 
 import psutil
@@ -149,15 +150,21 @@ def test_a_process_ends_with_the_crawler_that_was_killed() -> None:
     assert gone(pid)
 
 
-def test_an_alarm_ends_a_process_whose_crawler_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("converts", "sent"),
+    [("while True: pass", signal.SIGPROF), ("import time; time.sleep(3600)", signal.SIGALRM)],
+    ids=["it works", "it hangs"],
+)
+def test_a_process_whose_crawler_is_gone_ends_itself(converts: str, sent: signal.Signals) -> None:
     """The process is left alone with a document for which it has no time."""
     code = (
-        "import sys, types\nfrom ultracrawl.content.service import worker\nworker._ALARM_DELAY = 0.2\n"
-        "module = types.ModuleType('m')\nexec('def convert(source, sink):\\n while True: pass', module.__dict__)\n"
+        "import sys, types\nfrom ultracrawl.content.service import worker\nworker._ALARM_DELAY = 0.0\n"
+        "worker.wall_limit = lambda seconds: seconds if 'sleep' in sys.argv[1] else 3600\n"
+        "module = types.ModuleType('m')\nexec('def convert(source, sink):\\n ' + sys.argv[1], module.__dict__)\n"
         "sys.modules['ultracrawl.content.converters.json'] = module\nworker.main(512 << 20, 0.2)"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, converts],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -167,7 +174,54 @@ def test_an_alarm_ends_a_process_whose_crawler_is_gone(monkeypatch: pytest.Monke
         assert process.stdin is not None
         process.stdin.write(encode_job(Job(b"{}", "application/json")) + b"{}")
         process.stdin.flush()
-        assert process.wait(10) == -signal.SIGALRM
+        assert process.wait(60) == -sent
+
+
+def later(seconds: float) -> Callable[[], float]:
+    """Return a clock that leaps by so much after its first look."""
+    times = chain([0.0], repeat(seconds))
+    return lambda: next(times)
+
+
+def test_a_document_is_converted_however_late_it_gets_by_the_wall() -> None:
+    process = ConversionProcess(ProcessLimits(20.0, 512 << 20), wall=later(199.0))
+    try:
+        assert isinstance(process.convert(PDF), Converted)
+    finally:
+        process.kill()
+
+
+def test_a_process_that_hangs_is_ended_and_the_document_may_be_tried_again() -> None:
+    process = ConversionProcess(ProcessLimits(20.0, 512 << 20), wall=later(201.0))
+    os.kill(process.pid, signal.SIGSTOP)
+    answer = process.convert(PDF)
+    assert isinstance(answer, NotConverted)
+    assert (answer.status, answer.may_pass) == (StatusCode.CONVERTER_MISSING, True)
+    assert not process.usable
+
+
+@pytest.mark.parametrize(
+    ("sent", "may_pass"),
+    [(signal.SIGPROF, False), (signal.SIGALRM, True), (signal.SIGKILL, True), (signal.SIGSEGV, True)],
+)
+def test_what_ends_a_process_tells_whether_to_try_again(sent: signal.Signals, may_pass: bool) -> None:
+    process = ConversionProcess(ProcessLimits(20.0, 512 << 20))
+    os.kill(process.pid, sent)
+    answer = process.convert(PDF)
+    assert isinstance(answer, NotConverted)
+    assert answer.may_pass is may_pass
+
+
+def test_a_document_may_be_tried_again_if_no_process_can_be_started(
+    pool: ConversionPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    answer = pool.submit(PDF).result(20)
+    assert isinstance(answer, NotConverted)
+    assert answer.may_pass
 
 
 def test_a_crash_is_no_want_of_memory_because_the_crawler_is_large() -> None:

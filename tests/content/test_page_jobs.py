@@ -91,6 +91,7 @@ def test_a_page_that_takes_too_long_costs_itself_only(pool: ConversionPool) -> N
     answer = pool.submit(job).result(60)
     assert isinstance(answer, PageLost)
     assert "limits.seconds_per_page" in answer.reason
+    assert not answer.may_pass, "it would take as long again"
     assert isinstance(pool.submit(job._replace(seconds=60.0)).result(60), PageRead)
 
 

@@ -41,10 +41,19 @@ class End:
         activator = SimpleNamespace(on=tracks, queue_orphan=self.queued.append)
         self.dispatcher = SimpleNamespace(connected=[])
         self.dispatcher.connect = lambda function, signal: self.dispatcher.connected.append(function)
+        self.set_aside = 0
         self.end = CycleEnd(
-            self.context, cast("Any", activator), self.woken.append, cast("Any", self.dispatcher)
+            self.context,
+            cast("Any", activator),
+            self.woken.append,
+            cast("Any", self.dispatcher),
+            self._begin_second_attempts,
         )
         self.end._sweeper = cast("Any", SimpleNamespace(sweep=self._sweep))
+
+    def _begin_second_attempts(self) -> bool:
+        self.set_aside -= 1
+        return self.set_aside >= 0
 
     def _settle(self, *, complete: bool) -> bool:
         self.complete = complete
@@ -59,6 +68,13 @@ class End:
 def test_it_acts_when_the_spider_is_idle() -> None:
     one = End()
     assert one.dispatcher.connected == [one.end.idle]
+
+
+def test_what_was_set_aside_is_read_before_anything_is_decided() -> None:
+    one = End(unsettled=1)
+    one.set_aside = 1
+    one.end.idle()
+    assert (one.woken, one.unsettled, one.asked) == ([0.0], 1, 0)
 
 
 def test_documents_are_settled_before_anything_is_removed() -> None:

@@ -180,6 +180,49 @@ def test_a_page_that_is_to_be_fetched_again_is_fetched_once_if_it_waits_for_a_re
     assert one.frontier.pop_entry(3e9) is not None, "from now on it is not waiting"
 
 
+def test_a_visit_that_is_set_aside_is_made_once_more_when_nothing_else_is_left() -> None:
+    one = Flight()
+    for path in ("/1", "/2"):
+        one.gate.add_entry(entry(path))
+    visit = one.begin()
+    assert one.flight.set_aside(visit, "too slow")
+    assert (visit.done, visit.outcome, one.places) == (True, None, 0)
+    waiting = one.context.visits[visit.entry.key]
+    assert waiting is not visit, "what still comes of the first one counts no more"
+    other = one.begin(1e9)
+    one.end(other)
+    assert one.flight.begin_second_attempts()
+    again = one.begin(2e9)
+    assert (again, again.alone, again.attempts) == (waiting, True, 0)
+    assert not one.flight.set_aside(again, "too slow"), "it was the last attempt"
+    one.end(again)
+    assert (one.context.visits, one.flight.begin_second_attempts()) == ({}, False)
+
+
+def test_visits_that_are_set_aside_are_made_one_by_one() -> None:
+    one = Flight()
+    for path in ("/1", "/2", "/3"):
+        one.gate.add_entry(entry(path))
+    for now in (1e9, 2e9, 3e9):
+        one.flight.set_aside(one.begin(now), "too slow")
+    seen = []
+    for now in (4e9, 5e9, 6e9):
+        assert one.flight.begin_second_attempts()
+        seen.append(one.begin(now).url[-2:])
+        assert one.frontier.pop_entry(now + 5e8) is None
+        one.end(one.context.visits[url_key(f"http://h.test{seen[-1]}")])
+    assert (seen, one.flight.begin_second_attempts()) == (["/1", "/2", "/3"], False)
+
+
+def test_a_visit_that_is_set_aside_stays_in_the_store_if_its_site_is_given_up() -> None:
+    one = Flight()
+    one.gate.add_entry(entry("/1"))
+    one.flight.set_aside(one.begin(), "too slow")
+    one.frontier.give_up_site("h.test")
+    assert not one.flight.begin_second_attempts()
+    assert (one.excluded, one.context.visits) == ([], {})
+
+
 def test_a_site_waits_before_a_retry() -> None:
     one = Flight()
     one.gate.add_entry(entry("/1"))

@@ -40,7 +40,7 @@ class Replayed:
         self.context = made_context(store=store, documents=self.documents, endings=endings, replay=True)
         self.control, self.conversion = SimpleNamespace(paused=False), SimpleNamespace(congested=False)
         self.begun: list[Any] = []
-        watch = SimpleNamespace(begin_visit=self.begun.append)
+        watch = SimpleNamespace(begin_visit=self.begun.append, suspend_visit=self.begun.remove)
         settings = SimpleNamespace(getlist=lambda _: sites.split())
         self.woken = 0
         slot = SimpleNamespace(nextcall=SimpleNamespace(schedule=self._wake))
@@ -146,6 +146,23 @@ def test_a_copy_is_made_into_a_document_when_the_one_that_it_repeats_gives_up_it
     for record in (copy, unstored, copy):
         one.context.queue.requeue(record)
     assert one.requested() == ["a.test/copy"], "once"
+
+
+def test_a_document_that_is_set_aside_is_made_alone_and_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Replayed(monkeypatch, "a.test/1 a.test/2", "a.test/1 a.test/2")
+    first, other = (one.scheduler.next_request() for _ in range(2))
+    assert first is not None
+    assert other is not None
+    assert one.context.queue.set_aside(first.meta[META_KEY], "too slow")
+    assert one.scheduler.next_request() is None
+    assert one.scheduler.has_pending_requests()
+    one.scheduler.visit_ended(other.meta[META_KEY])
+    again = one.scheduler.next_request()
+    assert again is not None
+    visit = again.meta[META_KEY]
+    assert (again.url, visit.alone, visit.from_store, one.begun[-1]) == (first.url, True, True, visit)
+    assert not one.context.queue.set_aside(visit, "too slow")
+    assert not one.scheduler.has_pending_requests()
 
 
 def test_nothing_new_is_queued_and_a_response_that_cannot_be_read_fails(

@@ -143,6 +143,8 @@ class RunReport:
     """Pages read in part, by the part left out."""
     cut_examples: dict[str, str] = field(default_factory=dict)
     """The first page read in part, by the part left out."""
+    failed_pages: dict[str, str] = field(default_factory=dict)
+    """The first pages that could not be processed, with the reason: those of the outcome FAILED."""
     dropped_values: int = 0
     """Attribute values that could not be converted to the type of their search attribute."""
     without_text: int = 0
@@ -239,6 +241,7 @@ class RunReport:
             "given_up": dict(self.given_up),
             "cut": dict(self.cut.most_common()),
             "cut_examples": dict(self.cut_examples),
+            "failed_pages": dict(self.failed_pages),
             "dropped_values": self.dropped_values,
             "without_text": self.without_text,
             "resumed": self.resumed,

@@ -135,6 +135,12 @@ class LinkQueue(Protocol):
     def retry(self, visit: Visit, delay: float, *, counts: bool = True) -> None:
         """Queue a failed visit again, after at least `delay` seconds; what was not sent does not count as attempt."""
 
+    def set_aside(self, visit: Visit, why: str) -> bool:
+        """Read the URL of a failed visit once more at the end of the run, alone: the machine may have been too busy.
+
+        The visit is over then. Returns False if its failure counts, as it was the second one.
+        """
+
     def release(self, visit: Visit) -> None:
         """Free the place of a visit at its site while its document is converted."""
 

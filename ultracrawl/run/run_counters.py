@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ultracrawl.model import Page
     from ultracrawl.run.visit import Visit
 
+MAX_NAMED = 10
+"""Failed pages that a report names; all are in the table of URLs."""
 _UNCHANGED = {
     UrlOutcome.NOT_MODIFIED: StatusCode.NOT_MODIFIED,
     UrlOutcome.DUPLICATE: StatusCode.DUPLICATE_IGNORED,
@@ -45,6 +47,7 @@ class RunCounters:
         self.given_up = Counter[str]()
         self.cut = Counter[str]()
         self.cut_examples: dict[str, str] = {}
+        self.failed_pages: dict[str, str] = {}
         self.problems: list[str] = []
         self.remarks: list[str] = []
         self.ended_by = ""
@@ -97,6 +100,8 @@ class RunCounters:
         self.outcomes[record.outcome] += 1
         self.status_codes[record.status_code] += 1
         self.lost += lost
+        if record.outcome is UrlOutcome.FAILED and len(self.failed_pages) < MAX_NAMED:
+            self.failed_pages[record.url] = str(record.cause)
 
     def count_skipped_unchanged(self, record: UrlRecord) -> None:
         """Count a URL that was not requested because a sitemap says that it is unchanged."""

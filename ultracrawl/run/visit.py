@@ -96,6 +96,8 @@ class Visit:
     """Set if the URL is read as a sitemap instead of a page."""
     attempts: int = 0
     """Number of failed requests that were retried."""
+    alone: bool = False
+    """Whether it is made once more at the end of the run, with no other beside it (`run.control.second_attempts`)."""
     answering: bool = False
     """Whether the response to its request has begun."""
     reserved: SiteReservations | None = None
@@ -231,6 +233,20 @@ class Visit:
         self.outcome = None if deferred or self.tentative else ending.outcome
 
     # ---- changes while in flight
+
+    def set_aside(self) -> Visit:
+        """End without an outcome; returns the visit that reads the URL once more, alone."""
+        self.done, self.deferred_links = True, None
+        return Visit(
+            self.entry,
+            self.record,
+            shorter_depth=self.shorter_depth,
+            rescan=self.rescan,
+            from_store=self.from_store,
+            attempts=self.attempts,
+            alone=True,
+            fetch=self.fetch,
+        )
 
     def prepare_retry(self, *, counts: bool) -> None:
         """Prepare for another request; the last one `counts` as an attempt unless it was not sent."""

@@ -59,7 +59,7 @@ class CrawlQueue:
         self.queue_feed_links = ingest.queue_feed_links
         self.queue_sitemap_entries = ingest.queue_sitemap_entries
         self.queue_listed = ingest.queue_listed
-        self.retry = flight.retry_visit
+        self.retry, self.set_aside = flight.retry_visit, flight.set_aside
         self.release = flight.release_place
         self.update_record = flight.replace_record
         self.requeue, self.fetch_now = repeats.fetch_again, repeats.fetch_now

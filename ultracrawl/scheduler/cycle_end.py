@@ -81,8 +81,11 @@ class CycleEnd:
         activator: RecrawlActivator,
         wake: Callable[[float], None],
         dispatcher: SignalManager,
+        begin_second_attempts: Callable[[], bool],
     ) -> None:
+        """Initialise; `begin_second_attempts` queues a visit that was set aside; returns whether it may be made."""
         self._context = context
+        self._begin_second_attempts = begin_second_attempts
         self._activator = activator
         self._wake = wake
         self._sweeper = OrphanSweeper(context.store, context.source, context.rules.seeds)
@@ -93,6 +96,9 @@ class CycleEnd:
         context = self._context
         try:
             if context.run.failed:
+                return
+            if self._begin_second_attempts():
+                self._wake(0.0)
                 return
             context.flush()
             complete = not context.store.queue.waiting_sites()

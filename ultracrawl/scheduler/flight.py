@@ -17,6 +17,7 @@ from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
 from ultracrawl.rules.urls.site_table import NO_SITES, SiteTable
 from ultracrawl.run import CrawlContext, Visit
+from ultracrawl.run.control.second_attempts import SecondAttempts
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
 from ultracrawl.run.hooks import Feature
@@ -230,6 +231,7 @@ class VisitsInFlight(Feature):
         self._gate = gate
         self._repeats = repeats
         self._watch = watch
+        self._second = SecondAttempts()
         self._released = set[Visit]()
         """Visits that gave their place back early: the response is here, and no further request follows."""
         self._withdrawn: dict[int, int] = {}
@@ -273,6 +275,7 @@ class VisitsInFlight(Feature):
         if visit.entry.seq or visit.without_request:
             self._context.visits.pop(visit.entry.key, None)
         self._repeats.visit_finished(visit)
+        self._second.note_end(visit)
         if visit.without_request:
             return
         self._pacing.note_end(visit)
@@ -333,6 +336,30 @@ class VisitsInFlight(Feature):
         self._return_place(visit)
         self._frontier.hold_site(entry.site, time.monotonic() + delay)
         self._gate.add_retry(visit)
+
+    def set_aside(self, visit: Visit, why: str) -> bool:
+        """Have a failed visit made once more when nothing else is queued or in flight; False if its failure counts.
+
+        Its entry stays in the store, and what waits counts as in flight, so that nothing hands it out before.
+        """
+        again = self._second.add(visit, why)
+        if again is None:
+            return False
+        self._pacing.note_end(visit)
+        self._watch.suspend_visit(visit)
+        self._context.visits[visit.entry.key] = again
+        self._return_place(visit)
+        return True
+
+    def begin_second_attempts(self) -> bool:
+        """Queue the next of the visits that were set aside; returns whether something is queued now."""
+        second, frontier = self._second, self._frontier
+        while second and (second.are_in_vain or not frontier.pending):
+            visit = second.take()
+            visit.prepare_retry(counts=False)
+            self._context.visits.pop(visit.entry.key, None)
+            self._gate.add_retry(visit)  # left in the store if its site was given up meanwhile
+        return frontier.pending
 
     def replace_record(self, record: UrlRecord) -> None:
         """Replace the record of the visit in flight to the same URL, if there is one."""

@@ -175,7 +175,8 @@ class Refill:
 
     def _fill_level(self, site: str, level: int) -> bool:
         """Load stored entries of a level for a site; returns False if a full batch held none that needs a request."""
-        batch = self._frontier.batch_size
+        # What is in flight or set aside stays in the store: so many entries are read in addition.
+        batch = self._frontier.batch_size + len(self._context.visits)
         levels = self._context.rules.levels.levels
         # A resumed run may have levels that the definition no longer has; they count as the last one.
         stop = level + 1 if level < levels else sys.maxsize

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -14,6 +14,7 @@ from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run import CrawlContext, Visit, begin_crawl, context_of, end_crawl, parts_of
 from ultracrawl.run.control.orders import CrawlControl
+from ultracrawl.run.control.second_attempts import SecondAttempts
 from ultracrawl.run.control.visit_watch import VisitWatch
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
@@ -59,6 +60,7 @@ class ReplayScheduler(BaseScheduler, Feature):
         """Sites whose documents are made again; empty for all."""
         self._keys: list[int] = []
         self._spare: set[int] = set()
+        self._second = SecondAttempts()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -80,7 +82,7 @@ class ReplayScheduler(BaseScheduler, Feature):
         context = self._context
         if not begin_crawl(self._crawler):
             return None
-        context.open_queue(ReplayQueue(context, self._keys, self._spare), self)
+        context.open_queue(ReplayQueue(context, self._keys, self._spare, self._set_aside), self)
         context.store.flush()
         leaving = {url_key(record.url) for record in context.store.records.records_to_remove()}
         searchable = self._of_sites(context.store.documents.kept_keys() - leaving)
@@ -114,7 +116,7 @@ class ReplayScheduler(BaseScheduler, Feature):
 
     def has_pending_requests(self) -> bool:
         """Return whether stored responses wait."""
-        return bool(self._keys) and not self._context.run.failed
+        return bool(self._keys or self._second) and not self._context.run.failed
 
     def enqueue_request(self, request: Request) -> bool:
         """Refuse requests of the spider; accept those that the downloader gives back, which were handled."""
@@ -129,16 +131,22 @@ class ReplayScheduler(BaseScheduler, Feature):
         if self._context.documents.congested or self._conversion.congested:
             self._alarm.set_timer(CONGESTION_POLL_INTERVAL)
             return None
+        if not self._keys:
+            return None if self._context.visits else self._request(self._second.take())
         key = self._keys.pop()
         record = self._context.store.records.get_record(key)
         if record is None:
             return self.next_request()
         site, shown = site_of(record.url), record.display_url
         entry = QueueEntry(key, record.url, site, record.depth, 0, record.hops, shown)
-        visit = self._context.visits[key] = Visit(entry, record, rescan=True, from_store=True)
+        return self._request(Visit(entry, record, rescan=True, from_store=True))
+
+    def _request(self, visit: Visit) -> Request:
+        entry = visit.entry
+        self._context.visits[entry.key] = visit
         self._watch.begin_visit(visit)
         return Request(
-            record.url,
+            entry.url,
             callback=self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
             errback=self._spider.failed,  # type: ignore[attr-defined]
             meta={
@@ -150,6 +158,15 @@ class ReplayScheduler(BaseScheduler, Feature):
             dont_filter=True,
         )
 
+    def _set_aside(self, visit: Visit, why: str) -> bool:
+        """Make a visit once more when all others have ended; returns False if its failure counts."""
+        if self._second.add(visit, why) is None:
+            return False
+        self._watch.suspend_visit(visit)
+        del self._context.visits[visit.entry.key]
+        self._wake()
+        return True
+
     def _wake(self) -> None:
         engine = self._crawler.engine
         if engine._slot is not None:
@@ -160,7 +177,8 @@ class ReplayScheduler(BaseScheduler, Feature):
         self._wake()
 
     def visit_ended(self, visit: Visit) -> None:
-        """Forget a visit that ended."""
+        """Forget a visit that ended; what was set aside may be next."""
+        self._second.note_end(visit)
         self._context.visits.pop(visit.entry.key, None)
 
 
@@ -168,13 +186,20 @@ class ReplayQueue:
     """The port `queue` of a crawl without downloads: links, redirects and retries are dropped.
 
     `keys` are those of the stored responses that wait; `spare` those that are replayed only when a document gives up
-    its place.
+    its place. `set_aside` is that of `LinkQueue`.
     """
 
     waiting_requests: tuple[Request, ...] = ()
 
-    def __init__(self, context: CrawlContext, keys: list[int], spare: set[int]) -> None:
+    def __init__(
+        self,
+        context: CrawlContext,
+        keys: list[int],
+        spare: set[int],
+        set_aside: Callable[[Visit, str], bool] = lambda _visit, _why: False,
+    ) -> None:
         self._context = context
+        self.set_aside = set_aside
         self._keys = keys
         self._spare = spare
 

@@ -79,7 +79,13 @@ class UltracrawlScheduler(BaseScheduler):
         parts = assemble(context, self._features, self._frontier, self._pacing, self._alarm, self._direct)
         self._picker, self._flight, self._ingest = parts.picker, parts.flight, parts.ingest
         self._requests = RequestFactory(context, spider, self._pacing.mirrors)
-        self._cycle_end = CycleEnd(context, parts.activator, self._alarm.set_timer, self._crawler.signals)
+        self._cycle_end = CycleEnd(
+            context,
+            parts.activator,
+            self._alarm.set_timer,
+            self._crawler.signals,
+            lambda: self._may_fetch() > 0 and parts.flight.begin_second_attempts(),
+        )
         for fill_queue in context.hooks[Feature.queue_opened]:
             fill_queue()
         return None

@@ -58,6 +58,7 @@ def print_report(report: RunReport, *, verbose: bool = False) -> None:
     if report.refresh_only:
         click.echo("  New URLs were left out: `limits.documents` or `limits.disk_free` was reached")
     _print_errors(report, verbose=verbose)
+    _print_failed(report)
     _print_rejected(report)
     _print_omitted(report)
     for remark in report.remarks:
@@ -103,6 +104,7 @@ def print_remade(report: RunReport) -> None:
     for outcome, number in sorted(report.outcomes.items(), key=lambda item: (-item[1], item[0])):
         if outcome not in _PROCESSED:
             click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
+    _print_failed(report)
     print_problems(report)
 
 
@@ -153,6 +155,15 @@ def _print_errors(report: RunReport, *, verbose: bool) -> None:
             for code, number in sorted(errors.items())
         )
         click.echo(f"  Errors: {shown}")
+
+
+def _print_failed(report: RunReport) -> None:
+    """Print which pages could not be processed, and why; what is indexed of them stays."""
+    for url, cause in report.failed_pages.items():
+        print_line(f"  Failed: {url}: {cause}")
+    rest = report.outcomes[UrlOutcome.FAILED] - len(report.failed_pages)
+    if rest > 0:
+        click.echo(f"  Failed: {rest:,} more (`ultracrawl urls --outcome failed` shows all)")
 
 
 def _print_rejected(report: RunReport) -> None:

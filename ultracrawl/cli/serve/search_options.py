@@ -31,7 +31,7 @@ def search_options(command: Callable[..., None]) -> Callable[..., None]:
         default=_DEFAULTS.timeout,
         show_default=True,
         metavar="SECONDS",
-        help="A search that takes longer is ended.",
+        help="A search that takes more processor time is ended; also one that takes ten times as long in all.",
     )
     @click.option(
         "--document-cache",

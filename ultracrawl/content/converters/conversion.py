@@ -41,13 +41,14 @@ class ConversionLimits(NamedTuple):
     nesting: int = 3
     """Maximum depth of documents inside each other."""
     seconds: float = 50.0
-    """Seconds after which a converter ends at the next page or member, with the result so far."""
+    """Seconds of processor time after which a converter ends at the next page or member, with the result so far."""
 
 
 class Budget:
     """Counts the resources of a conversion; methods raise `LimitReachedError` when a limit is reached."""
 
-    def __init__(self, limits: ConversionLimits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limits: ConversionLimits, clock: Callable[[], float] = time.process_time) -> None:
+        """Initialise; `clock` is that of the processor time which the conversion uses."""
         self.limits = limits
         self._clock = clock
         self._end = clock() + limits.seconds

@@ -13,7 +13,7 @@ class ProcessLimits(NamedTuple):
     """Limits enforced from outside the converter; a page has its own time limit."""
 
     seconds: float = 60.0
-    """Wall-clock seconds for one document; then the process is killed."""
+    """Seconds of processor time for one document; then the process is killed (see `system.wall_guard`)."""
     memory: int = 1 << 30
     """Address space of the process in bytes."""
 
@@ -37,7 +37,7 @@ class PageJob(NamedTuple):
     head: PageHeaders
     reader: PageReader
     seconds: float
-    """Wall-clock seconds for parsing; then the process is killed."""
+    """Seconds of processor time for parsing; then the process is killed (see `system.wall_guard`)."""
 
 
 class PageRead(NamedTuple):
@@ -50,6 +50,8 @@ class PageLost(NamedTuple):
     """A page could not be parsed within its limits."""
 
     reason: str
+    may_pass: bool = False
+    """Whether a second attempt may help: the process met its limit on the wall, or was ended by somebody else."""
 
 
 class Converted(NamedTuple):
@@ -66,6 +68,8 @@ class NotConverted(NamedTuple):
     reason: str
     partial: Conversion | None = None
     """The part converted before, if any."""
+    may_pass: bool = False
+    """As for `PageLost`."""
 
 
 JobResult = Converted | NotConverted | PageRead | PageLost

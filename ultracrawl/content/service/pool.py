@@ -10,6 +10,7 @@ from queue import SimpleQueue
 from ultracrawl.content.service.job import Job, JobResult, NotConverted, PageJob, PageLost, ProcessLimits
 from ultracrawl.content.service.process import ConversionProcess
 from ultracrawl.model import StatusCode
+from ultracrawl.system.wall_guard import WALL, Clock
 
 _Task = tuple[Job | PageJob, "Future[JobResult]"]
 _MAX_DOCUMENTS = 500
@@ -23,8 +24,10 @@ class ConversionPool:
     crashed is replaced with the next document.
     """
 
-    def __init__(self, limits: ProcessLimits, workers: int = 1) -> None:
+    def __init__(self, limits: ProcessLimits, workers: int = 1, wall: Clock = WALL) -> None:
+        """Initialise; `wall` is the clock by which processes that hang are noticed."""
         self._limits = limits
+        self._wall = wall
         self._workers = workers
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
@@ -81,7 +84,8 @@ class ConversionPool:
         try:
             process = self._process(number)
         except OSError as error:
-            return _unserved(job, f"no conversion process can be started: {error}")
+            reason = f"no conversion process can be started: {error}"
+            return _unserved(job, reason, StatusCode.CONVERTER_MISSING, may_pass=True)
         if process is None:
             return _unserved(job, "conversion was ended", StatusCode.CONVERSION_FAILED)
         return process.convert(job)
@@ -92,7 +96,7 @@ class ConversionPool:
             if self._closed:
                 return None
             if process is None or not process.usable:
-                process = self._processes[number] = ConversionProcess(self._limits)
+                process = self._processes[number] = ConversionProcess(self._limits, self._wall)
             return process
 
     def _discard(self, number: int) -> None:
@@ -118,7 +122,9 @@ class ConversionPool:
 
 
 def _unserved(
-    job: Job | PageJob, reason: str, status: StatusCode = StatusCode.CONVERTER_MISSING
+    job: Job | PageJob, reason: str, status: StatusCode, *, may_pass: bool = False
 ) -> NotConverted | PageLost:
     """Return the result of a job for which no process was available."""
-    return PageLost(reason) if isinstance(job, PageJob) else NotConverted(status, reason)
+    if isinstance(job, PageJob):
+        return PageLost(reason, may_pass)
+    return NotConverted(status, reason, may_pass=may_pass)

@@ -1,4 +1,4 @@
-"""The crawler's side of a conversion process: starts it, sends jobs, and kills it after a time-out."""
+"""The crawler's side of a conversion process: starts it, sends jobs, and kills it if it hangs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
@@ -27,6 +26,7 @@ from ultracrawl.content.service.job import (
 )
 from ultracrawl.model import Conversion, StatusCode
 from ultracrawl.system.plugins import CONVERTERS
+from ultracrawl.system.wall_guard import WALL, Clock, wall_limit
 
 _READ_BYTES = 1 << 16
 _STDERR_BYTES = 2000
@@ -57,8 +57,10 @@ def _blocked_signals() -> Iterator[None]:
 class ConversionProcess:
     """A child process that converts documents; it ends with the thread that started it."""
 
-    def __init__(self, limits: ProcessLimits) -> None:
+    def __init__(self, limits: ProcessLimits, wall: Clock = WALL) -> None:
+        """Start the process, which bounds its own processor time; `wall` ends what hangs. Raises `OSError`."""
         self._limits = limits
+        self._wall = wall
         command = [
             sys.executable,
             "-m",
@@ -90,21 +92,24 @@ class ConversionProcess:
         return self._process.pid
 
     def convert(self, job: Job | PageJob) -> JobResult:
-        """Convert a document or parse a page; blocks until it is done, at most for the time limit."""
+        """Convert a document or parse a page; blocks until it is done, at most for the `wall_limit` of its seconds."""
         seconds, option = self._limits.seconds, "conversion.timeout"
         if isinstance(job, PageJob):
             seconds, option = job.seconds, "limits.seconds_per_page"
-        exchange = _Exchange(job, time.monotonic() + seconds)
+        allowed = f"{seconds:g} s of processor time ({option})"
+        hung = f"it did not return within {wall_limit(seconds):g} s, and took less than {allowed}"
+        exchange = _Exchange(job, self._wall() + wall_limit(seconds))
         try:
             is_complete = self._exchange(exchange)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             self.kill()
-            return exchange.failed_result(f"the conversion process failed: {error}")
+            reason = f"the conversion process failed: {error}"
+            return exchange.failed_result(reason, may_pass=isinstance(error, OSError))
         if is_complete is None:
             self.kill()
-            return exchange.failed_result(f"it took longer than {seconds:g} s ({option})")
+            return exchange.failed_result(hung, may_pass=True)
         if is_complete is False:
-            return self._handle_exit(exchange)
+            return self._handle_exit(exchange, f"it took longer than {allowed}", hung)
         result = exchange.result()
         has_crashed = isinstance(result, NotConverted) and result.status is StatusCode.CONVERTER_MISSING
         if has_crashed or isinstance(result, PageLost):
@@ -119,8 +124,8 @@ class ConversionProcess:
             selector.register(stdout, selectors.EVENT_READ)
             selector.register(stderr, selectors.EVENT_READ)
             while True:
-                ready = selector.select(max(0.0, exchange.deadline - time.monotonic()))
-                if not ready and time.monotonic() >= exchange.deadline:
+                ready = selector.select(max(0.0, exchange.deadline - self._wall()))
+                if not ready and self._wall() >= exchange.deadline:
                     return None
                 for key, _ in ready:
                     if key.fileobj is stdin and not exchange.send(stdin):
@@ -145,18 +150,27 @@ class ConversionProcess:
         self._stderr = (self._stderr + (data or b""))[-_STDERR_BYTES:]
         return data != b""
 
-    def _handle_exit(self, exchange: _Exchange) -> NotConverted | PageLost:
-        """Return why the process died: out of memory, or a crash of the converter."""
+    def _handle_exit(self, exchange: _Exchange, too_long: str, hung: str) -> NotConverted | PageLost:
+        """Return why the process died: out of time or memory, a crash of the converter, or killed by somebody else."""
         _, status, usage = os.wait4(self.pid, 0)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
         self._read_stderr(self._streams()[2])
         self.kill()
         has_message = any(message in self._stderr for message in _OUT_OF_MEMORY_MESSAGES)
         has_grown = usage.ru_maxrss > self._inherited and usage.ru_maxrss * 1024 > self._limits.memory // 2
-        if has_message or code == -9 or has_grown:
-            return exchange.failed_result("the converter ran out of memory (conversion.memory)")
+        if code == -signal.SIGPROF:
+            return exchange.failed_result(too_long)
+        if code == -signal.SIGALRM:
+            return exchange.failed_result(hung, may_pass=True)
+        killed = code == -signal.SIGKILL  # by the system, when others have taken the memory, or by a person
+        if has_message or has_grown:
+            reason = "the converter ran out of memory (conversion.memory)"
+            return exchange.failed_result(reason, may_pass=killed)
+        if killed:
+            reason = "its conversion process was killed, as by a system that is short of memory"
+            return exchange.failed_result(reason, may_pass=True)
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return exchange.failed_result(f"the converter crashed ({how})")
+        return exchange.failed_result(f"the converter crashed ({how})", may_pass=True)
 
     def interrupt(self) -> None:
         """Kill the process from another thread; the thread that waits for it cleans up."""
@@ -234,10 +248,10 @@ class _Exchange:
         status = StatusCode(self._last["status"])
         return NotConverted(status, str(self._last["reason"]), partial if partial.text else None)
 
-    def failed_result(self, reason: str) -> NotConverted | PageLost:
+    def failed_result(self, reason: str, *, may_pass: bool = False) -> NotConverted | PageLost:
         """Return the result for a failed process, with the text received before."""
         if self._is_page:
-            return PageLost(reason)
+            return PageLost(reason, may_pass)
         text = " ".join(self._texts)
         status = StatusCode.CONVERTER_MISSING
-        return NotConverted(status, reason, Conversion(text=text) if text else None)
+        return NotConverted(status, reason, Conversion(text=text) if text else None, may_pass)

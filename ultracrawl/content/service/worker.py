@@ -1,8 +1,8 @@
 """The program of a conversion process, `python -m ultracrawl.content.service.worker MEMORY SECONDS CONVERTERS`.
 
 It reads jobs from standard input and writes result frames to standard output. Its memory is limited, and it writes no
-files, opens no connections and starts no processes. It ends when its input or the crawler ends, and by SIGALRM when a
-document takes too long.
+files, opens no connections and starts no processes. It ends when its input or the crawler ends, by SIGPROF when a
+document has had its processor time, and by SIGALRM when it hangs (`system.wall_guard`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ultracrawl.content.service.job import Job, PageJob
 from ultracrawl.errors import is_panic
 from ultracrawl.model import StatusCode
 from ultracrawl.system.plugins import CONVERTERS
+from ultracrawl.system.wall_guard import wall_limit
 
 _FRAME_CHARS = 1 << 17
 """Characters of text in one frame."""
@@ -36,7 +37,7 @@ _FRAME_SECONDS = 0.5
 """Seconds after which text is sent before a frame is full."""
 _OUT_OF_MEMORY_MESSAGES = ("failed to map segment", "annot allocate memory")
 _ALARM_DELAY = 5.0
-"""Seconds after the time limit at which the process ends itself, if the crawler has not killed it."""
+"""Seconds after the limit on the wall at which the process ends itself, if the crawler has not killed it."""
 
 
 def main(memory: int, seconds: float) -> None:
@@ -48,13 +49,21 @@ def main(memory: int, seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     confine()
     gc.freeze()
+    for number in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)  # whoever started this one may ignore them
     with suppress(BrokenPipeError):
         while (job := read_job(jobs)) is not None:
             allowed = job.seconds if isinstance(job, PageJob) else seconds
-            signal.setitimer(signal.ITIMER_REAL, allowed + _ALARM_DELAY)
+            _set_timers(allowed, wall_limit(allowed) + _ALARM_DELAY)
             _JobRun(results).run(job)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            _set_timers(0, 0)
             del job
+
+
+def _set_timers(processor: float, wall: float) -> None:
+    """Have the system end this process after so many seconds of its processor time, or by the wall; 0: never."""
+    signal.setitimer(signal.ITIMER_PROF, processor)
+    signal.setitimer(signal.ITIMER_REAL, wall)
 
 
 class _JobRun:

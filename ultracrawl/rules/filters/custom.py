@@ -32,6 +32,7 @@ from ultracrawl.rules.filters.function import (
 )
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import View, source_name
+from ultracrawl.system.wall_guard import HungError
 
 _ATTRIBUTE = "__ultracrawl_filter_function__"
 
@@ -164,6 +165,8 @@ def own_function(name: str, call: OwnFunction) -> Function:
                 for field, values in view.rd.items():
                     _require_texts(f"field {field}", values)
             except (Exception, SystemExit) as error:  # user code: its failure costs one resource
+                if isinstance(error, HungError) and view.resource.url:
+                    raise  # the machine may be too busy: the visit fails, and nothing is denied
                 failure = f"{type(error).__name__}: {' '.join(str(error).split())[:MAX_REASON_LENGTH]}"
                 robot.log(f"{name}: {view.resource.url}: {failure}")
                 answer = Answer.ABORTED

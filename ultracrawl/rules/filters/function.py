@@ -56,7 +56,7 @@ class Robot:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     log: Callable[[str], None] = lambda _: None
     call_function: Callable[[Callable[[], int | None]], int | None] = lambda call: call()
-    """Calls a user function within limits. Raises `TimeoutError` and `MemoryError`."""
+    """Calls a user function within limits. Raises `TimeoutError`, `MemoryError` and `HungError`."""
     max_classifications: int = 10
     hosts: set[str] = field(default_factory=set)
     """Hosts of the resources fetched in this run."""

@@ -15,6 +15,7 @@ from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.run.download_errors.kinds import Failure
 from ultracrawl.run.hooks import TICK_SECONDS, Feature
 from ultracrawl.run.visit import STEP_TIMEOUT_FACTOR, Step, Visit, visit_of
+from ultracrawl.system.wall_guard import wall_limit
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -38,7 +39,8 @@ class VisitWatch(Feature):
 
     Each visit belongs to a request that Scrapy processes or that waits in the scheduler. Foreign code may lose that
     request (a middleware that returns something else, a callback that is never called) or never finish with it. In
-    both cases the visit fails, the report says so, and Scrapy no longer waits for the request.
+    both cases the visit fails, the report says so, and Scrapy no longer waits for the request. What did not finish in
+    time is first tried once more at the end of the run, alone.
 
     Time is counted in ticks, so that nothing expires while the process is suspended.
     """
@@ -65,7 +67,9 @@ class VisitWatch(Feature):
             # Item pipelines have their own time limit and message, which must come first.
             Step.PROCESSING: self.step_timeout + timeout,
             Step.CONVERSION: self.step_timeout
-            + max(source.conversion.timeout, *(one.limits.seconds_per_page for one in everywhere)),
+            + wall_limit(
+                max(source.conversion.timeout, *(one.limits.seconds_per_page for one in everywhere))
+            ),
             Step.BROWSER: self.step_timeout + max(one.javascript.timeout for one in everywhere),
         }
         self._in_flight: set[Visit] = set()
@@ -156,7 +160,7 @@ class VisitWatch(Feature):
         }
         for request in list(slot.inprogress):
             if late or self._is_overdue(request):
-                self._give_up(request)
+                self._give_up(request, may_pass=not late)
 
     def _idle(self) -> None:
         """Check before Scrapy regards the crawl as finished."""
@@ -179,11 +183,12 @@ class VisitWatch(Feature):
         step, since = self._steps.setdefault(visit, (Step.DOWNLOAD, self._time))
         return self._time - max(since, self._last_exits[step]) > self._step_timeouts[step]
 
-    def _give_up(self, request: Request) -> None:
-        visit = visit_of(request)
+    def _give_up(self, request: Request, *, may_pass: bool) -> None:
+        visit, why = visit_of(request), "it did not return in time"
         if visit is not None and visit in self._in_flight:
             self._in_flight.discard(visit)
-            self.fail_visit(visit, "it did not return in time")
+            if not (may_pass and self._context.queue.set_aside(visit, why)):
+                self.fail_visit(visit, why)
         elif visit is None or visit.done:
             self._report(f"{request.url}: it did not return in time, and the crawl no longer waits for it")
         self._stop_waiting(request)

@@ -17,6 +17,7 @@ from scrapy.exceptions import (
 
 from ultracrawl.model import Cause, CauseCode, Decision, StatusCode, UrlOutcome
 from ultracrawl.run.ending import Ending
+from ultracrawl.system.wall_guard import HungError
 
 
 class AddressRefusedError(IgnoreRequest):
@@ -54,6 +55,8 @@ class Failure(NamedTuple):
     """Whether a retry may help."""
     wait: float | None = None
     """Seconds after which the request is to be sent, whatever the error rules say; None if they decide."""
+    may_pass: bool = False
+    """Whether a busy machine may be the reason: the URL is read once more, alone, at the end of the run."""
 
     @property
     def ending(self) -> Ending:
@@ -87,4 +90,5 @@ def failure_of(error: BaseException) -> Failure:
             wait = error.wait if isinstance(error, LoginFailedError) else None
             return Failure(outcome, status, cause, retryable, wait)
     cause = Cause(CauseCode.EXCEPTION, type(error).__name__, detail)
-    return Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause)
+    may_pass = isinstance(error, HungError)
+    return Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause, may_pass=may_pass)

@@ -43,6 +43,8 @@ class RetryPolicy:
 
     def handle_failure(self, visit: Visit, failure: Failure) -> None:
         """Handle a failed download or a failure of its processing."""
+        if failure.may_pass and self._context.queue.set_aside(visit, str(failure.cause)):
+            return
         visit.note_error(str(failure.cause) if failure.outcome is UrlOutcome.NETWORK_ERROR else "")
         error = error_of(failure)
         if failure.wait is not None and not self._context.run.failed and not visit.tentative:

@@ -89,12 +89,14 @@ class DocumentConverter(Feature):
         assert isinstance(answer, PageLost)
         cause = Cause(CauseCode.UNREADABLE, detail=answer.reason)
         logger.info("%s: %s", visit.url, cause)
-        self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause))
+        failure = Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause, may_pass=answer.may_pass)
+        self._end_failed(visit, failure)
         return None
 
     async def page(self, visit: Visit, body: bytes, head: PageHeaders) -> Page | None:
         """Return the page of a document; None if it could not be converted, which ends the visit."""
-        conversion = self._settle(visit, await self._converted(visit, body, head))
+        answer = await self._converted(visit, body, head)
+        conversion = None if answer is None else self._settle(visit, answer)
         return None if conversion is None else self._page_of(visit, conversion, head)
 
     async def page_or_none(self, visit: Visit, body: bytes, head: PageHeaders) -> Page | None:
@@ -110,14 +112,19 @@ class DocumentConverter(Feature):
                 if failed:
                     visit.drop_validators()
                 return None
-        conversion = self._settle(visit, answer)
+        conversion = None if answer is None else self._settle(visit, answer)
         return None if conversion is None else self._page_of(visit, conversion, head)
 
-    async def _converted(self, visit: Visit, body: bytes, head: PageHeaders) -> Converted | NotConverted:
+    async def _converted(
+        self, visit: Visit, body: bytes, head: PageHeaders
+    ) -> Converted | NotConverted | None:
+        """Return the result of a conversion; None if the document is read once more at the end of the run."""
         charset = self._context.source.default_charset
         job = Job(body, visit.fetch.media_type, head.content_type, charset, self._limits)
         answer = await self._run_job(visit, job)
         assert isinstance(answer, Converted | NotConverted)
+        if isinstance(answer, NotConverted) and answer.may_pass:
+            return None if self._context.queue.set_aside(visit, answer.reason) else answer
         return answer
 
     def _page_of(self, visit: Visit, conversion: Conversion, head: PageHeaders) -> Page:

@@ -131,7 +131,7 @@ class PageRenderer(Feature):
         None if `javascript.use` is `auto` and the page as sent lacks nothing. None if the browser fails or the result
         is too large, too: the next run opens it again whatever its validators say. The original page is used then,
         unless what is indexed was made of the same page (`_keep_indexed`): then the visit is ended. None if the run
-        has reached a limit, too: then the visit is queued again.
+        has reached a limit, or if it took too long for the first time, too: then the visit is queued again.
         """
         if self._options(visit).use == "auto":
             lacks = what_lacks(page)
@@ -141,10 +141,20 @@ class PageRenderer(Feature):
         try:
             rendered = await self._open_page(visit, response)
         except RenderingError as error:
+            if self._is_set_aside(visit, error):
+                return None
             self._note_unrendered(visit, error)
             self._keep_indexed(visit)
             return None
         return rendered and self._judged(visit, rendered, page)
+
+    def _is_set_aside(self, visit: Visit, error: RenderingError) -> bool:
+        """Have a page that took too long opened once more at the end of the run, alone; False if that is no use.
+
+        A browser has no clock for the work of one page. One that took too long in the last runs will do so again.
+        """
+        may_pass = error.fault is NotRendered.TIME and visit.record.failed_runs < MAX_LACKING_RUNS
+        return may_pass and self._context.queue.set_aside(visit, str(error))
 
     async def _open_page(self, visit: Visit, response: Response) -> Rendered | None:
         """Open a page; again, without any other beside it, if the browser dies. Raises `RenderingError`."""

@@ -15,7 +15,7 @@ class SearchingOptions:
     processes: int = os.cpu_count() or 1
     """Searches of one requester that run at a time. There is one process more, so that nobody holds the last one."""
     timeout: float = 10.0
-    """Seconds after which a search is ended with its process."""
+    """Seconds of processor time after which a search is ended with its process (`system.wall_guard`)."""
     document_cache: int = DOCUMENT_CACHE_BYTES
     """Size of the documents that a process keeps for the next searches; 0: none."""
     result_cache: int = 32_000_000

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import pickle
 import threading
-import time
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from ultracrawl.errors import WorkError
-from ultracrawl.service.metrics.machine import private_bytes
+from ultracrawl.service.metrics.machine import private_bytes, processor_seconds
 from ultracrawl.service.searching.messages import Answer, Request, Task
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.searching.orders import SearchEndedError
 from ultracrawl.sources import Project
 from ultracrawl.system.fork_server import fork_server
+from ultracrawl.system.wall_guard import WALL, Clock, wall_limit
 
 _START_SECONDS = 60.0
 """Seconds that a process has to start."""
@@ -32,14 +33,22 @@ class ProcessGoneError(SearchEndedError):
 class SearchProcess:
     """A process that answers one request at a time. Its methods block, and are called in threads."""
 
-    def __init__(self, options: SearchingOptions) -> None:
-        """Start the process. Raises `WorkError`."""
+    def __init__(
+        self,
+        options: SearchingOptions,
+        used: Callable[[int], float] = processor_seconds,
+        wall: Clock = WALL,
+    ) -> None:
+        """Start the process; `used` returns the processor time of a process with an id. Raises `WorkError`."""
         self._options = options
+        self._used = used
+        self._wall = wall
         self._project: Project | None = None
         """The project that the process has."""
         self._lock = threading.Lock()
         """Held while the search begins, ends or is ended."""
-        self._deadline = math.inf
+        self._allowed = self._deadline = math.inf
+        """When the search is ended: by the processor time of the process, and by the clock on the wall."""
         self._end_reason = ""
         """Why the service has killed it."""
         context = fork_server()
@@ -89,7 +98,8 @@ class SearchProcess:
         """
         message = pickle.dumps(Task(request, None if project is self._project else project))
         with self._lock:
-            self._deadline = time.monotonic() + self._options.timeout
+            self._allowed = self._used(self.pid) + self._options.timeout
+            self._deadline = self._wall() + wall_limit(self._options.timeout)
         answer, has_begun = None, False
         try:
             self._pipe.send_bytes(message)
@@ -111,8 +121,11 @@ class SearchProcess:
         with self._lock:
             if self._deadline == math.inf:
                 return
-            if time.monotonic() > self._deadline:
-                self._kill(f"it took longer than {self._options.timeout:g} s; make the query narrower")
+            seconds = self._options.timeout
+            if self._used(self.pid) > self._allowed:
+                self._kill(f"it took longer than {seconds:g} s of processor time; make the query narrower")
+            elif self._wall() > self._deadline:
+                self._kill(f"it did not return within {wall_limit(seconds):g} s")
             elif private_bytes(self.pid) > self._options.too_large:
                 self._kill(f"it took more than {self._options.too_large / 1e6:,.0f} MB of memory")
 

@@ -110,7 +110,8 @@ class ConversionSection(Section):
     workers: int = Field(default=1, ge=1, le=64, examples=[2])
     """Number of conversion processes."""
     timeout: Seconds = Field(default=60.0, gt=0, examples=[60])
-    """Seconds after which a conversion is given up. At four fifths of the time it stops with a partial text."""
+    """Seconds of processor time after which a conversion is given up. At four fifths of it, it stops with a partial
+    text. A conversion that takes ten times as long by the clock on the wall is made again at the end of the run."""
     memory: Memory = Field(default=1 << 30, examples=["1 GB"])
     """Maximum memory (address space) of a conversion process. A document that needs more gets status 908."""
     text: Size = Field(default=5_000_000, examples=["5 MB"])

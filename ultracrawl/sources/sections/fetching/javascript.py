@@ -43,7 +43,8 @@ class JavascriptSection(Section):
     """Seconds between requests for the parts of pages, per site. None: they wait for the turn of the site as pages do
     (`politeness.delay`). With `robots.obey_delay`, a delay in robots.txt replaces it."""
     timeout: Seconds = Field(default=30.0, gt=0, examples=[10])
-    """Seconds after which rendering is given up and the page is used as the server sent it."""
+    """Seconds by the clock on the wall after which rendering is given up. The page is opened again at the end of the
+    run, alone. If it takes too long then, too, it is used as the server sent it."""
     pages: int = Field(default=2, ge=1, le=64, examples=[4])
     """Maximum number of pages open at once."""
     parts: int = Field(default=100, ge=0, le=10_000, examples=[30])

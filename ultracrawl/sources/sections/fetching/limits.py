@@ -39,7 +39,8 @@ class LimitsSection(Section):
     links_per_page: Editable[int] = Field(default=25_000, ge=1, examples=[2000])
     """Maximum number of different links followed per page. Further ones are ignored."""
     seconds_per_page: Editable[Seconds] = Field(default=30.0, gt=0, examples=[10])
-    """Seconds after which parsing a large page (256 kB or more) is given up (status 958)."""
+    """Seconds of processor time after which parsing a large page (256 kB or more) is given up (status 958). A page that
+    takes ten times as long by the clock on the wall is read again at the end of the run."""
     urls_per_site: Editable[int | None] = Field(default=1_000_000, ge=1, examples=[200000])
     """Maximum number of known URLs per site. A site with more is a crawler trap."""
     query_variations: Editable[int | None] = Field(default=20_000, ge=1, examples=[500])

@@ -43,7 +43,8 @@ class FiltersSection(Section):
     programs: Path | None = Field(default=None, examples=["bin"])
     """A folder put in front of `PATH` for programs that filters run."""
     function_timeout: Seconds = Field(default=10.0, gt=0, examples=[2])
-    """Maximum seconds of a function of your own per resource. If it takes longer, the resource is denied."""
+    """Maximum seconds of processor time of a function of your own per resource. If it takes longer, the resource is
+    denied. A resource whose function does not return in ten times as long is tried again at the end of the run."""
     function_memory: Size = Field(default=512 << 20, examples=["256 MB"])
     """Maximum additional memory of a function of your own. If it uses more, the resource is denied."""
     starts: tuple[str, ...] = Field(default=(), examples=[["http://www.example.com/"]])
