@@ -32,6 +32,17 @@ def test_errors_below_400_are_counted_with_the_others(capsys: pytest.CaptureFixt
     assert "  Errors: 2 × 300 HTTP status 300, 1 × 404 not found, 1 × 999" in capsys.readouterr().out
 
 
+def test_pages_that_failed_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    ended = report()
+    ended.outcomes[UrlOutcome.FAILED] = 3
+    ended.failed_pages["http://h.test/large"] = "too slow"
+    print_report(ended)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "Failed:" in line]
+    assert len(lines) == 2
+    assert "http://h.test/large: too slow" in lines[0]
+    assert "2 more" in lines[1]
+
+
 def test_the_next_step_is_named_after_the_first_run_only(capsys: pytest.CaptureFixture[str]) -> None:
     first, later = RunReport("docs", "1", "2026-01-01T00:00:00Z", indexed=3), report(indexed=3)
     print_total_and_next_step([later])

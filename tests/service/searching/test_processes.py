@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +20,9 @@ from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json
 from ultracrawl.index.searching import Searcher
+from ultracrawl.service.searching.messages import Request
 from ultracrawl.service.searching.orders import SearchEndedError, SearchOrder, SuggestOrder
+from ultracrawl.service.searching.process import SearchProcess
 from ultracrawl.service.searching.requests import Searching
 from ultracrawl.sources.kinds import hit_codes
 
@@ -63,7 +67,10 @@ def test_a_process_is_used_again(birds: Birds) -> None:
     assert only_pid(birds) == pid
 
 
-def test_a_search_past_its_time_is_ended_and_the_next_one_works(birds: Birds) -> None:
+def test_a_search_past_its_time_is_ended_and_the_next_one_works(
+    birds: Birds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ultracrawl.service.searching.process.wall_limit", lambda seconds: seconds)
     birds.serve(timeout=3.0, result_cache=0)
     birds.titles("heron")
     pid = only_pid(birds)
@@ -72,6 +79,28 @@ def test_a_search_past_its_time_is_ended_and_the_next_one_works(birds: Birds) ->
         birds.titles("heron")
     assert not is_alive(pid)
     assert birds.titles("egret") == ["Egret"]
+
+
+@pytest.mark.parametrize(
+    ("used", "late", "ended"),
+    [(0.0, 99.0, False), (9.0, 0.0, False), (11.0, 0.0, True), (0.0, 101.0, True)],
+    ids=["a busy machine", "in time", "too much work", "it hangs"],
+)
+def test_a_search_is_bounded_by_its_processor_time(
+    birds: Birds, used: float, late: float, ended: bool
+) -> None:
+    spent, wall = [0.0], [0.0]
+    process = SearchProcess(replace(OPTIONS, timeout=10.0), lambda _: spent[0], lambda: wall[0])
+    os.kill(process.pid, signal.SIGSTOP)
+    with ThreadPoolExecutor() as pool:
+        answer = pool.submit(process.answer, birds.project, Request(SearchOrder("heron"), None, None))
+        until(lambda: process._deadline < math.inf)
+        spent[0], wall[0] = used, late
+        process.check()
+        os.kill(process.pid, signal.SIGCONT)
+        failed = isinstance(answer.exception(60), SearchEndedError)
+    process.end_process()
+    assert failed is ended
 
 
 def test_a_process_that_is_killed_during_a_search_ends_it_alone(birds: Birds) -> None:
