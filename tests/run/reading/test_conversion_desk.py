@@ -12,8 +12,8 @@ import pytest
 from support.context import made_context
 
 from ultracrawl.content.reader import PageHeaders, PageReader
-from ultracrawl.content.service.job import Converted, Job
-from ultracrawl.model import Conversion, UrlRecord
+from ultracrawl.content.service.job import Converted, Job, NotConverted
+from ultracrawl.model import Conversion, StatusCode, UrlRecord
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.results import FetchResult
 from ultracrawl.run.visit import Visit
@@ -66,6 +66,39 @@ def test_the_crawl_waits_when_too_much_waits(
         assert not converter.congested
 
     asyncio.run(run())
+
+
+FAILED = StatusCode.CONVERTER_MISSING
+PARTIAL = Conversion(text="the first words")
+
+
+@pytest.mark.parametrize(
+    ("may_pass", "is_first", "text"),
+    [(True, True, None), (True, False, "the first words"), (False, True, "the first words")],
+    ids=["first", "second", "used up its time"],
+)
+@pytest.mark.parametrize("way", ["page", "page_or_none"])
+def test_a_part_of_a_document_is_taken_only_after_the_second_attempt(
+    converter: DocumentConverter, way: str, may_pass: bool, is_first: bool, text: str | None
+) -> None:
+    aside: list[Visit] = []
+    queue = SimpleNamespace(
+        release=lambda _: None, set_aside=lambda one, _: is_first and not aside.append(one)
+    )
+    converter._context.ports.queue = cast(Any, queue)
+    pool = Waiting()
+    converter._pool = cast(Any, pool)
+    record = UrlRecord("http://h.example/", "s")
+    visit = Visit(QueueEntry(1, record.url, "h.example", 0, 1), record)
+
+    async def run() -> Any:
+        task = asyncio.ensure_future(getattr(converter, way)(visit, b"body", PageHeaders()))
+        await asyncio.sleep(0)
+        pool.futures[0].set_result(NotConverted(FAILED, "too slow", PARTIAL, may_pass))
+        return await task
+
+    page = asyncio.run(run())
+    assert (page and page.text, aside) == (text, [visit] if may_pass and is_first else [])
 
 
 @pytest.mark.parametrize(

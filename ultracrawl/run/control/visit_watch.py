@@ -12,6 +12,7 @@ from scrapy import Request, signals
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.download_errors.kinds import Failure
 from ultracrawl.run.hooks import TICK_SECONDS, Feature
 from ultracrawl.run.visit import STEP_TIMEOUT_FACTOR, Step, Visit, visit_of
@@ -123,9 +124,11 @@ class VisitWatch(Feature):
             task.uncancel()
             from itemadapter import ItemAdapter  # noqa: PLC0415 - slow, and this is rare
 
-            url = ItemAdapter(item).get("access_url", "an item")
-            self._report(f"{url} was lost in the pipelines: one of them did not return in time")
-            raise OverdueError("the pipelines did not return in time") from None
+            url, why = ItemAdapter(item).get("access_url", "an item"), "the pipelines did not return in time"
+            visit = self._context.visits.get(url_key(url))
+            if visit not in self._in_flight or not self._context.queue.set_aside(visit, why):
+                self._report(f"{url} was lost in the pipelines: one of them did not return in time")
+            raise OverdueError(why) from None
         finally:
             self._items.pop(task, None)
 
