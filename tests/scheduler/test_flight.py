@@ -187,8 +187,9 @@ def test_a_visit_that_is_set_aside_is_made_once_more_when_nothing_else_is_left()
     visit = one.begin()
     assert one.flight.set_aside(visit, "too slow")
     assert (visit.done, visit.outcome, one.places) == (True, None, 0)
-    waiting = one.context.visits[visit.entry.key]
+    waiting = one.gate.retry_of(visit.entry.key)
     assert waiting is not visit, "what still comes of the first one counts no more"
+    assert (one.context.visits, visit.entry.key in one.flight.second) == ({}, True)
     other = one.begin(1e9)
     one.end(other)
     assert one.flight.begin_second_attempts()

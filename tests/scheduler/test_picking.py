@@ -12,6 +12,8 @@ from support.frontier import made_frontier
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run import Visit
+from ultracrawl.run.control.second_attempts import SecondAttempts
 from ultracrawl.scheduler.picking import EntryPicker, Refill, RobotsBarrier, SitemapBarrier
 from ultracrawl.stores import QueueEntry
 
@@ -125,6 +127,7 @@ class Shelf:
         self.waiting: set[str] = set()
         urls = None if needed is None else set(needed)
         barrier = SimpleNamespace(
+            number_aside=0,
             is_waiting=self.waiting.__contains__,
             needing_request=lambda found: [one for one in found if urls is None or one.url in urls],
         )
@@ -312,8 +315,14 @@ class Site:
         endings = SimpleNamespace(skip_unchanged=lambda one, _: self.skipped.append(one.url))
         rules = SimpleNamespace(robots=SimpleNamespace(obey=True))
         context = made_context(rules=rules, store=store, endings=endings, clock=lambda: 2000.0)
+        self.second = SecondAttempts()
         self.barrier = SitemapBarrier(
-            context, self.frontier, cast("Any", sitemaps), cast("Any", self.robots), self.must.__contains__
+            context,
+            self.frontier,
+            cast("Any", sitemaps),
+            cast("Any", self.robots),
+            self.must.__contains__,
+            self.second,
         )
 
     def indexed(self, path: str, **changes: Any) -> None:
@@ -330,6 +339,15 @@ class Site:
     def needed(self, *paths: str) -> list[str]:
         found = self.barrier.needing_request([entry(path) for path in paths])
         return [one.url.removeprefix("http://h.test") for one in found]
+
+
+def test_pages_that_were_set_aside_stay_in_the_store_for_now() -> None:
+    site = Site(Sitemaps())
+    aside = entry("/1")
+    site.second.add(Visit(aside, UrlRecord(aside.url, "s")), "too slow")
+    assert (site.needed("/1", "/2"), site.barrier.number_aside) == (["/2"], 1)
+    site.second.take()
+    assert (site.needed("/1", "/2"), site.barrier.number_aside) == (["/1", "/2"], 0)
 
 
 def test_the_pages_of_a_site_wait_until_its_sitemaps_are_read() -> None:

@@ -137,7 +137,7 @@ def assemble(
         queue, flight, site_log, pacing, ingest, activator if activator.on else None, given, endings
     )
     gate.load_stored_queue()
-    barrier = SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_fetch)
+    barrier = SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_fetch, flight.second)
     picker = EntryPicker(
         frontier,
         Refill(context, frontier, barrier, activator, wake, ingest.settle_linked),

@@ -149,6 +149,10 @@ class EntryGate:
             self.exclude_entry(entry)
         return not spent and entry.site not in self._held
 
+    def note_retry(self, visit: Visit) -> None:
+        """Note that a visit waits for another attempt, for which `add_retry` adds its entry later."""
+        self._retries[visit.entry.key] = visit
+
     def add_retry(self, visit: Visit) -> None:
         """Add the entry of a visit for another attempt; one of a sitemap only if its site goes on."""
         entry = visit.entry
@@ -208,9 +212,10 @@ class EntryGate:
             waiting = self._stored_entries(site)
 
     def _stored_entries(self, site: str) -> list[QueueEntry]:
-        """Return stored entries of a site whose visits are not under way."""
+        """Return stored entries of a site whose visits are neither under way nor set aside."""
         stored = self._context.store.queue.entries_of(site, EXCLUSION_BATCH)
-        return [entry for entry in stored if entry.key not in self._context.visits]
+        under_way = self._context.visits.keys() | {key for key, one in self._retries.items() if one.alone}
+        return [entry for entry in stored if entry.key not in under_way]
 
 
 class VisitsInFlight(Feature):
@@ -231,7 +236,8 @@ class VisitsInFlight(Feature):
         self._gate = gate
         self._repeats = repeats
         self._watch = watch
-        self._second = SecondAttempts()
+        self.second = SecondAttempts()
+        """The visits that were set aside."""
         self._released = set[Visit]()
         """Visits that gave their place back early: the response is here, and no further request follows."""
         self._withdrawn: dict[int, int] = {}
@@ -275,7 +281,7 @@ class VisitsInFlight(Feature):
         if visit.entry.seq or visit.without_request:
             self._context.visits.pop(visit.entry.key, None)
         self._repeats.visit_finished(visit)
-        self._second.note_end(visit)
+        self.second.note_end(visit)
         if visit.without_request:
             return
         self._pacing.note_end(visit)
@@ -340,24 +346,24 @@ class VisitsInFlight(Feature):
     def set_aside(self, visit: Visit, why: str) -> bool:
         """Have a failed visit made once more when nothing else is queued or in flight; False if its failure counts.
 
-        Its entry stays in the store, and what waits counts as in flight, so that nothing hands it out before.
+        Its entry stays in the store, and is not read from there before.
         """
-        again = self._second.add(visit, why)
+        again = self.second.add(visit, why)
         if again is None:
             return False
         self._pacing.note_end(visit)
         self._watch.suspend_visit(visit)
-        self._context.visits[visit.entry.key] = again
+        self._context.visits.pop(visit.entry.key, None)
         self._return_place(visit)
+        self._gate.note_retry(again)
         return True
 
     def begin_second_attempts(self) -> bool:
         """Queue the next of the visits that were set aside; returns whether something is queued now."""
-        second, frontier = self._second, self._frontier
+        second, frontier = self.second, self._frontier
         while second and (second.are_in_vain or not frontier.pending):
             visit = second.take()
             visit.prepare_retry(counts=False)
-            self._context.visits.pop(visit.entry.key, None)
             self._gate.add_retry(visit)  # left in the store if its site was given up meanwhile
         return frontier.pending
 

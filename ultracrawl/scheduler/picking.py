@@ -13,6 +13,7 @@ from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.recrawl.change import proves_unchanged
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.run import CrawlContext
+from ultracrawl.run.control.second_attempts import SecondAttempts
 from ultracrawl.run.discovery.robots_cache import RobotsCache
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
 from ultracrawl.scheduler.alarm import Alarm
@@ -74,7 +75,7 @@ class RobotsBarrier:
 class SitemapBarrier:
     """Holds back the pages of sites whose sitemaps are still to be read, as the `SitemapManager` decides.
 
-    `must_fetch` returns whether this run has to fetch the URL of a key.
+    `must_fetch` returns whether this run has to fetch the URL of a key; `second` has the visits that were set aside.
     """
 
     def __init__(
@@ -84,12 +85,14 @@ class SitemapBarrier:
         manager: SitemapManager,
         robots: RobotsCache,
         must_fetch: Callable[[int], bool],
+        second: SecondAttempts,
     ) -> None:
         self._context = context
         self._frontier = frontier
         self._manager = manager
         self._robots = robots
         self._must_fetch = must_fetch
+        self._second = second
 
     def is_waiting(self, site: str) -> bool:
         """Return whether the pages of a site wait for its sitemaps."""
@@ -108,8 +111,18 @@ class SitemapBarrier:
                 self._frontier.add_first(waiting)
         return True
 
+    @property
+    def number_aside(self) -> int:
+        """How many entries stay in the store until nothing else is left."""
+        return len(self._second)
+
     def needing_request(self, entries: list[QueueEntry]) -> list[QueueEntry]:
-        """Return the entries that need a request; pages that a sitemap reports as unchanged get their outcome here."""
+        """Return the entries that need a request now, which those that were set aside do not.
+
+        Pages that a sitemap reports as unchanged get their outcome here.
+        """
+        if self._second:
+            entries = [entry for entry in entries if entry.key not in self._second]
         sites = self._context.store.sites
         if not sites.dates_announced or not self._manager.trusts_dates:
             return entries
@@ -175,8 +188,7 @@ class Refill:
 
     def _fill_level(self, site: str, level: int) -> bool:
         """Load stored entries of a level for a site; returns False if a full batch held none that needs a request."""
-        # What is in flight or set aside stays in the store: so many entries are read in addition.
-        batch = self._frontier.batch_size + len(self._context.visits)
+        batch = self._frontier.batch_size + self._barrier.number_aside
         levels = self._context.rules.levels.levels
         # A resumed run may have levels that the definition no longer has; they count as the last one.
         stop = level + 1 if level < levels else sys.maxsize

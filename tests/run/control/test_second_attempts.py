@@ -11,6 +11,7 @@ from support.project import LOOPBACK, Workspace
 from support.site import Site
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.control.second_attempts import MAX_IN_VAIN, MAX_WAITING, SecondAttempts
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.visit import SitemapJob, Visit
@@ -53,7 +54,7 @@ def deaths(tmp_path_factory: pytest.TempPathFactory) -> Deaths:
 
 def visit(path: str = "/1", **changed: object) -> Visit:
     url = f"http://h.test{path}"
-    return Visit(QueueEntry(1, url, "h.test", 1, 1), UrlRecord(url, "s"), **changed)  # type: ignore[arg-type]
+    return Visit(QueueEntry(url_key(url), url, "h.test", 1, 1), UrlRecord(url, "s"), **changed)  # type: ignore[arg-type]
 
 
 # ---- the list
@@ -76,7 +77,7 @@ def test_what_cannot_be_tried_again_fails(kind: dict[str, object]) -> None:
 
 def test_a_bounded_number_waits() -> None:
     second = SecondAttempts()
-    assert all(second.add(visit(), "too slow") for _ in range(MAX_WAITING))
+    assert all(second.add(visit(f"/{number}"), "too slow") for number in range(MAX_WAITING))
     assert second.add(visit(), "too slow") is None
 
 

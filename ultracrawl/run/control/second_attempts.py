@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.run.visit import Visit
@@ -20,7 +19,7 @@ class SecondAttempts:
     """The visits of a run that wait for their second attempt, which is their last."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Visit] = deque()
+        self._waiting: dict[int, Visit] = {}
         self._in_vain = 0
 
     def add(self, visit: Visit, why: str) -> Visit | None:
@@ -36,12 +35,16 @@ class SecondAttempts:
             return None
         logger.warning("%s is read once more at the end of the run: %s", visit.url, why)
         again = visit.set_aside()
-        self._waiting.append(again)
+        self._waiting[visit.entry.key] = again
         return again
 
-    def __bool__(self) -> bool:
-        """Return whether visits wait."""
-        return bool(self._waiting)
+    def __len__(self) -> int:
+        """Return how many visits wait."""
+        return len(self._waiting)
+
+    def __contains__(self, key: object) -> bool:
+        """Return whether the visit of the URL with a key waits."""
+        return key in self._waiting
 
     @property
     def are_in_vain(self) -> bool:
@@ -50,7 +53,7 @@ class SecondAttempts:
 
     def take(self) -> Visit:
         """Return the next visit; called when no other is in flight, unless they `are_in_vain`."""
-        return self._waiting.popleft()
+        return self._waiting.pop(next(iter(self._waiting)))
 
     def note_end(self, visit: Visit) -> None:
         """Note the outcome of a visit."""
