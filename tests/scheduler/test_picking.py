@@ -346,7 +346,7 @@ def test_pages_that_were_set_aside_stay_in_the_store_for_now() -> None:
     aside = entry("/1")
     site.second.add(Visit(aside, UrlRecord(aside.url, "s")), "too slow")
     assert (site.needed("/1", "/2"), site.barrier.number_aside) == (["/2"], 1)
-    site.second.take()
+    site.second.take_next()
     assert (site.needed("/1", "/2"), site.barrier.number_aside) == (["/1", "/2"], 0)
 
 

@@ -245,7 +245,6 @@ class Visit:
             from_store=self.from_store,
             attempts=self.attempts,
             alone=True,
-            fetch=self.fetch,
         )
 
     def prepare_retry(self, *, counts: bool) -> None:

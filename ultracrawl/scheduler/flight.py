@@ -362,7 +362,7 @@ class VisitsInFlight(Feature):
         """Queue the next of the visits that were set aside; returns whether something is queued now."""
         second, frontier = self.second, self._frontier
         while second and (second.are_in_vain or not frontier.pending):
-            visit = second.take()
+            visit = second.take_next()
             visit.prepare_retry(counts=False)
             self._gate.add_retry(visit)  # left in the store if its site was given up meanwhile
         return frontier.pending

@@ -132,7 +132,7 @@ class ReplayScheduler(BaseScheduler, Feature):
             self._alarm.set_timer(CONGESTION_POLL_INTERVAL)
             return None
         if not self._keys:
-            return None if self._context.visits else self._request(self._second.take())
+            return None if self._context.visits else self._request(self._second.take_next())
         key = self._keys.pop()
         record = self._context.store.records.get_record(key)
         if record is None:

@@ -65,7 +65,7 @@ def test_a_visit_has_two_attempts() -> None:
     again = second.add(first, "too slow")
     assert again is not None
     assert (first.done, again.alone, again.url, bool(second)) == (True, True, first.url, True)
-    assert (second.take(), bool(second)) == (again, False)
+    assert (second.take_next(), bool(second)) == (again, False)
     assert second.add(again, "too slow") is None
     assert not again.done, "its failure counts"
 

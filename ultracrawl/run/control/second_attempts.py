@@ -51,7 +51,7 @@ class SecondAttempts:
         """Whether so many have failed alone that those that wait need not be alone."""
         return self._in_vain >= MAX_IN_VAIN
 
-    def take(self) -> Visit:
+    def take_next(self) -> Visit:
         """Return the next visit; called when no other is in flight, unless they `are_in_vain`."""
         return self._waiting.pop(next(iter(self._waiting)))
 
