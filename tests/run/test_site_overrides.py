@@ -161,7 +161,7 @@ def reached(seen: Seen) -> list[bool]:
     return seen.asked("/gate", "/behind")
 
 
-_LARGE = "x" * 300_000
+_LARGE = "<meta name=a content=b>" * 60_000
 CASES = {
     "politeness.delay": politeness(plain, lambda seen: seen.gap >= 5, True, False, delay=7),
     "politeness.concurrency": politeness(slow, in_first_second, 1, 5, concurrency=1),
@@ -191,7 +191,7 @@ CASES = {
     ),
     "limits.links_per_page": limits(plain, count, 2, 5, links_per_page=2),
     "limits.seconds_per_page": limits(
-        behind(text=_LARGE), reached, [True, False], [True, True], seconds_per_page=0.000001, retries=0
+        behind(head=_LARGE), reached, [True, False], [True, True], seconds_per_page=0.000001, retries=0
     ),
     "limits.urls_per_site": limits(plain, count, 3, 5, urls_per_site=3),
     "limits.query_variations": limits(queries, count, 2, 6, query_variations=2),
