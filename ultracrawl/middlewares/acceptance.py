@@ -160,9 +160,10 @@ class AcceptanceMiddleware:
         self._context.endings.end_visit(visit, Ending(UrlOutcome.FAILED, status, Cause(CauseCode.WALL, wall)))
         if wall not in self._walls:
             self._walls.add(wall)
+            log_in = "" if self._context.source.logins else "log in (`logins`), "
             problem = (
-                f"{visit.url} and perhaps others: the server returned a wall in place of the page ({wall}); log in "
-                "(`logins`), have its owner let your `user_agent` pass, or run scripts (`javascript`)"
+                f"{visit.url} and perhaps others: the server returned a wall in place of the page ({wall}); {log_in}"
+                "have its owner let your `user_agent` pass, or run scripts (`javascript`)"
             )
             self._context.run.note_problem(WorkError(problem))
 

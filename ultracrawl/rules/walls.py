@@ -157,6 +157,11 @@ def is_login_redirect(url: str, target: str) -> bool:
     )
 
 
+def has_few_words(body: bytes) -> bool:
+    """Return whether a page has so little text that a form may be all that it is for."""
+    return _number_of_words(body.lower()) <= MAX_WORDS
+
+
 def _number_of_words(page: bytes) -> int:
     """Return the number of words outside scripts, styles, comments and the title."""
     return len(_WORD.findall(_HIDDEN.sub(b" ", page)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.model import Cause, CauseCode, Document, Page, StatusCode, UrlOutcome
 from ultracrawl.run import context_of, parts_of
+from ultracrawl.run.download_errors.kinds import end_without_login
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import describe
 from ultracrawl.run.logs.robot_log import RobotLog
@@ -18,6 +19,7 @@ from ultracrawl.run.reading.language_detection import DocumentLanguages
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.removal.expiry import ExpirySweeper
+from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN
 from ultracrawl.run.visit import VIEWS_KEY
 
 if TYPE_CHECKING:
@@ -97,6 +99,9 @@ class FilteredPageHandler:
             # Duplicates are found by the whole content, not only by the part that the filters keep.
             twin = self._duplicates.find(visit, converted or html_page or Page(), response.body)
         self._follow(visit, response, result, html_page, twin)
+        if WITHOUT_LOGIN in response.flags:
+            end_without_login(self._context, visit)
+            return
         if twin is not None:
             self._duplicates.refuse(visit, twin)
             return

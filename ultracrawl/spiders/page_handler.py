@@ -10,6 +10,7 @@ from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Document, StatusCode, U
 from ultracrawl.run import context_of, parts_of
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.discovery.redirects import RedirectFollower
+from ultracrawl.run.download_errors.kinds import end_without_login
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.listing.answers import describe
@@ -19,6 +20,7 @@ from ultracrawl.run.reading.language_focus import LanguageFocus
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.transport.headers import values_of
+from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -78,13 +80,17 @@ class PageHandler:
         refusal = permissions.refusal or self._permissions.followed_only(visit) or lacking or off_focus
         if self._source.duplicates.follows_canonical:
             visit.note_language(language_code(self._languages.of(page, response)))
-        twin = None if refusal else self._duplicates.find(visit, page, response.body)
+        kept = WITHOUT_LOGIN in response.flags
+        twin = None if refusal or kept else self._duplicates.find(visit, page, response.body)
         if self._should_follow(visit, page, twin):
             follow = partial(self._follow, visit, list(self._spider.links(response, page)), response, page)
-            if refusal or self._source.duplicates.follow_links:
+            if refusal or kept or self._source.duplicates.follow_links:
                 follow()
             else:
                 visit.defer_links(follow)
+        if kept:
+            end_without_login(self._context, visit)
+            return
         if twin is not None:
             self._duplicates.refuse(visit, twin)
             return

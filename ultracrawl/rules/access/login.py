@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
@@ -13,6 +13,7 @@ from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.urls.canonical import UrlPolicy, split
 
 _CANONICAL = UrlPolicy(max_length=65_536)
+_NOT_FILLED_IN = frozenset({"hidden", "submit", "button", "image", "reset", "checkbox", "radio"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Form:
     action: str
     method: str
     fields: tuple[tuple[str, str], ...]
+    names: frozenset[str] = field(default=frozenset(), compare=False)
+    """Names of the fields that a person fills in."""
 
     def filled(self, values: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return all fields: `values` replace those of the page and come last."""
@@ -62,6 +65,22 @@ class Login:
         pages = (self.page, self.preload, self.action)
         return self.hosts | {split(url).host for url in pages if url}
 
+    def is_form(self, form: Form, known: Form | None = None) -> bool:
+        """Return whether a form of any page asks for this login; `known` is the form that was filled in.
+
+        Pages may show the form under their own URL, so its fields tell it as well as its action.
+        """
+        urls = {_without_query(url) for url in (self.page, self.action, known and known.action) if url}
+        if _without_query(form.action) in urls - {""}:
+            return True
+        given = {name for name, _ in self.values}
+        filled = known is not None and bool(known.names) and form.names == known.names
+        return filled or (bool(given) and given <= form.names)
+
+    def is_at_form(self, url: str) -> bool:
+        """Return whether a URL is that of the form itself."""
+        return _without_query(url) in {_without_query(form) for form in (self.page, self.action) if form}
+
     def may_receive(self, action: str) -> bool:
         """Return whether a form on `page` may be sent to a URL: only to the site of `page`."""
         return self.page is not None and split(action)[:3] == split(self.page)[:3]
@@ -70,25 +89,30 @@ class Login:
         """Return whether a response redirects to the form, so that there is no session (any more)."""
         if status not in REDIRECTS or not location:
             return False
-        target = _without_query(_join(url, location))
-        return target in {_without_query(form_url) for form_url in (self.page, self.action) if form_url}
+        return self.is_at_form(_join(url, location))
 
 
 def login_form(body: bytes, url: str, charset: str | None = None) -> Form | None:
     """Return the first form of a page with a password field, None if there is none."""
+    return next(password_forms(body, url, charset), None)
+
+
+def password_forms(body: bytes, url: str, charset: str | None = None) -> Iterator[Form]:
+    """Yield the forms of a page with a password field."""
     try:
         document = html.document_fromstring(body, parser=html.HTMLParser(encoding=charset))
     except (etree.ParserError, etree.XMLSyntaxError, LookupError, ValueError):
-        return None
+        return
+    base = next((tag.get("href") or "" for tag in document.iter("base") if tag.get("href")), "")
+    start = declared_base(url, base) or url
     for form in document.forms:
-        if any((field.get("type") or "").lower() == "password" for field in form.iter("input")):
-            base = next((tag.get("href") or "" for tag in document.iter("base") if tag.get("href")), "")
-            start = declared_base(url, base) or url
+        types = [(field.get("name") or "", (field.get("type") or "").lower()) for field in form.iter("input")]
+        if any(kind == "password" for _, kind in types):
             action = _CANONICAL.canonical((form.get("action") or "").strip() or url, start) or ""
             method = "GET" if (form.get("method") or "GET").strip().upper() == "GET" else "POST"
             fields = tuple((name, value or "") for name, value in form.form_values())
-            return Form(action, method, fields)
-    return None
+            names = frozenset(name for name, kind in types if name and kind not in _NOT_FILLED_IN)
+            yield Form(action, method, fields, names)
 
 
 def _join(base: str, reference: str) -> str:

@@ -23,6 +23,7 @@ from ultracrawl.rules.urls.canonical import host_of, path_of, site_of
 from ultracrawl.run.auth.ntlm import NtlmConnections, ntlm_installed
 from ultracrawl.run.transport.headers import values_of
 from ultracrawl.run.transport.outgoing import Send, send_with
+from ultracrawl.run.visit import visit_of
 
 MAX_REFUSALS = 3
 """Consecutive refusals after which a credential is no longer sent in this run."""
@@ -45,6 +46,7 @@ class _Account:
         self.credential = credential
         self.accepted = False
         self.refusals = 0
+        self.ever_accepted = False
         self.basic: set[str] = set()
         """Sites that required Basic."""
         self.digests: dict[str, list[DigestSession]] = {}
@@ -182,24 +184,25 @@ class Authenticator:
             if account.given_up:
                 return None
             response = await sender(request, send)
-            self._count(account, response, certain=certain)
+            if response.status != _UNAUTHORISED:
+                account.accepted, account.ever_accepted, account.refusals = True, True, 0
+            elif certain and not _is_stale(response):
+                self._count_refusal(account, request)
             return response
 
-    def _count(self, account: _Account, response: Response, *, certain: bool) -> None:
-        if response.status != _UNAUTHORISED:
-            account.accepted, account.refusals = True, 0
-        elif certain and not _is_stale(response):
-            self._count_refusal(account)
-
-    def _count_refusal(self, account: _Account) -> None:
+    def _count_refusal(self, account: _Account, request: Request) -> None:
+        """Count a refusal. It is reported for a page that is in the index, and for the first page of all."""
         account.accepted = False
         account.refusals += 1
-        if account.refusals == MAX_REFUSALS:
+        visit = visit_of(request)
+        is_page = visit is not None and visit.sitemap is None
+        concerns = is_page and (not account.ever_accepted or (visit is not None and visit.record.retained))
+        if concerns or account.given_up:
             name = account.credential.name
             self._note(
                 WorkError(
-                    f"authentication {name}: the server refused user and password {MAX_REFUSALS} times; "
-                    "they are not sent any more in this run"
+                    f"authentication {name}: the server refused user and password; after {MAX_REFUSALS} refusals in "
+                    "a row they are not sent any more in this run"
                 )
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Protocol
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.rules.access.cipher import SessionCipher
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
+from ultracrawl.rules.access.prefix import UrlPrefix
+from ultracrawl.run.auth.access_watch import NEGOTIATING, AccessWatch
 from ultracrawl.run.auth.authenticator import AskCredential, Authenticator
 from ultracrawl.run.auth.cookie_jars import CookieJars
-from ultracrawl.run.auth.form_login import FormLogin, KeptSession, cookie_group
+from ultracrawl.run.auth.first_page import FirstPage, LetInMemory
+from ultracrawl.run.auth.form_login import FormLogin, KeptSession, LoginSession, cookie_group
 from ultracrawl.run.auth.ntlm import ntlm_installed
 from ultracrawl.run.auth.proxy_selector import ProxySelector
 from ultracrawl.run.auth.site_headers import SiteCertificates, SiteHeaders
@@ -26,9 +29,11 @@ from ultracrawl.sources.compilation.access import (
     compile_proxies,
     compile_site_headers,
     proxy_addresses,
+    sites_of,
 )
 from ultracrawl.sources.compilation.ftp import FtpAccess, compile_ftp
 from ultracrawl.sources.secrets import SecretReader
+from ultracrawl.stores.project_stores import source_notes
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
     from ultracrawl.rules.access.login import Login
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.sources import DataSource
+    from ultracrawl.stores.port.notes import Notes
 
 
 class Layer(Protocol):
@@ -73,9 +79,18 @@ class AuthChain:
         """The client certificate of each https site, by host and port."""
         logins = compile_logins(source, secrets)
         jars = _cookie_jars(context, logins)
+        note = context.run.note_problem
+        memory = LetInMemory(partial(_notes, context), note, context.clock)
         if logins:
             kept = _kept_sessions(context, logins, secrets)
-            self._auth_layers.append(FormLogin(logins, rules.headers, jars, context.run.note_problem, kept))
+
+            def open_session(login: Login) -> LoginSession:
+                first = FirstPage(memory, f"logins.{login.name}", rules.headers)
+                return LoginSession(login, jars, note, first, kept=kept.get(login.name))
+
+            self._auth_layers.append(FormLogin(logins, open_session))
+        if watched := [*_watched(source, rules.trusted_urls)]:
+            self._auth_layers.append(AccessWatch(watched, rules.headers, memory, note))
         if source.site_headers:
             self._auth_layers.append(SiteHeaders(compile_site_headers(source, secrets)))
         if logins or source.cookies.enabled:
@@ -86,9 +101,7 @@ class AuthChain:
             raise MissingExtraError("authentication with NTLM", "ntlm")
         if schemes or ask is not None:
             credentials = compile_credentials(source, own, secrets)
-            self._auth_layers.append(
-                Authenticator(credentials, context.run.note_problem, lanes=lanes, ask=ask)
-            )
+            self._auth_layers.append(Authenticator(credentials, note, lanes=lanes, ask=ask))
         if self.certificates:
             self._auth_layers.append(SiteCertificates(self.certificates))
         if any(url.startswith("https:") for url in proxy_addresses(source)):
@@ -116,6 +129,25 @@ def _wrap(layers: Sequence[Layer], send: Send) -> Send:
     for layer in reversed(layers):
         send = partial(layer.fetch, send=send)
     return send
+
+
+def _notes(context: CrawlContext) -> Notes | None:
+    inspects = context.run.inspection or context.run.replay
+    return None if inspects else source_notes(context.project, context.source.name)
+
+
+def _watched(source: DataSource, own: Iterable[str]) -> Iterator[tuple[str, Callable[[str], bool]]]:
+    """Yield the headers and certificates that may let the crawl in, each with the URLs for which it is used."""
+    for name, headers in source.site_headers.items():
+        if not all(header.lower().startswith(NEGOTIATING) for header in headers.headers):
+            yield f"site_headers.{name}", UrlPrefix.parse(headers.url).covers
+    for name, entry in source.client_certificates.items():
+        sites = (UrlPrefix.parse(entry.url).site,) if entry.url else tuple(sites_of(own))
+        yield f"client_certificates.{name}", partial(_covers, sites)
+
+
+def _covers(sites: Sequence[UrlPrefix], url: str) -> bool:
+    return any(site.scheme == "https" and site.covers(url) for site in sites)
 
 
 def _cookie_jars(context: CrawlContext, logins: Sequence[Login]) -> CookieJars:

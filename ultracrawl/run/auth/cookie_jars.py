@@ -15,7 +15,7 @@ from scrapy.http.cookies import CookieJar
 from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.rules.urls.registrable import widest_own_domain
-from ultracrawl.run.transport.outgoing import MORE_COOKIES, Send, send_with
+from ultracrawl.run.transport.outgoing import MORE_COOKIES, VISITOR, Send, send_with
 
 MAX_COOKIE_LENGTH = 4096
 """Characters of name and value together (RFC 6265, 6.1)."""
@@ -54,7 +54,7 @@ class CookieJars:
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request with the cookies of its group, and store those of the response."""
         group = self._group_of(host_of(request.url))
-        if group is None:
+        if group is None or VISITOR in request.meta:
             return await send(request)
         ports = self._ports_of(request.url)
         jar = self._jar(group, ports)

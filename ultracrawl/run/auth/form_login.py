@@ -5,18 +5,27 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from http.cookiejar import Cookie
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from scrapy.http import TextResponse
+from scrapy.utils.response import get_meta_refresh
 
 from ultracrawl.errors import StateError, WorkError
-from ultracrawl.rules.access.login import Login
+from ultracrawl.model.status import REDIRECTS
+from ultracrawl.rules.access.login import Form, Login, password_forms
+from ultracrawl.rules.access.visitors import Likeness
 from ultracrawl.rules.urls.canonical import host_of, path_of
+from ultracrawl.rules.walls import has_few_words, is_login_redirect
+from ultracrawl.run.auth.first_page import FirstPage, html_of, page_of, readable
 from ultracrawl.run.auth.login_requests import LoginRequests
 from ultracrawl.run.download_errors.kinds import LoginFailedError
 from ultracrawl.run.transport.headers import header_of
-from ultracrawl.run.transport.outgoing import Send, send_with
+from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN, Send, send_with
 from ultracrawl.stores.port.site_store import SiteStore, StoredSession
 
 if TYPE_CHECKING:
@@ -31,7 +40,11 @@ logger = logging.getLogger(__name__)
 MAX_FAILED_LOGINS = 3
 """Failed logins in a row after which requests no longer wait for the next one."""
 MAX_USELESS_LOGINS = 3
-"""Consecutive logins after which pages still require a login; then such pages are accepted as they are."""
+"""Logins in a row after which a page still required a login; then a lost session is not renewed any more."""
+_PASSWORD = re.compile(rb"""\btype\s*=\s*["']?password""", re.IGNORECASE)
+_UNAUTHORISED = 401
+_TRANSIENT = frozenset({304, 408, 425, 429})
+"""Statuses from 300 to 499 that say nothing about a page."""
 
 
 def cookie_group(login: Login) -> str:
@@ -42,18 +55,11 @@ def cookie_group(login: Login) -> str:
 class FormLogin:
     """Logs in before the sites of a login are requested. robots.txt needs no login."""
 
-    def __init__(
-        self,
-        logins: Iterable[Login],
-        headers: Mapping[str, str],
-        jars: CookieJars,
-        note: Callable[[WorkError], None],
-        kept: Mapping[str, KeptSession],
-    ) -> None:
-        """`kept` are the sessions that are kept for later runs, by login name."""
+    def __init__(self, logins: Iterable[Login], open_session: Callable[[Login], LoginSession]) -> None:
+        """`open_session` makes the session of a login."""
         self._sessions: dict[str, LoginSession] = {}
         for login in logins:
-            session = LoginSession(login, headers, jars, note, kept=kept.get(login.name))
+            session = open_session(login)
             for host in login.hosts:
                 self._sessions.setdefault(host, session)
 
@@ -65,22 +71,84 @@ class FormLogin:
         return await session.fetch(request, send)
 
 
+class SignsOfVisitors:
+    """Tells by an answer that its request had no session: it redirects to the form, shows it, or is as for visitors."""
+
+    def __init__(self, login: Login, first: FirstPage) -> None:
+        self._login = login
+        self._first = first
+        self.form: Form | None = None
+        """The form that was filled in, as soon as it is known."""
+
+    def of(self, response: Response) -> Likeness:
+        """Return how certain a response shows that there is no session (any more)."""
+        response = readable(response)
+        if self._is_certain(response):
+            return Likeness.SAME
+        shows_form = self._shows_form(response)
+        if shows_form and has_few_words(response.body) and not self._login.is_at_form(response.url):
+            return Likeness.SAME
+        likeness = self._first.likeness(response)
+        # Some pages show the form beside their text, and some do so to those who are let in.
+        return Likeness.PERHAPS if shows_form and likeness is Likeness.NONE else likeness
+
+    def refuse_first_page(self, response: Response) -> bool:
+        """Return whether a response for the first page shows that there is no session."""
+        if self._is_certain(response) or self._first.likeness(response) is not Likeness.NONE:
+            return True
+        return self._shows_form(response) and has_few_words(response.body)
+
+    def _is_certain(self, response: Response) -> bool:
+        text = self._login.lost_text
+        if text and text.encode(_encoding(response)) in response.body:
+            return True
+        # With a challenge the server asks for the password of `authentication`.
+        asks = response.status == _UNAUTHORISED and not header_of(response, "WWW-Authenticate")
+        return asks or self.leads_to_form(response)
+
+    def leads_to_form(self, response: Response) -> bool:
+        """Return whether a response redirects to the form, or to another log-in page that leads back."""
+        if response.status in REDIRECTS:
+            location = header_of(response, "Location")
+            if self._login.leads_to_form(response.status, location, response.url):
+                return True
+            return is_login_redirect(response.url, urljoin(response.url, location))
+        return self._login.is_at_form(_refresh_of(response)) and not self._login.is_at_form(response.url)
+
+    def _shows_form(self, response: Response) -> bool:
+        body = html_of(response)
+        if _PASSWORD.search(body) is None:
+            return False
+        forms = password_forms(body, response.url, _encoding(response))
+        return any(self._login.is_form(form, self.form) for form in forms)
+
+
+def _refresh_of(response: Response) -> str:
+    """Return the URL to which a page redirects by a META refresh, empty if it does not."""
+    if not isinstance(response, TextResponse) or b"refresh" not in response.body[:4096].lower():
+        return ""
+    _, target = get_meta_refresh(response)
+    return target or ""
+
+
 class LoginSession:
     """The session of one login and the attempts to renew it."""
 
     def __init__(
         self,
         login: Login,
-        headers: Mapping[str, str],
         jars: CookieJars,
         note: Callable[[WorkError], None],
+        first: FirstPage,
         clock: Callable[[], float] = time.monotonic,
         kept: KeptSession | None = None,
     ) -> None:
+        """`first`: the first page of the login; `kept`: the session that is kept for later runs."""
         self._login = login
-        self._headers = headers
         self._jars = jars
         self._note = note
+        self._first = first
+        self._signs = SignsOfVisitors(login, first)
         self._clock = clock
         self._kept = kept
         self._lock = asyncio.Lock()
@@ -91,27 +159,113 @@ class LoginSession:
         """Number of failed logins in a row."""
         self._count = 0
         """Number of sessions so far."""
+        self._adopted = False
+        """Whether the session is a stored one."""
+        self._let_in = False
+        """Whether a page of this run was answered as to one who is let in."""
         self._useless = 0
+        self._told = False
+        """Whether the report names a page that stays closed."""
+        self._leads_on = (0, True)
+        """In which session the page of the form was looked at, and whether it was another page."""
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request after the login; if the response shows that the session is lost, log in and send it again."""
+        """Send a request after the login; if the response shows that the session is lost, log in and send it again.
+
+        Raises `LoginFailedError` for an answer that shows that we are not let in: it is no content.
+        """
         count = await self._log_in_if_due(send)
         response = await self._send_request(request, send)
-        if not self._is_lost(response) or self._failure is not None or self._useless >= MAX_USELESS_LOGINS:
-            return response
+        if self._failure is not None:
+            return self._without_login(request, response)
+        sign = await self._sign(response, send)
+        if sign is Likeness.NONE or (sign is Likeness.PERHAPS and self._first.known.page is None):
+            return await self._note_let_in(request, response, send)
         async with self._lock:
             if self._count == count and self._failure is None:
-                logger.info("The session of login %s is lost", self._login.name)
-                await self._log_in(send)
+                await self._renew(request, send)
         self._raise_if_needed()
-        response = await self._send_request(request, send)
-        self._useless = self._useless + 1 if self._is_lost(response) else 0
+        if self._failure is not None:
+            return self._without_login(request, response)
+        if self._count != count:
+            response = await self._send_request(request, send)
+            sign = await self._sign(response, send)
+            if sign is Likeness.NONE:
+                self._useless = 0
+                return await self._note_let_in(request, response, send)
+        return self._refuse(request, response, sign)
+
+    async def _renew(self, request: Request, send: Send) -> None:
+        """Log in again if the session is lost. The login has failed if no page was ever let in with it."""
+        first = await self._first.fetch(send)
+        if first is not None and not self._signs.refuse_first_page(first):
+            return
+        if first is None and not (self._let_in or self._adopted):
+            if page_of(request) is not None:  # others, such as sitemaps, may be closed
+                self._fail(LoginFailedError(f"its first page, {request.url}, is refused"))
+        elif self._useless < MAX_USELESS_LOGINS:
+            self._useless += 1
+            logger.info("The session of login %s is lost", self._login.name)
+            await self._log_in(send)
+
+    async def _note_let_in(self, request: Request, response: Response, send: Send) -> Response:
+        known = self._first.known
+        if page_of(request) is not None:
+            self._let_in = True
+            if not known.worked or known.failed:
+                known.worked, known.failed = True, 0.0
+                self._first.save()
+            await self._first.learn(request, response, send)
+        return response
+
+    def _refuse(self, request: Request, response: Response, sign: Likeness) -> Response:
+        """Return the response if a page may look so in a session. Raises `LoginFailedError` if not: it is closed."""
+        if sign is Likeness.PERHAPS:
+            return response
+        visit = page_of(request)
+        if visit is not None and visit.record.retained and not self._told:
+            self._told = True
+            self._note(
+                WorkError(f"login {self._login.name}: {request.url} and perhaps others ask to log in again")
+            )
+        raise LoginFailedError(f"login {self._login.name}: the page asks to log in again")
+
+    async def _sign(self, response: Response, send: Send) -> Likeness:
+        """Return how certain a response shows that there is no session.
+
+        A redirect to the page of the form is no sign if that page is the form for visitors only, as a front page.
+        """
+        sign, page = self._signs.of(response), self._login.page
+        if page is None or sign is not Likeness.SAME or response.status not in REDIRECTS:
+            return sign
+        if not self._login.is_at_form(urljoin(response.url, header_of(response, "Location"))):
+            return sign
+        if self._leads_on != (self._count, False):
+            shown = await self._first.ask(page, send)
+            leads_on = shown is not None and shown.status == 200 and self._signs.of(shown) is Likeness.NONE
+            self._leads_on = (self._count, leads_on)
+        return Likeness.NONE if self._leads_on[1] else sign
+
+    def _without_login(self, request: Request, response: Response) -> Response:
+        """Return the response to a request of a site that is crawled although its login failed.
+
+        What the login had shown stays: an answer to visitors neither deletes nor replaces it. Raises
+        `LoginFailedError`.
+        """
+        visit, known, status = page_of(request), self._first.known, response.status
+        shown = visit is not None and visit.record.retained and visit.record.first_seen < known.failed
+        is_no_page = 300 <= status < 500 and status not in _TRANSIENT
+        if (shown and is_no_page) or (status in REDIRECTS and self._signs.leads_to_form(response)):
+            raise LoginFailedError(str(self._failure))
+        if shown:
+            response.flags.append(WITHOUT_LOGIN)
         return response
 
     async def _send_request(self, request: Request, send: Send) -> Response:
-        if not self._login.lost_text:
-            return await send(request)
-        return await send_with(request, send, {"Accept-Encoding": "identity"})
+        """Send a request whose response can be read here."""
+        offered = request.headers.get("Accept-Encoding") or b""
+        coding = "identity" if self._login.lost_text or b"gzip" not in offered else "gzip"
+        return await send_with(request, send, {"Accept-Encoding": coding})
 
     async def _log_in_if_due(self, send: Send) -> int:
         """Log in if that is due; returns the number of the current session. Raises `LoginFailedError`."""
@@ -151,29 +305,30 @@ class LoginSession:
         self._jars.adopt_cookies(group, cookies)
         self._tried, self._failure = self._clock() - age, None
         self._count += 1
+        self._adopted = True
         logger.info("Reusing the stored session of login %s", self._login.name)
         return True
 
     async def _log_in(self, send: Send) -> None:
-        name = self._login.name
         try:
             if self._adopt_stored():
                 return
         except StateError as error:
             self._note(error)
         self._jars.forget(cookie_group(self._login))
-        first = self._failure is None
+        self._adopted = False
+        requests = LoginRequests(self._login, self._first.headers, send)
         try:
-            await LoginRequests(self._login, self._headers, send).run()
+            await requests.run()
+            self._signs.form = requests.form
+            await self._check_first_page(send)
         except LoginFailedError as error:
-            self._failure = error
-            self._failures += 1
-            if first:
-                self._note(WorkError(f"login {name}: {error}"))
+            self._signs.form = requests.form
+            self._fail(error)
         else:
             self._failure, self._failures = None, 0
             self._count += 1
-            logger.info("Logged in: %s", name)
+            logger.info("Logged in: %s", self._login.name)
             try:
                 if self._kept is not None:
                     self._kept.store_cookies(self._jars.cookies(cookie_group(self._login)))
@@ -181,11 +336,22 @@ class LoginSession:
                 self._note(error)
         self._tried = self._clock()
 
-    def _is_lost(self, response: Response) -> bool:
-        login = self._login
-        if login.leads_to_form(response.status, header_of(response, "Location"), response.url):
-            return True
-        return bool(login.lost_text) and login.lost_text.encode(_encoding(response)) in response.body
+    async def _check_first_page(self, send: Send) -> None:
+        """Raise `LoginFailedError` if the first page is refused after a login, as to visitors."""
+        first = await self._first.fetch(send)
+        if first is not None and self._signs.refuse_first_page(first):
+            raise LoginFailedError(f"its first page, {first.url}, is refused")
+
+    def _fail(self, error: LoginFailedError) -> None:
+        """Note a failed login; the report says so once."""
+        if self._failure is None:
+            self._note(WorkError(f"login {self._login.name}: {error}"))
+        self._failure = error
+        self._failures += 1
+        known = self._first.known
+        if known.worked and not known.failed:
+            known.failed = self._first.clock()
+            self._first.save()
 
 
 def _encoding(response: Response) -> str:

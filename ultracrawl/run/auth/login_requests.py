@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.access.login import Form, Login, login_form
+from ultracrawl.rules.access.login import Form, Login, login_form, password_forms
 from ultracrawl.rules.urls.canonical import split
 from ultracrawl.run.download_errors.kinds import AddressRefusedError, LoginFailedError, failure_of
 from ultracrawl.run.transport.headers import header_of
@@ -29,13 +29,15 @@ class LoginRequests:
         # Responses are read here without decompression.
         self._headers = {**headers, "Accept-Encoding": "identity"}
         self._send = send
+        self.form: Form | None = None
+        """The form that was filled in; None until it is read."""
 
     async def run(self) -> None:
         """Fetch the preload page and the form, submit the form and check the response."""
         login = self._login
         if login.preload:
             await self._follow(await self._request(login.preload))
-        form = await self._form()
+        form = self.form = await self._form()
         action = login.action or form.action
         if not login.action and not login.may_receive(action):
             raise LoginFailedError(
@@ -98,9 +100,14 @@ class LoginRequests:
             response = await self._request(target)
         else:
             raise LoginFailedError(f"more than {MAX_REDIRECTS} redirects")
-        if form is not None and form.fields and _repeats_form(response, form):
+        if form is not None and self._repeats(response, form):
             raise LoginFailedError("the server shows the form again")
         return response
+
+    def _repeats(self, response: Response, form: Form) -> bool:
+        """Return whether a page has the form that was sent, whatever else is hidden in it."""
+        shown = password_forms(response.body, response.url, getattr(response, "encoding", None))
+        return any(self._login.is_form(again, form) for again in shown)
 
     def _check(self, response: Response) -> None:
         if response.status >= 400:
@@ -115,11 +122,6 @@ def _no_response(error: Exception, url: str) -> LoginFailedError:
     cause = failure_of(error).cause
     why = str(cause) if isinstance(error, AddressRefusedError) else cause.heading
     return LoginFailedError(f"no response to a login request to {split(url).host} ({why})")
-
-
-def _repeats_form(response: Response, form: Form) -> bool:
-    again = login_form(response.body, response.url, getattr(response, "encoding", None))
-    return again is not None and again.action == form.action
 
 
 def _text(response: Response) -> str:

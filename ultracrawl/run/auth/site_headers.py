@@ -10,7 +10,7 @@ from scrapy.http import Response
 from ultracrawl.rules.access.credentials import ClientCertificate
 from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.urls.canonical import split
-from ultracrawl.run.transport.outgoing import Send, send_with
+from ultracrawl.run.transport.outgoing import VISITOR, Send, send_with
 
 CERTIFICATE_KEY = "ultracrawl_certificate"
 """Key in `Request.meta` of the client certificate for the request."""
@@ -24,6 +24,8 @@ class SiteHeaders:
 
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request with the headers of its URL."""
+        if VISITOR in request.meta:
+            return await send(request)
         added: dict[str, str] = {}
         for prefix, headers in self._headers:
             if prefix.covers(request.url):
@@ -41,6 +43,6 @@ class SiteCertificates:
         """Send a request with its certificate."""
         parts = split(request.url)
         certificate = self._certificates.get((parts.host, parts.port)) if parts.scheme == "https" else None
-        if certificate is None:
+        if certificate is None or VISITOR in request.meta:
             return await send(request)
         return await send_with(request, send, {}, {CERTIFICATE_KEY: certificate})

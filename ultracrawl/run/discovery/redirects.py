@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.boundary.redirects import Redirect, RedirectDecision
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.rules.walls import LOGIN_PAGE, is_login_redirect
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
@@ -143,16 +144,22 @@ class RedirectFollower(Feature):
             if not self._met_login:
                 self._context.run.note_problem(
                     WorkError(
-                        f"{visit.url} and perhaps others: the server asks to log in ({target}); log in (`logins`)"
+                        f"{visit.url} and perhaps others: the server asks to log in ({target}); {self._advice(visit)}"
                     )
                 )
             self._met_login = True
         else:
             ending = Ending(UrlOutcome.REDIRECTED, StatusCode.HTTP_REDIRECT, cause)
             self._context.counters.add_new_remark(
-                "some pages redirect to a log-in page, which is not fetched; to crawl them, log in (`logins`)"
+                f"some pages redirect to a log-in page, which is not fetched; to crawl them, {self._advice(visit)}"
             )
         self._context.endings.end_visit(visit, ending)
+
+    def _advice(self, visit: Visit) -> str:
+        """Return what can be done; the hosts of log-ins never come here, as their pages have ended before."""
+        if logins := self._context.source.logins:
+            return f"write {host_of(visit.url)} into `sites` of a log-in ({', '.join(sorted(logins))})"
+        return "log in (`logins`)"
 
     def _refuse(self, visit: Visit, redirect: Redirect, answer: RedirectDecision) -> None:
         context, rule = self._context, answer.decision.rule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
@@ -11,11 +12,14 @@ from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 from ultracrawl.run.download_errors.kinds import Failure, failure_of
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
+from ultracrawl.sources.compilation.access import credentials_without_passwords
 
 if TYPE_CHECKING:
+    from ultracrawl.rules.access.credentials import CredentialStore
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
 
+UNAUTHORISED = 401
 _BY_OUTCOME = {UrlOutcome.NETWORK_ERROR: NET, UrlOutcome.FAILED: INTERNAL}
 
 
@@ -30,10 +34,21 @@ class RetryPolicy:
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
 
+    @cached_property
+    def _credentials(self) -> CredentialStore:
+        return credentials_without_passwords(self._context.source, self._context.rules.trusted_urls)
+
     def handle_status(self, visit: Visit, status: int, *, passes: bool) -> None:
-        """Handle an error status; `passes`: such errors are often temporary."""
+        """Handle an error status; `passes`: such errors are often temporary.
+
+        401 where a password is configured says that it is wrong, and nothing about the page: no error rule applies.
+        """
         code, cause = recorded_status(status), Cause(CauseCode.STATUS, str(status))
-        self._apply_rules(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, code, cause, passes))
+        failure = Failure(UrlOutcome.HTTP_ERROR, code, cause, passes)
+        if status == UNAUTHORISED and self._credentials.covering(visit.url):
+            self._end(visit, failure)
+        else:
+            self._apply_rules(visit, str(status), failure)
 
     def handle_ftp_reply(self, visit: Visit, reply: str) -> None:
         """Handle a reply of an FTP server; 4xx are temporary errors (RFC 959 4.2.1)."""

@@ -1,0 +1,65 @@
+"""Notices that headers or a certificate no longer let the crawl in: its answers are those that visitors get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from ultracrawl.errors import WorkError
+from ultracrawl.rules.access.visitors import Likeness
+from ultracrawl.run.auth.first_page import FirstPage, LetInMemory, page_of, readable
+from ultracrawl.run.download_errors.kinds import LoginFailedError
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from ultracrawl.run.transport.outgoing import Send
+
+NEGOTIATING = ("accept", "dnt", "origin", "referer", "user-agent")
+"""Beginnings of the names of headers that say nothing about who asks."""
+
+
+class AccessWatch:
+    """Compares the answers to pages of an entry with what visitors get at its first page.
+
+    Cookies and tokens in headers, and client certificates, have no log-in that could fail, and expire like passwords.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[tuple[str, Callable[[str], bool]]],
+        headers: Mapping[str, str],
+        memory: LetInMemory,
+        note: Callable[[WorkError], None],
+    ) -> None:
+        """`entries`: the option of each, and whether it is used for a URL; `headers`: those of every request."""
+        self._entries = [(name, covers, FirstPage(memory, name, headers)) for name, covers in entries]
+        self._note = note
+        self._told: set[str] = set()
+        """The entries that the report names."""
+
+    async def fetch(self, request: Request, send: Send) -> Response:
+        """Send a request. Raises `LoginFailedError` if its answer shows that the entry does not let in."""
+        response = await send(request)
+        visit = page_of(request)
+        found = next((entry for entry in self._entries if entry[1](request.url)), None)
+        if visit is None or found is None:
+            return response
+        name, _, first = found
+        likeness = first.likeness(readable(response))
+        if likeness is Likeness.NONE:
+            await first.learn(request, response, send)
+            return response
+        failed = await self._is_refused(first, send)
+        if likeness is Likeness.PERHAPS and not failed:
+            return response
+        if (failed or visit.record.retained) and name not in self._told:
+            self._told.add(name)
+            self._note(WorkError(f"{name} does not let in any more: {request.url} is as visitors see it"))
+        raise LoginFailedError(f"{name}: the server answers as to visitors")
+
+    @staticmethod
+    async def _is_refused(first: FirstPage, send: Send) -> bool:
+        again = await first.fetch(send)
+        return again is not None and first.likeness(again) is not Likeness.NONE

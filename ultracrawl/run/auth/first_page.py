@@ -1,0 +1,200 @@
+"""The first page of a log-in, asked for once without it: what visitors get there tells later who is not let in."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.http import TextResponse
+from scrapy.responsetypes import responsetypes
+from scrapy.utils.gz import gunzip
+
+from ultracrawl.errors import StateError, WorkError
+from ultracrawl.rules.access.visitors import Likeness, VisitorPage
+from ultracrawl.run.transport.headers import header_of
+from ultracrawl.run.transport.outgoing import REPEATABLE, VISITOR, Send
+from ultracrawl.run.visit import visit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy.http import Response
+
+    from ultracrawl.run.visit import Visit
+    from ultracrawl.stores.port.notes import Notes
+
+NOTE = "let-in"
+"""Name of the note of a source."""
+MAX_PAGES = 3
+"""Pages of an entry that a run asks for without it, until one differs."""
+MAX_BODY_BYTES = 1 << 20
+"""A longer page is not compared with others, nor searched for forms."""
+_GZIP = frozenset({b"gzip", b"x-gzip"})
+
+
+def page_of(request: Request) -> Visit | None:
+    """Return the visit of a request for a page; None for robots.txt, sitemaps, parts of pages and foreign requests."""
+    visit = visit_of(request)
+    return visit if visit is not None and visit.sitemap is None else None
+
+
+def readable(response: Response) -> Response:
+    """Return a response with its body decoded; one that cannot be decoded has no text."""
+    coding = response.headers.get("Content-Encoding")
+    if coding is None:
+        return response
+    headers = response.headers.copy()
+    headers.pop("Content-Encoding")
+    body = b""
+    if coding.strip().lower() in _GZIP:
+        try:
+            body = gunzip(response.body, max_size=MAX_BODY_BYTES)
+        except (OSError, EOFError, ValueError):
+            body = b""
+    kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
+    return kind(response.url, status=response.status, headers=headers, body=body)
+
+
+def html_of(response: Response) -> bytes:
+    """Return the body of a decoded response; empty if it is no text, or too long."""
+    is_short = isinstance(response, TextResponse) and len(response.body) <= MAX_BODY_BYTES
+    return response.body if is_short else b""
+
+
+@dataclass(slots=True)
+class LetIn:
+    """What is known of one entry over the runs of a source."""
+
+    page: VisitorPage | None = None
+    """Its first page as visitors see it; None until one was found that differs for them."""
+    worked: bool = False
+    """Whether it ever let the crawl in."""
+    failed: float = 0.0
+    """Since when it fails, in seconds since the epoch; 0 while it works, and if it never did."""
+
+
+@dataclass(slots=True)
+class LetInMemory:
+    """What is known of the entries of a source, in its notes; without notes, in memory for one run."""
+
+    notes: Callable[[], Notes | None]
+    note_problem: Callable[[WorkError], None]
+    clock: Callable[[], float] = time.time
+    _entries: dict[str, LetIn] | None = field(default=None, init=False)
+
+    def of(self, entry: str) -> LetIn:
+        """Return what is known of an entry."""
+        if self._entries is None:
+            self._entries = self._load()
+        return self._entries.setdefault(entry, LetIn())
+
+    def save(self) -> None:
+        """Store what is known; a note that cannot be written is reported, and the crawl goes on."""
+        entries = self._entries or {}
+        text = json.dumps(
+            {
+                name: {
+                    "page": known.page and known.page.as_dict(),
+                    "worked": known.worked,
+                    "failed": known.failed,
+                }
+                for name, known in sorted(entries.items())
+            }
+        )
+        try:
+            if (notes := self.notes()) is not None:
+                notes.write(NOTE, text.encode())
+        except StateError as error:
+            self.note_problem(error)
+
+    def _load(self) -> dict[str, LetIn]:
+        try:
+            notes = self.notes()
+            stored = json.loads((notes.read(NOTE) if notes is not None else None) or "{}")
+            return {name: _let_in(**fields) for name, fields in stored.items()}
+        except StateError as error:
+            self.note_problem(error)
+        except (TypeError, ValueError, AttributeError):
+            pass  # a note of another version
+        return {}
+
+
+def _let_in(page: Mapping[str, object] | None, *, worked: bool, failed: float) -> LetIn:
+    return LetIn(None if page is None else VisitorPage.from_dict(page), worked, failed)
+
+
+class FirstPage:
+    """The first page of one entry (a log-in, headers, a certificate) that visitors get otherwise."""
+
+    def __init__(self, memory: LetInMemory, entry: str, headers: Mapping[str, str]) -> None:
+        """`headers` are those of every request of the source."""
+        self._memory = memory
+        self._entry = entry
+        self.headers = dict(headers)
+        self._asked: set[str] = set()
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Return the time in seconds since the epoch."""
+        return self._memory.clock
+
+    @property
+    def known(self) -> LetIn:
+        """What is known of the entry."""
+        return self._memory.of(self._entry)
+
+    def save(self) -> None:
+        """Store changes of `known`."""
+        self._memory.save()
+
+    def likeness(self, response: Response) -> Likeness:
+        """Return how a decoded response resembles what visitors get at the first page."""
+        page = self.known.page
+        if page is None:
+            return Likeness.NONE
+        return page.likeness(
+            response.url, response.status, header_of(response, "Location"), html_of(response)
+        )
+
+    async def learn(self, request: Request, response: Response, send: Send) -> None:
+        """Ask for a page that was let in without the entry, unless that was found out before.
+
+        It becomes the first page if visitors get something else there.
+        """
+        url = request.url
+        if self.known.page is not None or len(self._asked) >= MAX_PAGES or url in self._asked:
+            return
+        if response.status >= 300 or request.method not in REPEATABLE or page_of(request) is None:
+            return
+        self._asked.add(url)
+        seen = await self._ask(url, send, {VISITOR: True})
+        if seen is None or seen.status >= 500 or seen.status == 429:
+            return
+        page = _page_of(seen)
+        if page != _page_of(readable(response)) and self.known.page is None:
+            self.known.page = page
+            self._memory.save()
+
+    async def fetch(self, send: Send) -> Response | None:
+        """Ask for the first page with the entry; None if there is none yet, or no response."""
+        page = self.known.page
+        return None if page is None else await self._ask(page.url, send, {})
+
+    async def ask(self, url: str, send: Send) -> Response | None:
+        """Ask for any page with the entry; None without a response."""
+        return await self._ask(url, send, {})
+
+    async def _ask(self, url: str, send: Send, meta: Mapping[str, object]) -> Response | None:
+        headers = self.headers | {"Accept-Encoding": "identity"}
+        try:
+            return readable(await send(Request(url, headers=headers, meta={**meta})))
+        except Exception:  # whatever a handler raises: it says nothing about who is let in
+            return None
+
+
+def _page_of(response: Response) -> VisitorPage:
+    return VisitorPage.of(response.url, response.status, header_of(response, "Location"), html_of(response))
