@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,10 +14,18 @@ from scrapy.http import Response
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.login import Login
 from ultracrawl.run.auth.cookie_jars import CookieJars
+from ultracrawl.run.auth.first_page import FirstPage, LetInMemory
 from ultracrawl.run.auth.form_login import MAX_USELESS_LOGINS, LoginSession
 from ultracrawl.run.download_errors.kinds import LoginFailedError
+from ultracrawl.run.visit import META_KEY
 
 ROOT = "https://a.example"
+
+
+def page(url: str = f"{ROOT}/page", *, retained: bool = False) -> Request:
+    """Return the request for a page, whose document may be in the index."""
+    record = SimpleNamespace(retained=retained, first_seen=0.0)
+    return Request(url, meta={META_KEY: SimpleNamespace(sitemap=None, record=record)})
 
 
 class Guarded:
@@ -27,12 +36,13 @@ class Guarded:
         self.logins = 0
         self.now = 1.0
         self.problems: list[WorkError] = []
-        page, action = f"{ROOT}/login", f"{ROOT}/enter"
+        form, action = f"{ROOT}/login", f"{ROOT}/enter"
         login = Login(
-            "l", frozenset({"a.example"}), (("pw", "p"),), page, action=action, autofill=False, **options
+            "l", frozenset({"a.example"}), (("pw", "p"),), form, action=action, autofill=False, **options
         )
         jars = CookieJars(lambda host: None, 60.0)
-        self.session = LoginSession(login, {}, jars, self.problems.append, lambda: self.now)
+        first = FirstPage(LetInMemory(lambda: None, self.problems.append), "logins.l", {})
+        self.session = LoginSession(login, jars, self.problems.append, first, lambda: self.now)
 
     async def send(self, request: Request) -> Response:
         await asyncio.sleep(0)
@@ -45,7 +55,7 @@ class Guarded:
         return Response(request.url, 302, {"Location": f"{ROOT}/login?back={request.url}"})
 
     async def ask(self) -> int:
-        return int((await self.session.fetch(Request(f"{ROOT}/page"), self.send)).status)
+        return int((await self.session.fetch(page(), self.send)).status)
 
 
 def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -64,7 +74,7 @@ def test_many_requests_wait_for_one_login_and_one_renews_it_for_all() -> None:
     run(work)
 
 
-def test_pages_that_always_ask_for_a_login_are_taken_as_they_are_after_a_few() -> None:
+def test_pages_that_always_ask_for_a_login_are_no_content_and_end_the_logins() -> None:
     async def work() -> None:
         site = Guarded()
         assert await site.ask() == 200
@@ -74,8 +84,43 @@ def test_pages_that_always_ask_for_a_login_are_taken_as_they_are_after_a_few() -
             return await site.send(request)
 
         for _ in range(MAX_USELESS_LOGINS + 2):
-            await site.session.fetch(Request(f"{ROOT}/login-help"), never)
+            with pytest.raises(LoginFailedError):
+                await site.session.fetch(page(f"{ROOT}/login-help", retained=True), never)
         assert site.logins == 1 + MAX_USELESS_LOGINS
+        assert len(site.problems) == 1
+
+    run(work)
+
+
+def test_a_login_whose_first_page_is_refused_has_failed() -> None:
+    async def work() -> None:
+        site = Guarded()
+
+        async def never(request: Request) -> Response:
+            site.inside = False
+            return await site.send(request)
+
+        for _ in range(3):
+            with pytest.raises(LoginFailedError):
+                await site.session.fetch(page(), never)
+        assert (site.logins, len(site.problems)) == (1, 1)
+
+    run(work)
+
+
+def test_a_sitemap_that_is_refused_says_nothing_of_the_login() -> None:
+    async def work() -> None:
+        site = Guarded()
+
+        async def closed(request: Request) -> Response:
+            if request.url.endswith(("sitemap.xml", "login")):
+                return Response(request.url, 302, {"Location": f"{ROOT}/login"})
+            return await site.send(request)
+
+        with pytest.raises(LoginFailedError):
+            await site.session.fetch(Request(f"{ROOT}/sitemap.xml"), closed)
+        assert (await site.session.fetch(page(), closed)).status == 200
+        assert (site.logins, site.problems) == (1, [])
 
     run(work)
 
@@ -123,7 +168,13 @@ def test_a_login_that_is_not_required_stops_nobody() -> None:
     async def work() -> None:
         site = Guarded(required=False)
         site.refuses = True
-        assert [await site.ask(), await site.ask()] == [302, 302]
+
+        async def public(request: Request) -> Response:
+            return await site.send(request) if request.url.endswith("/enter") else Response(request.url)
+
+        assert (await site.session.fetch(page(), public)).status == 200
+        with pytest.raises(LoginFailedError):
+            await site.ask()
         assert (site.logins, len(site.problems)) == (1, 1)
 
     run(work)
