@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, get_args, get_origin
 
+import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
@@ -125,7 +126,7 @@ def _switch(model: type[BaseModel], path: OptionPath, value: bool) -> str:
     group, option = _describe(model, path)
     if group is None or option is None or "use" not in group.model_fields:
         return ""
-    return f"write `{option[0]}: {{use: {_flow(value)}}}`"
+    return f"write `{option[0]}: {{use: {flow_of(value)}}}`"
 
 
 def _example(model: type[BaseModel], path: OptionPath) -> str:
@@ -133,18 +134,26 @@ def _example(model: type[BaseModel], path: OptionPath) -> str:
     if field is None or not field[1].examples:
         return "write its options indented below it"
     name, info = field
-    return f"write for example `{name}: {_flow(info.examples[0])}`" if info.examples else ""
+    return f"write for example `{name}: {flow_of(info.examples[0])}`" if info.examples else ""
 
 
-def _flow(value: Any) -> str:
-    """Return a value as one-line YAML."""
+def flow_of(value: Any) -> str:
+    """Return a value as one-line YAML, which can be pasted; a text is in quotes only if it needs them."""
     if isinstance(value, str):
-        return value
+        return value if _is_plain(value) else "'" + value.replace("'", "''") + "'"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_flow, value))}]"
+        return f"[{', '.join(map(flow_of, value))}]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items()) + "}"
+        return "{" + ", ".join(f"{flow_of(name)}: {flow_of(item)}" for name, item in value.items()) + "}"
     return json.dumps(value)
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether a text is itself in a list or group of one line, and beyond one."""
+    try:
+        return bool(yaml.safe_load(f"[{text}]") == [text] and yaml.safe_load(f"a: {text}") == {"a": text})
+    except yaml.YAMLError:
+        return False
 
 
 def _describe(
