@@ -7,10 +7,17 @@ from typing import Any
 
 import pytest
 import yaml
+from support.certificates import Authority
+from support.fast import fast_xml
 from support.network import NetworkSite
+from support.ntlm_site import ntlm_site
 from support.project import Workspace
 from support.resource import Reply
+from support.robot import RobotFiles
 from support.server import Request
+from support.tls_site import secured
+from support.twisted_guard import guarded_site
+from support.written import section_of
 
 HTML = (("Content-Type", "text/html"),)
 RIGHT, WRONG = "s3cret", "wrong"
@@ -362,3 +369,84 @@ def test_basic_of_one_page(workspace: Workspace) -> None:
         (problem,) = crawl(workspace, WRONG, code=1)
     assert "authentication a:" in problem
     assert set(documents(workspace)) == {"/a"}
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("scheme", ["digest", "ntlm"])
+def test_digest_and_ntlm(workspace: Workspace, scheme: str) -> None:
+    user = "CORP\\robot" if scheme == "ntlm" else "robot"
+    server = (
+        ntlm_site(workspace.directory, user, RIGHT, pages=3)
+        if scheme == "ntlm"
+        else guarded_site("digest", user, RIGHT, pages=3)
+    )
+    with server as url:
+        entry = {"url": f"{url}/private/", "user": user, "password": "${PW}", "scheme": scheme}
+        define(workspace, f"{url}/", errors=DELETING, authentication={"a": entry})
+        found = [crawl(workspace, RIGHT, code=0), documents(workspace)]
+        (problem,) = crawl(workspace, WRONG, code=1)
+        assert "authentication a:" in problem
+        assert [[], documents(workspace)] == found
+        assert [crawl(workspace, RIGHT, code=0), documents(workspace)] == found
+    assert len(documents(workspace)) == 4
+
+
+CLOSED = 'if ($ssl_client_verify != SUCCESS) { return 403; } return 200 "needle";'
+ASKS = 'ssl_verify_client optional; ssl_client_certificate "{ca}";'
+
+
+@pytest.mark.servers
+def test_a_client_certificate(workspace: Workspace) -> None:
+    folder = workspace.directory
+    (folder / "other").mkdir()
+    authority, other = Authority(folder), Authority(folder / "other", "Another CA")
+    right, wrong = authority.issue("crawler"), other.issue("stranger")
+    with secured(folder, authority, CLOSED, server=ASKS.format(ca=authority.file)) as (_, address):
+        for number, ((certificate, key), code) in enumerate(((right, 0), (wrong, 1), (right, 0))):
+            entry = {"certificate": str(certificate), "key": str(key)}
+            options = {"types": ["text/plain"], "client_certificates": {"c": entry}, "errors": DELETING}
+            define(workspace, f"{address}/page", **options)
+            run = workspace.crawl(code=code, SSL_CERT_FILE=str(authority.file)).run
+            assert [("client_certificates.c" in one) for one in run["problems"]] == [True] * code, number
+            assert set(documents(workspace)) == {"/page"}
+
+
+def fast(workspace: Workspace, url: str, password: str, *, ignored: bool, code: int) -> dict[str, str]:
+    """Crawl a collection with a log-in, and return the texts that the index has; 4xx deletes, as it does by default."""
+    options = {"html_form": f"{url}/login", "site": url.split("/")[2], "form": "/enter"}
+    own = "".join(f'<attrib name="{name}" type="string">{value}</attrib>' for name, value in options.items())
+    sites = '<attrib name="sites" type="list-string"><member>127.0.0.1</member></attrib>'
+    parameters = section_of("parameters", {"user": "ada", "password": password})
+    settings = {"start_uris": (f"{url}/",), "delay": 0.0, "login_failed_ignore": ignored}
+    inside = f'<Login name="s">{own}{sites}{parameters}</Login>'
+    (workspace.directory / "c.xml").write_text(fast_xml(settings, inside=inside))
+    run = workspace.command("crawl", "-c", "c.xml", "--json")
+    assert run.code == code, run.err
+    rows = map(json.loads, workspace.command("index", "dump", "-c", "c.xml").out.splitlines())
+    return {"/" + row["url"].split("/", 3)[3]: row["text"] for row in rows}
+
+
+@pytest.mark.parametrize("ignored", [False, True], ids=["fast_59-no", "fast_59-yes"])
+@pytest.mark.parametrize("closed", ["redirect", "403"])
+def test_fast_216_a_wrong_password_of_a_collection(workspace: Workspace, closed: str, ignored: bool) -> None:
+    site = Members(closed=closed, wrong="error")
+    with site.serve() as url:
+        first = fast(workspace, url, RIGHT, ignored=ignored, code=0)
+        assert set(site.pages) <= set(first)
+        assert fast(workspace, url, WRONG, ignored=ignored, code=1) == first
+        assert fast(workspace, url, RIGHT, ignored=ignored, code=0) == first
+
+
+def test_the_password_of_a_portal_robot(workspace: Workspace) -> None:
+    site = Members(closed="401")
+    site.lets_in = lambda request: request.header("Authorization") == "Basic YWRhOnMzY3JldA=="  # type: ignore[method-assign]
+    site.refuse = lambda request: Reply(401, (("WWW-Authenticate", "Basic realm=x"),))  # type: ignore[method-assign]
+    robot = RobotFiles(workspace)
+    with site.serve() as url:
+        robot.site(f"{url}/members/")
+        found = list[set[str]]()
+        for password, code in ((RIGHT, 0), (WRONG, 1), (RIGHT, 0)):
+            robot.properties(username="ada", password=password)
+            robot.crawl(code)
+            found.append({str(hit["url"]).removeprefix(url) for hit in robot.found("tusk OR gills OR smile")})
+    assert found == [set(site.pages)] * 3

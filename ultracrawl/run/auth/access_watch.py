@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.visitors import Likeness
-from ultracrawl.run.auth.first_page import FirstPage, LetInMemory, page_of, readable
+from ultracrawl.run.auth.first_page import FirstPage, LetInMemory, is_refusal, page_of, readable
 from ultracrawl.run.download_errors.kinds import LoginFailedError
 
 if TYPE_CHECKING:
@@ -48,18 +48,22 @@ class AccessWatch:
             return response
         name, _, first = found
         likeness = first.likeness(readable(response))
-        if likeness is Likeness.NONE:
+        if likeness is Likeness.NONE and not is_refusal(response):
             await first.learn(request, response, send)
             return response
         failed = await self._is_refused(first, send)
-        if likeness is Likeness.PERHAPS and not failed:
+        if likeness is not Likeness.SAME and not failed:
             return response
         if (failed or visit.record.retained) and name not in self._told:
             self._told.add(name)
-            self._note(WorkError(f"{name} does not let in any more: {request.url} is as visitors see it"))
-        raise LoginFailedError(f"{name}: the server answers as to visitors")
+            self._note(
+                WorkError(
+                    f"{name}: it does not let in any more; {request.url} and perhaps others are refused"
+                )
+            )
+        raise LoginFailedError(f"{name}: it does not let in")
 
     @staticmethod
     async def _is_refused(first: FirstPage, send: Send) -> bool:
         again = await first.fetch(send)
-        return again is not None and first.likeness(again) is not Likeness.NONE
+        return again is not None and (is_refusal(again) or first.likeness(again) is not Likeness.NONE)

@@ -33,6 +33,7 @@ MAX_PAGES = 3
 """Pages of an entry that a run asks for without it, until one differs."""
 MAX_BODY_BYTES = 1 << 20
 """A longer page is not compared with others, nor searched for forms."""
+_REFUSALS = frozenset({400, 401, 403})
 _GZIP = frozenset({b"gzip", b"x-gzip"})
 
 
@@ -63,6 +64,11 @@ def html_of(response: Response) -> bytes:
     """Return the body of a decoded response; empty if it is no text, or too long."""
     is_short = isinstance(response, TextResponse) and len(response.body) <= MAX_BODY_BYTES
     return response.body if is_short else b""
+
+
+def is_refusal(response: Response) -> bool:
+    """Whether a status refuses who asks. 401 with a challenge asks for the password of `authentication` instead."""
+    return response.status in _REFUSALS and not header_of(response, "WWW-Authenticate")
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from ultracrawl.rules.access.login import Form, Login, password_forms
 from ultracrawl.rules.access.visitors import Likeness
 from ultracrawl.rules.urls.canonical import host_of, path_of
 from ultracrawl.rules.walls import has_few_words, is_login_redirect
-from ultracrawl.run.auth.first_page import FirstPage, html_of, page_of, readable
+from ultracrawl.run.auth.first_page import FirstPage, html_of, is_refusal, page_of, readable
 from ultracrawl.run.auth.login_requests import LoginRequests
 from ultracrawl.run.download_errors.kinds import LoginFailedError
 from ultracrawl.run.transport.headers import header_of
@@ -89,12 +89,15 @@ class SignsOfVisitors:
         if shows_form and has_few_words(response.body) and not self._login.is_at_form(response.url):
             return Likeness.SAME
         likeness = self._first.likeness(response)
-        # Some pages show the form beside their text, and some do so to those who are let in.
-        return Likeness.PERHAPS if shows_form and likeness is Likeness.NONE else likeness
+        # Some pages show the form beside their text, or are refused, also to those who are let in.
+        may_be = shows_form or is_refusal(response)
+        return Likeness.PERHAPS if may_be and likeness is Likeness.NONE else likeness
 
     def refuse_first_page(self, response: Response) -> bool:
         """Return whether a response for the first page shows that there is no session."""
-        if self._is_certain(response) or self._first.likeness(response) is not Likeness.NONE:
+        if self._is_certain(response) or is_refusal(response):
+            return True
+        if self._first.likeness(response) is not Likeness.NONE:
             return True
         return self._shows_form(response) and has_few_words(response.body)
 
@@ -102,9 +105,7 @@ class SignsOfVisitors:
         text = self._login.lost_text
         if text and text.encode(_encoding(response)) in response.body:
             return True
-        # With a challenge the server asks for the password of `authentication`.
-        asks = response.status == _UNAUTHORISED and not header_of(response, "WWW-Authenticate")
-        return asks or self.leads_to_form(response)
+        return (response.status == _UNAUTHORISED and is_refusal(response)) or self.leads_to_form(response)
 
     def leads_to_form(self, response: Response) -> bool:
         """Return whether a response redirects to the form, or to another log-in page that leads back."""
@@ -210,7 +211,7 @@ class LoginSession:
 
     async def _note_let_in(self, request: Request, response: Response, send: Send) -> Response:
         known = self._first.known
-        if page_of(request) is not None:
+        if page_of(request) is not None and response.status < 400:
             self._let_in = True
             if not known.worked or known.failed:
                 known.worked, known.failed = True, 0.0
