@@ -111,7 +111,8 @@ class LoginEntry(Section):
     """Retry a failed login after `ttl`; pages wait for it, for three failures in a row at most. If off, only the next
     run retries."""
     required: bool = Field(default=True, examples=[False])
-    """Do not crawl the sites after a failed login (status 959). If off, crawl them without login."""
+    """Do not crawl the sites after a failed login (status 959). If off, crawl them without login; what it had shown
+    stays."""
     timeout: Seconds = Field(default=300.0, gt=0, examples=[30])
     """Seconds after which a request of the login is given up."""
     failed_text: str = Field(default="", examples=["Wrong password"])
