@@ -183,12 +183,11 @@ class LoginSession:
         if sign is Likeness.NONE or (sign is Likeness.PERHAPS and self._first.known.page is None):
             return await self._note_let_in(request, response, send)
         async with self._lock:
-            if self._count == count and self._failure is None:
-                await self._renew(request, send)
+            is_alive = self._count != count or self._failure is not None or await self._renew(request, send)
         self._raise_if_needed()
         if self._failure is not None:
             return self._without_login(request, response)
-        if self._count != count:
+        if self._count != count or (is_alive and sign is Likeness.SAME):  # the server may err about one page
             response = await self._send_request(request, send)
             sign = await self._sign(response, send)
             if sign is Likeness.NONE:
@@ -196,11 +195,14 @@ class LoginSession:
                 return await self._note_let_in(request, response, send)
         return self._refuse(request, response, sign)
 
-    async def _renew(self, request: Request, send: Send) -> None:
-        """Log in again if the session is lost. The login has failed if no page was ever let in with it."""
+    async def _renew(self, request: Request, send: Send) -> bool:
+        """Log in again if the session is lost, and return whether there may be one now.
+
+        The login has failed if no page was ever let in with it.
+        """
         first = await self._first.fetch(send)
         if first is not None and not self._signs.refuse_first_page(first):
-            return
+            return True
         if first is None and not (self._let_in or self._adopted):
             if page_of(request) is not None:  # others, such as sitemaps, may be closed
                 self._fail(LoginFailedError(f"its first page, {request.url}, is refused"))
@@ -208,6 +210,8 @@ class LoginSession:
             self._useless += 1
             logger.info("The session of login %s is lost", self._login.name)
             await self._log_in(send)
+            return True
+        return False
 
     async def _note_let_in(self, request: Request, response: Response, send: Send) -> Response:
         known = self._first.known
