@@ -80,6 +80,8 @@ class Members(NetworkSite):
             return Reply(200, HTML, self.form().replace(b' action="/enter"', b""))
         if self.closed == "refresh":
             return Reply(200, HTML, b'<meta http-equiv="refresh" content="0;url=/login"><p>One moment')
+        if self.closed == "header":
+            return Reply(200, (*HTML, ("Refresh", "0; url=/login")), b"<p>One moment")
         if self.closed == "text":
             return Reply(200, HTML, b"<title>Members</title><p>This page is for members. Please join us!</p>")
         if self.closed.isdigit():
@@ -139,7 +141,7 @@ def test_a_wrong_password_costs_no_document(
 
 @pytest.mark.parametrize("start", ["/", "/members/"])
 @pytest.mark.parametrize(
-    "closed", ["form", "own-form", "refresh", "text", "home", "/elsewhere", "401", "403", "404"]
+    "closed", ["form", "own-form", "refresh", "header", "text", "home", "/elsewhere", "401", "403", "404"]
 )
 def test_pages_refuse_in_many_ways(workspace: Workspace, closed: str, start: str) -> None:
     site = Members(closed=closed, wrong="error")
@@ -304,6 +306,26 @@ def test_a_form_beside_every_page_proves_nothing(workspace: Workspace) -> None:
         for _ in range(2):
             assert crawl(workspace, RIGHT, code=0) == []
     assert set(documents(workspace)) == {"/", "/x"}
+
+
+def test_a_page_that_ends_idle_sessions_is_content(workspace: Workspace) -> None:
+    site = Members()
+    head = '<meta http-equiv="refresh" content="1800; url=/login">'
+    site.page("/idle", title="Idle", head=head, text="capybara")
+    with site.serve() as url:
+        define(workspace, f"{url}/idle", **login(url))
+        assert crawl(workspace, RIGHT, code=0) == []
+    assert "/idle" in documents(workspace)
+
+
+@pytest.mark.parametrize("place", ["http://[", "//", "http://a:b:c/"])
+def test_redirects_to_nowhere_end_one_page(workspace: Workspace, place: str) -> None:
+    site = Members()
+    site.redirect("/members/b", place, status=302)
+    with site.serve() as url:
+        define(workspace, f"{url}/members/", **login(url))
+        assert crawl(workspace, RIGHT, code=0) == []
+    assert set(documents(workspace)) == {"/members/", "/members/a"}
 
 
 def test_a_form_that_is_the_front_page_for_visitors_only(workspace: Workspace) -> None:

@@ -89,7 +89,7 @@ class Login:
         """Return whether a response redirects to the form, so that there is no session (any more)."""
         if status not in REDIRECTS or not location:
             return False
-        return self.is_at_form(_join(url, location))
+        return self.is_at_form(joined(url, location))
 
 
 def login_form(body: bytes, url: str, charset: str | None = None) -> Form | None:
@@ -115,7 +115,8 @@ def password_forms(body: bytes, url: str, charset: str | None = None) -> Iterato
             yield Form(action, method, fields, names)
 
 
-def _join(base: str, reference: str) -> str:
+def joined(base: str, reference: str) -> str:
+    """Return an absolute URL, empty if there is none."""
     try:
         return urljoin(base, reference.strip())
     except ValueError:

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from hashlib import blake2b
 from typing import Any
-from urllib.parse import urljoin
 
 from ultracrawl.model.status import REDIRECTS
+from ultracrawl.rules.access.login import joined
 
 _UNSEEN = re.compile(rb"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^>]*>", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+")
@@ -46,7 +46,7 @@ class VisitorPage:
     def of(cls, url: str, status: int, location: str, body: bytes) -> VisitorPage:
         """Return the mark of an answer; `body` is decoded, and empty unless it is HTML."""
         if status in REDIRECTS and location:
-            return cls(url, status, _target(url, location))
+            return cls(url, status, joined(url, location).partition("#")[0].partition("?")[0])
         if status != 200:
             return cls(url, status)
         return cls(url, status, "", _words(url, body), len(body))
@@ -70,13 +70,6 @@ class VisitorPage:
     def from_dict(cls, fields: Mapping[str, Any]) -> VisitorPage:
         """Return what `as_dict` once returned. Raises `TypeError` for anything else."""
         return cls(**fields)
-
-
-def _target(url: str, location: str) -> str:
-    try:
-        return urljoin(url, location.strip()).partition("?")[0].partition("#")[0]
-    except ValueError:
-        return location
 
 
 def _words(url: str, body: bytes) -> str:

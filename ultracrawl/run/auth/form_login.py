@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Iterable
 from http.cookiejar import Cookie
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from scrapy.http import TextResponse
 from scrapy.utils.response import get_meta_refresh
 
+from ultracrawl.content.html.refresh import parse_refresh
 from ultracrawl.errors import StateError, WorkError
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.access.login import Form, Login, password_forms
+from ultracrawl.rules.access.login import Form, Login, joined, password_forms
 from ultracrawl.rules.access.visitors import Likeness
 from ultracrawl.rules.urls.canonical import host_of, path_of
 from ultracrawl.rules.walls import has_few_words, is_login_redirect
@@ -41,6 +41,8 @@ MAX_FAILED_LOGINS = 3
 """Failed logins in a row after which requests no longer wait for the next one."""
 MAX_USELESS_LOGINS = 3
 """Logins in a row after which a page still required a login; then a lost session is not renewed any more."""
+MAX_REFRESH = 10.0
+"""Seconds after which a page that refreshes itself to the form is a redirect; later that only ends an idle session."""
 _PASSWORD = re.compile(rb"""\btype\s*=\s*["']?password""", re.IGNORECASE)
 _UNAUTHORISED = 401
 _TRANSIENT = frozenset({304, 408, 425, 429})
@@ -113,7 +115,7 @@ class SignsOfVisitors:
             location = header_of(response, "Location")
             if self._login.leads_to_form(response.status, location, response.url):
                 return True
-            return is_login_redirect(response.url, urljoin(response.url, location))
+            return is_login_redirect(response.url, joined(response.url, location))
         return self._login.is_at_form(_refresh_of(response)) and not self._login.is_at_form(response.url)
 
     def _shows_form(self, response: Response) -> bool:
@@ -125,11 +127,15 @@ class SignsOfVisitors:
 
 
 def _refresh_of(response: Response) -> str:
-    """Return the URL to which a page redirects by a META refresh, empty if it does not."""
-    if not isinstance(response, TextResponse) or b"refresh" not in response.body[:4096].lower():
-        return ""
-    _, target = get_meta_refresh(response)
-    return target or ""
+    """Return the URL to which a page redirects by a quick refresh of its header or META, empty if it does not."""
+    seconds: float | None = None
+    target: str | None = ""
+    if header := header_of(response, "Refresh"):
+        seconds, target = parse_refresh(header) or (None, "")
+    elif isinstance(response, TextResponse) and b"refresh" in response.body[:4096].lower():
+        seconds, target = get_meta_refresh(response)
+    is_quick = seconds is not None and seconds <= MAX_REFRESH
+    return joined(response.url, target or "") if is_quick else ""
 
 
 class LoginSession:
@@ -241,9 +247,8 @@ class LoginSession:
         A redirect to the page of the form is no sign if that page is the form for visitors only, as a front page.
         """
         sign, page = self._signs.of(response), self._login.page
-        if page is None or sign is not Likeness.SAME or response.status not in REDIRECTS:
-            return sign
-        if not self._login.is_at_form(urljoin(response.url, header_of(response, "Location"))):
+        location = header_of(response, "Location")
+        if page is None or not self._login.leads_to_form(response.status, location, response.url):
             return sign
         if self._leads_on != (self._count, False):
             shown = await self._first.ask(page, send)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
 from scrapy import Request
 from scrapy.http import Response
 
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.access.login import Form, Login, login_form, password_forms
+from ultracrawl.rules.access.login import Form, Login, joined, login_form, password_forms
 from ultracrawl.rules.urls.canonical import split
 from ultracrawl.run.download_errors.kinds import AddressRefusedError, LoginFailedError, failure_of
 from ultracrawl.run.transport.headers import header_of
@@ -90,7 +90,7 @@ class LoginRequests:
                 break
             if sent_to and response.status in {307, 308}:
                 raise LoginFailedError("the server wants the form sent to another URL; name that as `action`")
-            target = urljoin(response.url, location)
+            target = joined(response.url, location)
             if split(target).host not in self._login.own_hosts or not target.startswith(
                 ("http://", "https://")
             ):
