@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ultracrawl.rules.access.login import Form, Login, login_form
+from ultracrawl.rules.access.visitors import VisitorPage
 from ultracrawl.sources.sections.fetching.authentication import LoginEntry
 
 URL = "https://login.example.com/session/start?x=1"
@@ -131,3 +132,49 @@ def test_p4_a_login_does_not_show_its_values() -> None:
 def test_entries_that_cannot_work(entry: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         LoginEntry.model_validate(entry)
+
+
+# ---- what visitors get
+
+
+def visitors(
+    body: str = "", *, status: int = 200, location: str = "", url: str = "https://a.example/in"
+) -> VisitorPage:
+    return VisitorPage.of(url, status, location, body.encode())
+
+
+@pytest.mark.parametrize(
+    ("known", "status", "location", "body", "likeness"),
+    [
+        pytest.param(
+            visitors("<p>Please join 17 members"),
+            200,
+            "",
+            "<b>please</b> join 18 members",
+            "same",
+            id="numbers",
+        ),
+        pytest.param(
+            visitors("<p>Read /in, join us"), 200, "", "<p>Read /other, join us", "same", id="own-url"
+        ),
+        pytest.param(visitors("<p>Please join"), 200, "", "<p>Axolotl gills", "none", id="other-text"),
+        pytest.param(visitors("<p>Please join"), 403, "", "", "none", id="other-status"),
+        pytest.param(visitors("<p>a"), 200, "", "<p>a" + "<i>" * 600, "none", id="much-longer"),
+        pytest.param(
+            visitors("<script>go(1)</script>"), 200, "", "<script>go(2)</script>", "none", id="scripts-alone"
+        ),
+        pytest.param(visitors(status=403), 403, "", "", "perhaps", id="status"),
+        pytest.param(
+            visitors(status=302, location="/join?x=1"), 302, "/join?x=2", "", "perhaps", id="target"
+        ),
+        pytest.param(visitors(status=302, location="/join"), 302, "/", "", "none", id="other-target"),
+        pytest.param(
+            visitors(status=302, location="http://["), 302, "http://[", "", "perhaps", id="no-target"
+        ),
+    ],
+)
+def test_an_answer_resembles_what_visitors_get(
+    known: VisitorPage, status: int, location: str, body: str, likeness: str
+) -> None:
+    assert known.likeness("https://a.example/other", status, location, body.encode()).value == likeness
+    assert VisitorPage.from_dict(known.as_dict()) == known

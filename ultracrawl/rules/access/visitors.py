@@ -15,8 +15,8 @@ from ultracrawl.rules.access.login import joined
 _UNSEEN = re.compile(rb"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^>]*>", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+")
 _URL_WORD = re.compile(r"\w+")
-_SIZES = 2
-"""Bodies that differ in length by a larger factor are not compared."""
+_BYTES, _PART = 512, 4
+"""Bodies are not compared if their lengths differ by more bytes, and by more than this part."""
 
 
 class Likeness(Enum):
@@ -55,7 +55,7 @@ class VisitorPage:
         """Return how the answer at another URL resembles this one; `body` as in `of`."""
         if status != self.status:
             return Likeness.NONE
-        if self.words and (len(body) > self.size * _SIZES or len(body) * _SIZES < self.size):
+        if self.words and abs(len(body) - self.size) > max(_BYTES, self.size // _PART):
             return Likeness.NONE
         other = VisitorPage.of(url, status, location, body)
         if (other.target, other.words) != (self.target, self.words):

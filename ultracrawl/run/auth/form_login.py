@@ -120,7 +120,7 @@ class SignsOfVisitors:
 
     def _shows_form(self, response: Response) -> bool:
         body = html_of(response)
-        if _PASSWORD.search(body) is None:
+        if b"password" not in body.lower() or _PASSWORD.search(body) is None:
             return False
         forms = password_forms(body, response.url, _encoding(response))
         return any(self._login.is_form(form, self.form) for form in forms)
