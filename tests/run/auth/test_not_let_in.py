@@ -14,6 +14,7 @@ from support.ntlm_site import ntlm_site
 from support.project import Workspace
 from support.resource import Reply
 from support.robot import RobotFiles
+from support.sentences import sentence
 from support.server import Request
 from support.tls_site import secured
 from support.twisted_guard import guarded_site
@@ -339,6 +340,17 @@ def test_a_form_that_is_the_front_page_for_visitors_only(workspace: Workspace) -
         define(workspace, f"{url}/index.php", logins={"s": {"page": f"{url}/", "fields": FIELDS}})
         check_three_runs(workspace, "login s:")
     assert any("dashboard" in text for _, text in documents(workspace).values())
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["without", "of-another-host"])
+def test_the_advice_to_log_in(workspace: Workspace, elsewhere: bool) -> None:
+    site = Members(closed="next")
+    with site.serve() as url:
+        options = login("http://127.0.0.9:1") if elsewhere else {}
+        define(workspace, f"{url}/members/", **options)
+        (problem,) = crawl(workspace, RIGHT, code=1)
+    assert (sentence("logins.advice") in problem) is not elsewhere
+    assert ("`sites`" in problem) is elsewhere
 
 
 # ---- other kinds
