@@ -220,6 +220,20 @@ def test_a_session_that_expires_is_renewed(workspace: Workspace) -> None:
     assert len(site.sent) == 3
 
 
+def test_a_source_that_is_renamed_knows_what_visitors_get(workspace: Workspace) -> None:
+    site = Members(closed="text", wrong="error")
+    file = workspace.directory / "ultracrawl.yaml"
+    with site.serve() as url:
+        define(workspace, f"{url}/members/", **login(url))
+        crawl(workspace, RIGHT, code=0)
+        first = documents(workspace)
+        file.write_text(file.read_text().replace("  site:", "  other:"))
+        assert workspace.command("rename", "site", "other", "--yes").code == 0
+        crawl(workspace, WRONG, code=1)
+    assert documents(workspace) == first
+    assert len(site.sent) == 2
+
+
 def test_a_page_that_is_closed_to_the_account_stops_no_other(workspace: Workspace) -> None:
     site = Members()
     closed = [f"/closed/{number}" for number in range(6)]

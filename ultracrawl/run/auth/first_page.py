@@ -18,6 +18,7 @@ from ultracrawl.rules.access.visitors import Likeness, VisitorPage
 from ultracrawl.run.transport.headers import header_of
 from ultracrawl.run.transport.outgoing import REPEATABLE, VISITOR, Send
 from ultracrawl.run.visit import visit_of
+from ultracrawl.stores.source_notes.let_in import LET_IN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from ultracrawl.run.visit import Visit
     from ultracrawl.stores.port.notes import Notes
 
-NOTE = "let-in"
-"""Name of the note of a source."""
 MAX_PAGES = 3
 """Pages of an entry that a run asks for without it, until one differs."""
 MAX_BODY_BYTES = 1 << 20
@@ -113,14 +112,14 @@ class LetInMemory:
         )
         try:
             if (notes := self.notes()) is not None:
-                notes.write(NOTE, text.encode())
+                notes.write(LET_IN, text.encode())
         except StateError as error:
             self.note_problem(error)
 
     def _load(self) -> dict[str, LetIn]:
         try:
             notes = self.notes()
-            stored = json.loads((notes.read(NOTE) if notes is not None else None) or "{}")
+            stored = json.loads((notes.read(LET_IN) if notes is not None else None) or "{}")
             return {name: _let_in(**fields) for name, fields in stored.items()}
         except StateError as error:
             self.note_problem(error)
