@@ -16,7 +16,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts calls options house mirror plain release release-tools unit test servers-test soak coverage bench budget figures screenshots site clean
+.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts calls options house mirror plain release release-tools unit test servers-test soak mutants coverage bench budget figures screenshots site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -163,6 +163,9 @@ coverage: servers venv samples ## Measure which branches the tests in process an
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --skip-empty
 
+mutants: venv ## Change the package in little ways and print which the tests notice; ROOM=rules looks at one room, ARGS="--write" keeps the table
+	$(SCRATCH) $(BIN)/python tools/mutants.py $(ROOM) $(ARGS)
+
 bench: servers venv ## Measure rules, index, answers, and crawls beside those of other crawlers
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/index.py /usr/share/doc/postgresql-doc-15/html
@@ -188,6 +191,6 @@ screenshots: servers venv ## Take the pictures of the search page in docs/images
 	$(BIN)/python tools/screenshots.py
 
 clean: ## Remove the environment, caches, builds and the data of the demo
-	rm -rf $(VENV) build dist core/target ./*.egg-info var/demo var/plain var/coverage var/release var/rehearsal
+	rm -rf $(VENV) build dist core/target ./*.egg-info var/demo var/plain var/coverage var/mutants var/release var/rehearsal
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .grimp_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
