@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -60,24 +61,70 @@ def opened(options: Options, tmp_path: Path) -> Iterator[Open]:
         one.close()
 
 
+@contextmanager
+def opened_engine(name: str, folder: Path) -> Iterator[IndexEngine]:
+    """Open an empty index of an engine of `ENGINE_NAMES`."""
+    config = IndexConfig(name, folder / "index", tuple(ATTRIBUTES.values()))
+    with own_index() if name == "opensearch" else nullcontext({}) as options:
+        opened: IndexEngine = (
+            MemoryIndex(ATTRIBUTES) if name == "memory" else open_index(replace(config, options=options))
+        )
+        yield opened
+        opened.close()
+
+
+class FilledIndexes:
+    """Indexes that several tests search: each is made once, with batches of documents, for an engine."""
+
+    def __init__(self, folders: pytest.TempPathFactory, until_end: ExitStack) -> None:
+        self._folders = folders
+        self._until_end = until_end
+        self._made: dict[tuple[object, ...], IndexEngine] = {}
+
+    def index(self, name: str, engine: str, batches: Sequence[list[IndexDocument]]) -> IndexEngine:
+        """Return the index of an engine, under the name of a variant of it."""
+        key = (name, *map(id, batches))
+        if key not in self._made:
+            made = self._until_end.enter_context(opened_engine(engine, self._folders.mktemp("filled")))
+            for batch in batches:
+                made.apply(batch)
+            self._made[key] = made
+        return self._made[key]
+
+
+@pytest.fixture(scope="module")
+def filled_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FilledIndexes]:
+    with ExitStack() as until_end:
+        yield FilledIndexes(tmp_path_factory, until_end)
+
+
+WRITING = ("apply", "clear", "maintain", "optimise", "rebuild", "reclaim")
+
+
 @pytest.fixture(params=ENGINE_NAMES)
 def engine(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    filled_indexes: FilledIndexes,
 ) -> Iterator[IndexEngine]:
-    name = request.param
+    """An empty index; with `@pytest.mark.filled_with(documents, ...)` that of its module with them, to be read."""
+    name = engine = request.param
     if name == WITHOUT_CORE:
         monkeypatch.setenv(SWITCH, "0")
-        name = "whoosh"
-    config = IndexConfig(name, tmp_path / "index", tuple(ATTRIBUTES.values()))
-    if name == "opensearch":
-        with own_index() as options:
-            opened: IndexEngine = open_index(replace(config, options=options))
-            yield opened
-            opened.close()
+        engine = "whoosh"
+    if marker := request.node.get_closest_marker("filled_with"):
+        filled = filled_indexes.index(name, engine, marker.args)
+        for method in WRITING:
+            monkeypatch.setattr(filled, method, _refuse_to_write)
+        yield filled
         return
-    opened = MemoryIndex(ATTRIBUTES) if name == "memory" else open_index(config)
-    yield opened
-    opened.close()
+    with opened_engine(engine, tmp_path) as opened:
+        yield opened
+
+
+def _refuse_to_write(*_: object) -> None:
+    raise AssertionError("other tests search this index: write into one without `filled_with`")
 
 
 @pytest.fixture

@@ -50,6 +50,7 @@ def hit(engine: IndexEngine, query: str, *documents: IndexDocument) -> Hit:
     return engine.search(SearchQuery(query)).hits[0]
 
 
+@pytest.mark.filled_with([MANUAL])
 @pytest.mark.parametrize(
     ("query", "anchor"),
     [
@@ -71,7 +72,6 @@ def hit(engine: IndexEngine, query: str, *documents: IndexDocument) -> Hit:
     ],
 )
 def test_the_part_that_answers(engine: IndexEngine, query: str, anchor: str | None) -> None:
-    engine.apply([MANUAL])
     hits = engine.search(SearchQuery(query)).hits
     if anchor is None:
         assert not hits, "nothing is found by a name that nobody wrote"

@@ -56,11 +56,11 @@ def asked(engine: IndexEngine, text: str, **options: Any) -> list[str]:
     return [f"{one.text} {one.url}" for one in completions(text, engine.search(query).hits, 8)]
 
 
+@pytest.mark.filled_with(DOCUMENTS)
 @pytest.mark.parametrize(("text", "expected"), TYPED)
 def test_titles_and_titles_of_parts_with_the_words_complete_them(
     engine: IndexEngine, text: str, expected: list[str]
 ) -> None:
-    engine.apply(DOCUMENTS)
     assert asked(engine, text) == expected
 
 

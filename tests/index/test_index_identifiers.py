@@ -135,11 +135,11 @@ WHOLE = {
 }
 
 
+@pytest.mark.filled_with(MANUAL)
 @pytest.mark.parametrize(("text", "urls"), WHOLE.items(), ids=WHOLE)
 def test_names_and_operators_are_found_as_they_are_written(
     engine: IndexEngine, found: Found, text: str, urls: list[str]
 ) -> None:
-    engine.apply(MANUAL)
     assert sorted(found(text)) == urls
 
 
@@ -156,11 +156,11 @@ BY_PARTS = {
 }
 
 
+@pytest.mark.filled_with(MANUAL)
 @pytest.mark.parametrize(("text", "urls"), BY_PARTS.items(), ids=BY_PARTS)
 def test_a_name_is_found_by_its_parts_after_the_words_themselves(
     engine: IndexEngine, found: Found, text: str, urls: list[str]
 ) -> None:
-    engine.apply(MANUAL)
     assert found(text) == urls
 
 
@@ -180,20 +180,21 @@ SCATTERED = {
 }
 
 
+PROSE = [
+    document("/rust", "The hash map of std, in collections, has an entry; remove takes it out"),
+    document("/rusty", "Its entry is in the map"),
+    document("/oops", "The kernel may panic after an oops that it goes on from"),
+    document("/growing", "A hint of the capacity is what to get first"),
+    document("/bird", "A heron"),
+    document("/keys", "The keys F and G"),
+]
+
+
+@pytest.mark.filled_with(PROSE)
 @pytest.mark.parametrize(("text", "url"), SCATTERED.items(), ids=SCATTERED)
 def test_a_name_that_is_nowhere_as_it_is_written_is_found_by_all_its_parts(
     engine: IndexEngine, text: str, url: str
 ) -> None:
-    engine.apply(
-        [
-            document("/rust", "The hash map of std, in collections, has an entry; remove takes it out"),
-            document("/rusty", "Its entry is in the map"),
-            document("/oops", "The kernel may panic after an oops that it goes on from"),
-            document("/growing", "A hint of the capacity is what to get first"),
-            document("/bird", "A heron"),
-            document("/keys", "The keys F and G"),
-        ]
-    )
     result = search_with_relaxation(SearchQuery(text), ATTRIBUTES, engine.search)
     assert ([hit.url for hit in result.hits], result.reading) == ([url], Reading.PARTS)
 
@@ -235,9 +236,9 @@ MARKED = {
 }
 
 
+@pytest.mark.filled_with(MANUAL)
 @pytest.mark.parametrize(("text", "shown"), MARKED.items(), ids=MARKED)
 def test_the_snippet_marks_what_was_sought_in_names(engine: IndexEngine, text: str, shown: str) -> None:
-    engine.apply(MANUAL)
     snippets = [hit.snippet for hit in engine.search(SearchQuery(text)).hits]
     assert shown in [one.replace(START_MARK, "[").replace(END_MARK, "]") for one in snippets]
 
@@ -269,12 +270,13 @@ MISSPELT = {
 }
 
 
+SETTINGS = [*MANUAL, document("/settings", "max_connections or autovacuum_vacuum_scale_factor")]
+STEPS = [document("/sleep", "pg_sleep and PgSleep, but a step is a step"), document("/step", "step")]
+
+
+@pytest.mark.filled_with(SETTINGS, STEPS)
 @pytest.mark.parametrize(("text", "better"), MISSPELT.items(), ids=MISSPELT)
 def test_spelling_inside_a_name(engine: IndexEngine, text: str, better: str) -> None:
-    engine.apply([*MANUAL, document("/settings", "max_connections or autovacuum_vacuum_scale_factor")])
-    engine.apply(
-        [document("/sleep", "pg_sleep and PgSleep, but a step is a step"), document("/step", "step")]
-    )
     assert engine.search(SearchQuery(text)).suggestion == better
 
 

@@ -63,18 +63,16 @@ INFLECTED = [
 CASES = [(language, word) for language, _, sought in INFLECTED for word in sought]
 
 
-@pytest.fixture
-def mixed(engine: IndexEngine) -> IndexEngine:
-    engine.apply([document(f"/{code}", text, Language=[code]) for code, text, _ in INFLECTED])
-    return engine
+MIXED = [document(f"/{code}", text, Language=[code]) for code, text, _ in INFLECTED]
 
 
+@pytest.mark.filled_with(MIXED)
 @pytest.mark.parametrize(("language", "word"), CASES, ids=[f"{code}-{word}" for code, word in CASES])
 def test_a_mixed_corpus_finds_words_in_each_language(
-    mixed: IndexEngine, found: Found, language: str, word: str
+    engine: IndexEngine, found: Found, language: str, word: str
 ) -> None:
     assert f"/{language}" in found(word)
-    result = mixed.search(SearchQuery(word, limit=50))
+    result = engine.search(SearchQuery(word, limit=50))
     (hit,) = [hit for hit in result.hits if hit.url == f"/{language}"]
     assert "\x02" in hit.snippet, hit.snippet
 
@@ -118,17 +116,16 @@ EXACT = [
 ]
 
 
+IDENTIFIERS = [
+    document("/en", "the tables are set", Language=["en"]),
+    document("/code", "max_stack_depth = 8080; import os.path, version 3.11.2", Language=["en"]),
+    document("/cjk", "これは東京tower!", Language=["ja"]),
+]
+
+
+@pytest.mark.filled_with(IDENTIFIERS)
 @pytest.mark.parametrize(("text", "urls"), [e[1:] for e in EXACT], ids=[e[0] for e in EXACT])
-def test_phrases_identifiers_and_numbers_are_exact(
-    engine: IndexEngine, found: Found, text: str, urls: list[str]
-) -> None:
-    engine.apply(
-        [
-            document("/en", "the tables are set", Language=["en"]),
-            document("/code", "max_stack_depth = 8080; import os.path, version 3.11.2", Language=["en"]),
-            document("/cjk", "これは東京tower!", Language=["ja"]),
-        ]
-    )
+def test_phrases_identifiers_and_numbers_are_exact(found: Found, text: str, urls: list[str]) -> None:
     assert found(text) == urls
 
 

@@ -120,8 +120,6 @@ MANUALS = [
 
 @pytest.fixture
 def ask(engine: IndexEngine) -> Ask:
-    engine.apply(MANUALS)
-
     def answer(text: str, **options: object) -> SearchResult:
         query = SearchQuery(text, **options)  # type: ignore[arg-type]
         return search_with_relaxation(query, ATTRIBUTES, engine.search)
@@ -153,6 +151,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.filled_with(MANUALS)
 @pytest.mark.parametrize(("text", "url", "anchor"), NAMES, ids=[name for name, *_ in NAMES])
 def test_a_name_finds_the_page_that_documents_it(ask: Ask, text: str, url: str, anchor: str | None) -> None:
     first = ask(text).hits[0]
@@ -194,6 +193,7 @@ def test_capitals_of_a_name_differ_only_where_both_have_some(query: str, title: 
     assert finder.has_other_capitals(title) is expected
 
 
+@pytest.mark.filled_with(MANUALS)
 def test_pages_that_mention_a_name_stay_hits_beside_the_one_that_documents_it(ask: Ask) -> None:
     result = ask("java.util.HashMap.entrySet")
     assert "/guide/maps.html" in {hit.url for hit in result.hits}
@@ -206,6 +206,7 @@ def test_a_name_that_only_one_page_has_is_read_as_it_is_written(engine: IndexEng
     assert ([hit.url for hit in result.hits], result.reading) == (["/a"], Reading.ALL_WORDS)
 
 
+@pytest.mark.filled_with(MANUALS)
 def test_filters_pins_and_facets_hold_for_names(ask: Ask) -> None:
     assert {hit.source for hit in ask("os.path.join", sources=("t",)).hits} == set()
     pinned = ask("os.path.join", pinned=("/oops.html",))

@@ -36,8 +36,6 @@ LIBRARY = [
 
 @pytest.fixture
 def ask(engine: IndexEngine) -> Ask:
-    engine.apply(LIBRARY)
-
     def answer(text: str, **options: object) -> SearchResult:
         query = SearchQuery(text, **options)  # type: ignore[arg-type]
         return search_with_relaxation(query, ATTRIBUTES, engine.search)
@@ -68,6 +66,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.filled_with(LIBRARY)
 @pytest.mark.parametrize(
     ("text", "reading", "expected"), [one[1:] for one in QUESTIONS], ids=[one[0] for one in QUESTIONS]
 )
@@ -94,11 +93,13 @@ STRICT = [
 ]
 
 
+@pytest.mark.filled_with(LIBRARY)
 @pytest.mark.parametrize(("text", "expected"), STRICT)
 def test_what_is_required_is_required_in_every_reading(ask: Ask, text: str, expected: list[str]) -> None:
     assert urls(ask(text)) == expected
 
 
+@pytest.mark.filled_with(LIBRARY)
 def test_a_word_in_quotation_marks_is_not_required_in_a_pasted_message(ask: Ask) -> None:
     """Messages quote names that no manual has; a phrase, and a word among few others, stay required."""
     result = ask('ERROR: heron at the water waits for unicycle "joe"')
@@ -106,6 +107,7 @@ def test_a_word_in_quotation_marks_is_not_required_in_a_pasted_message(ask: Ask)
     assert urls(ask('heron waits "joe"')) == []
 
 
+@pytest.mark.filled_with(LIBRARY)
 def test_beside_a_required_word_others_only_help(ask: Ask) -> None:
     result = ask("+grey unicorn unicycle")
     assert (result.hits[0].url, result.total, result.reading) == ("/hidden", 3, ANY)
@@ -138,12 +140,14 @@ def test_a_question_with_few_hits_gets_those_of_looser_readings_behind_them(engi
     assert (result.total, result.reading) == (10, ALL)
 
 
+@pytest.mark.filled_with(LIBRARY)
 def test_filters_and_sources_hold_in_every_reading(ask: Ask) -> None:
     assert set(urls(ask("grey unicorn bicycle moped", sources=("s",)))) == {"/egret", "/heron"}
     assert urls(ask("grey unicorn bicycle moped", sources=("s",), where=(("Size", "10"),))) == ["/egret"]
     assert urls(ask("unicorn", sources=("s",))) == []
 
 
+@pytest.mark.filled_with(LIBRARY)
 def test_a_loose_reading_has_a_better_spelling_beside_it(ask: Ask) -> None:
     result = ask("grey hreon unicycle")
     assert (result.reading, result.suggestion) == (ANY, "grey heron unicycle")
@@ -152,6 +156,7 @@ def test_a_loose_reading_has_a_better_spelling_beside_it(ask: Ask) -> None:
     assert ask("grey hreon unicycle", suggest=False).suggestion == ""
 
 
+@pytest.mark.filled_with(LIBRARY)
 def test_sorted_by_an_attribute_every_word_is_required_first(ask: Ask) -> None:
     assert urls(ask("the grey water waits heron", sort="Size")) == ["/heron"]
     result = ask("grey water waits unicycle", sort="Size")
@@ -176,6 +181,7 @@ def test_a_strict_query_is_one_search(engine: IndexEngine) -> None:
     assert asked == [ALL]
 
 
+@pytest.mark.filled_with(LIBRARY)
 @pytest.mark.parametrize(
     ("text", "snippet"),
     [

@@ -65,6 +65,7 @@ def test_they_are_kept_over_commits_of_other_processes(tmp_path: Path, kind: str
     index.close()
 
 
+@pytest.mark.filled_with([PARTS, document("/plain", "x")])
 @pytest.mark.parametrize(
     ("text", "is_found"),
     [
@@ -82,10 +83,7 @@ def test_they_are_kept_over_commits_of_other_processes(tmp_path: Path, kind: str
         ("title:wading", False),
     ],
 )
-def test_headings_and_texts_of_links_to_parts_are_searched(
-    engine: IndexEngine, found: Found, text: str, is_found: bool
-) -> None:
-    engine.apply([PARTS, document("/plain", "x")])
+def test_headings_and_texts_of_links_to_parts_are_searched(found: Found, text: str, is_found: bool) -> None:
     assert found(text) == (["/manual"] if is_found else [])
 
 

@@ -43,14 +43,14 @@ FILTERS = [
 ]
 
 
+@pytest.mark.filled_with(LIBRARY)
 @pytest.mark.parametrize(("text", "urls"), [f[1:] for f in FILTERS], ids=[f[0] for f in FILTERS])
 def test_filter_on_an_attribute(engine: IndexEngine, found: Found, text: str, urls: set[str]) -> None:
-    engine.apply(LIBRARY)
     assert set(found(filters=(parse_filter(text),))) == urls
 
 
+@pytest.mark.filled_with(LIBRARY)
 def test_ultra_search_134_any_of_and_all_of(engine: IndexEngine, found: Found) -> None:
-    engine.apply(LIBRARY)
     names = ("Bob Ray", "ANN LEE")
     assert set(found(filters=(Filter("Author", Operator.ANY_OF, names),))) == {"/heron", "/egret", "/other"}
     assert found(filters=(Filter("Author", Operator.ALL_OF, names),)) == ANN_AND_BOB
@@ -74,11 +74,11 @@ IN_TEXT = [
 ]
 
 
+@pytest.mark.filled_with(LIBRARY)
 @pytest.mark.parametrize(("text", "urls"), [f[1:] for f in IN_TEXT], ids=[f[0] for f in IN_TEXT])
 def test_condition_in_the_text_of_a_query(
     engine: IndexEngine, found: Found, text: str, urls: set[str]
 ) -> None:
-    engine.apply(LIBRARY)
     assert set(found(text)) == urls
 
 
@@ -93,9 +93,9 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.filled_with(LIBRARY)
 @pytest.mark.parametrize(("text", "message"), [m[1:] for m in MISTAKES], ids=[m[0] for m in MISTAKES])
 def test_mistake_in_a_filter(engine: IndexEngine, text: str, message: str) -> None:
-    engine.apply(LIBRARY)
     with pytest.raises(UserError) as caught:
         engine.search(SearchQuery("", filters=(parse_filter(text),)))
     assert message in str(caught.value)
@@ -235,9 +235,9 @@ SPELLINGS = [
 ]
 
 
+@pytest.mark.filled_with(LIBRARY)
 @pytest.mark.parametrize(("text", "better"), [s[1:] for s in SPELLINGS], ids=[s[0] for s in SPELLINGS])
 def test_did_you_mean(engine: IndexEngine, text: str, better: str) -> None:
-    engine.apply(LIBRARY)
     assert engine.search(SearchQuery(text)).suggestion == better
     assert engine.search(SearchQuery(text, suggest=False)).suggestion == ""
 

@@ -55,14 +55,14 @@ PASTED = {
 }
 
 
+@pytest.mark.filled_with(DOCUMENTS)
 @pytest.mark.parametrize(("text", "url"), PASTED.values(), ids=PASTED)
 def test_a_pasted_url_finds_its_page_first(engine: IndexEngine, found: Found, text: str, url: str) -> None:
-    engine.apply(DOCUMENTS)
     assert found(text)[0] == url
 
 
+@pytest.mark.filled_with(DOCUMENTS)
 def test_pages_with_the_words_of_the_address_follow(engine: IndexEngine, found: Found) -> None:
-    engine.apply(DOCUMENTS)
     assert found(PAGE) == [PAGE, DOCUMENTS[1].url]
     assert found("http://gone.example/runtime-config-wal.html") == [DOCUMENTS[1].url, PAGE]
     assert found(f"runtime -{PAGE}") == ["https://example.com/runtime"]

@@ -28,6 +28,7 @@ DOCUMENTS = [
 ]
 
 
+@pytest.mark.filled_with(DOCUMENTS)
 @pytest.mark.parametrize(
     ("principals", "urls"),
     [
@@ -46,7 +47,6 @@ DOCUMENTS = [
 def test_documents_are_for_their_readers(
     engine: IndexEngine, principals: tuple[str, ...] | None, urls: set[str], text: str
 ) -> None:
-    engine.apply(DOCUMENTS)
     result = engine.search(SearchQuery(text, principals=principals))
     assert {hit.url for hit in result} == urls
     assert result.total == len(urls)
