@@ -88,11 +88,12 @@ sites: venv ## Install what tests build pages with (MkDocs, Sphinx, frameworks i
 	    npm install --silent --no-save --no-audit --no-fund --prefix var $(AXE) $(FRAMEWORKS) || \
 	    echo "could not install $(AXE) $(FRAMEWORKS); the tests that need them will say so"
 
-lint: venv ## Check style, format and words, and that no text decides anything
+lint: venv ## Check style, format and words, that no text decides anything, and that no more tests look at a clock
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/words.py
 	$(BIN)/python tools/sentences.py
+	$(BIN)/python tools/clocks.py
 
 types: venv ## Check types
 	$(BIN)/mypy
