@@ -18,6 +18,7 @@ from support import cheaper, clock  # noqa: E402
 from support.requirement import note_markers  # noqa: E402
 
 if TYPE_CHECKING:
+    from support.crawled import CrawledProjects
     from support.project import Workspace
     from support.site import Site
 
@@ -90,6 +91,14 @@ def workspace(processes: bool, tmp_path: Path) -> Workspace:
     from support.project import Workspace
 
     return Workspace(tmp_path) if processes else InProcessWorkspace(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def crawled_projects(tmp_path_factory: pytest.TempPathFactory) -> CrawledProjects:
+    """Crawls what many tests look at once; its site is served at `support.crawled.PORT`."""
+    from support.crawled import CrawledProjects
+
+    return CrawledProjects(tmp_path_factory)
 
 
 @pytest.fixture

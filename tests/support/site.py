@@ -3,7 +3,7 @@
 import ssl
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -220,6 +220,11 @@ class Site:
     def remove(self, path: str) -> None:
         """Take `path` out of the site, so that it answers 404; KeyError when there is nothing there."""
         del self._resources[_target(path)]
+
+    @property
+    def content(self) -> Hashable:
+        """What the site holds: two sites with the same answer alike."""
+        return frozenset(self._resources.items()), tuple(self._prefixes.items())
 
     # What was asked ----------------------------------------------------------------------------------------
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from support.crawled import PORT, CrawledProjects
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.pages import bird_site
@@ -87,12 +89,18 @@ def site() -> NetworkSite:
 
 
 @pytest.fixture
+def url(site: NetworkSite) -> Iterator[str]:
+    with site.serve(port=PORT) as address:
+        yield address
+
+
+@pytest.fixture
 def workspace(tmp_path: Path) -> InProcessWorkspace:
     return InProcessWorkspace(tmp_path)
 
 
 @pytest.fixture
-def api(workspace: InProcessWorkspace, url: str) -> Api:
+def api(workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects) -> Api:
     workspace.define(f"{url}/")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return Api(workspace)

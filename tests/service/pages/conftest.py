@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.crawled import PORT, CrawledProjects
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.pages import Pages, bird_site, define_project
@@ -18,26 +19,36 @@ def site() -> NetworkSite:
 
 
 @pytest.fixture
+def url(site: NetworkSite) -> Iterator[str]:
+    with site.serve(port=PORT) as address:
+        yield address
+
+
+@pytest.fixture
 def workspace(tmp_path: Path) -> InProcessWorkspace:
     return InProcessWorkspace(tmp_path)
 
 
 @pytest.fixture
-def make_stored(workspace: InProcessWorkspace, url: str) -> Callable[..., Pages]:
+def make_stored(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects
+) -> Callable[..., Pages]:
     """Crawl the site of the test, store its responses, and return its pages."""
 
     def make(head: dict[str, Any] | None = None, **options: Any) -> Pages:
         define_project(workspace, url, head or {}, **({"storage": {"keep": True}} | options))
-        workspace.crawl()
+        crawled_projects.crawl(workspace, site)
         return Pages(workspace)
 
     return make
 
 
 @pytest.fixture
-def pages(workspace: InProcessWorkspace, url: str) -> Pages:
+def pages(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects
+) -> Pages:
     workspace.define(f"{url}/")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return Pages(workspace)
 
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lxml.html import document_fromstring
 from support import clock
+from support.crawled import CrawledProjects
 from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.pages import Pages
 from support.until import PATIENCE, until
 
@@ -30,9 +32,11 @@ KEY = "key"
 
 
 @pytest.fixture
-def public(workspace: InProcessWorkspace, url: str) -> Pages:
+def public(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects
+) -> Pages:
     workspace.define(f"{url}/", public="confirmed")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return Pages(workspace)
 
 

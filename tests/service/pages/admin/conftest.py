@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from lxml.html import HtmlElement, document_fromstring
 from service.access.conftest import Browser, cheap_hashes
+from support.crawled import CrawledProjects
 from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.pages import Pages
 
 from ultracrawl.service.access.requester import Role
@@ -84,10 +86,12 @@ def make_administration(workspace: InProcessWorkspace) -> Callable[[], Administr
 
 
 @pytest.fixture
-def administration(workspace: InProcessWorkspace, url: str) -> Administration:
+def administration(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects
+) -> Administration:
     """One source, `site`, that was crawled once."""
     workspace.define(f"{url}/", refresh={"interval": "1 h"})
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return Administration(workspace)
 
 

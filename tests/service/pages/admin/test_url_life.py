@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 from service.pages.admin.conftest import Administration, texts
+from support.crawled import CrawledProjects
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 
@@ -49,7 +50,9 @@ def test_without_a_log_there_are_no_visits(administration: Administration, url: 
 
 
 @pytest.fixture
-def divided(workspace: InProcessWorkspace, site: NetworkSite, url: str) -> Administration:
+def divided(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects
+) -> Administration:
     """Pages for everybody, for a group, and for nobody."""
     site.page("/hr/pay", title="Pay", text="pay")
     site.page("/", title="Home", text="home", links=["/hr/pay", "/open/news", "/rest"])
@@ -58,7 +61,7 @@ def divided(workspace: InProcessWorkspace, site: NetworkSite, url: str) -> Admin
     workspace.define(f"{url}/", acl="required", acl_paths={"/hr/": ["hr"], "/open/": []})
     with (workspace.directory / "ultracrawl.yaml").open("a") as file:
         file.write("sign_in: {groups: {payroll: [hr]}}\n")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     administration = Administration(workspace)
     administration.users.add_user("ben", Role.READER, PASSWORD, ("staff",))
     administration.users.add_user("eva", Role.READER, PASSWORD, ("hr",))
