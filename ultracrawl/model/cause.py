@@ -76,7 +76,7 @@ class CauseCode(StrEnum):
         "{detail} declared, {subject} found",
     )
     HEADER = "header", "exclude_headers {subject}"
-    ALIKE = "alike", "alike many others", "{subject}"
+    ALIKE = "alike", "its words are lost, as those of many others", "{subject}"
     """The new version of its document was held back; the subject is its title."""
     WALL = "wall", "the server returned a wall in place of the page", "{subject}"
     """The subject names the kind of wall."""

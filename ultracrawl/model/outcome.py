@@ -86,7 +86,7 @@ _MEANINGS = {
     UrlOutcome.HTTP_ERROR: "the server returned an error; nothing is deleted",
     UrlOutcome.NETWORK_ERROR: "the server could not be reached, or the connection was lost; nothing is deleted",
     UrlOutcome.FAILED: "fetched, but processing it failed; nothing is deleted",
-    UrlOutcome.HELD_BACK: "became alike many others; the former version stays until `ultracrawl approve-changes`",
+    UrlOutcome.HELD_BACK: "its words are lost; the former version stays until `ultracrawl approve-changes`",
     UrlOutcome.PENDING: "fetched and stored; `ultracrawl approve` adds it to the index",
     UrlOutcome.REMOVED: "removed with `ultracrawl approve --remove`; not requested again",
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.errors import UserError
 from ultracrawl.run.composition.assembly import open_stores
 from ultracrawl.run.lifecycle import CrawlLifecycle
-from ultracrawl.run.recorder import Recorder
+from ultracrawl.run.page_links import recorder_of
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.stores import RunMark
@@ -42,7 +42,7 @@ class PageInspection(CrawlLifecycle):
         project = context.project.model_copy(update={"state": memory})
         open_stores(parts, self._stack, project, renew=True)
         context.run.mark, context.run.counters = RunMark(0, context.clock()), RunCounters(name)
-        context.ports.endings = Recorder(context.store, context.counters, context.clock, context.hooks)
+        context.ports.endings = recorder_of(context)
         if not parts[SourceRewriter].open():
             raise UserError("; ".join(context.run.problems))
         if parts.filtering is not None:

@@ -82,10 +82,10 @@ class DocumentPort(Protocol):
         """Decide which URL holds the content of a document, and end the visit accordingly. Raises `IndexStoreError`."""
 
     def settle(self, *, complete: bool | None = None) -> int:
-        """Decide about some of the documents that wait for others to become alike, and return their number.
+        """Decide about some of the documents that wait for others, and return their number.
 
         Without `complete` only about those whose time has come. At the end of a run, when nothing is in flight, called
-        until it returns 0; if the run is not `complete`, documents that others are like wait until it is resumed.
+        until it returns 0; what the change guard has not decided about waits if the run is not `complete`.
         """
 
     def remove(self, leaving: Iterable[UrlRecord]) -> None:

@@ -19,6 +19,7 @@ from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature, Hooks
+from ultracrawl.run.results import PageLinks
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.visit import Visit
 from ultracrawl.stores import QueueEntry, Retained, Store
@@ -39,17 +40,26 @@ class Recorder:
     PENDING mark the document for removal from the index, if there is one, which `Deletions` carries out.
     """
 
-    def __init__(self, state: Store, counters: RunCounters, clock: Callable[[], float], hooks: Hooks) -> None:
+    def __init__(
+        self,
+        state: Store,
+        counters: RunCounters,
+        clock: Callable[[], float],
+        hooks: Hooks,
+        follow: Callable[[Visit, PageLinks], None],
+    ) -> None:
+        """Initialise; `follow` queues the links of a visit (`run.page_links`)."""
         self._state = state
         self._counters = counters
         self._clock = clock
         self._hooks = hooks
+        self._follow = follow
 
     def end_visit(self, visit: Visit, ending: Ending) -> None:
         """End a visit; does nothing if it has ended."""
         if visit.done:
             return
-        _follow_links(visit, ending)
+        self._follow_links(visit, ending.outcome)
         visit.note_ending(ending)
         if visit.tentative:
             self._notify_ended(visit)
@@ -81,9 +91,7 @@ class Recorder:
 
     def defer_visit(self, visit: Visit) -> None:
         """End a visit without an outcome: its record stays, and its document is retained until the run decides."""
-        ending = Ending(UrlOutcome.MODIFIED, StatusCode.OK)
-        _follow_links(visit, ending)
-        visit.note_ending(ending, deferred=True)
+        visit.note_ending(Ending(UrlOutcome.MODIFIED, StatusCode.OK), deferred=True)
         self._state.records.finish_url(visit.entry, visit.record)
         self._state.visits.note_seen((visit.entry.key,))
         self._notify_ended(visit)
@@ -102,6 +110,14 @@ class Recorder:
         if visit.without_request and not (cause or visit.revived):
             cause = Cause(CauseCode.GIVEN)
         return self._next_record(visit, outcome, status, cause, unchanged=unchanged), outcome
+
+    def _follow_links(self, visit: Visit, outcome: UrlOutcome) -> None:
+        """Queue the links that were kept until the end of a visit; those of a version that is held back are dropped."""
+        links = visit.take_links()
+        if links is None or outcome is UrlOutcome.HELD_BACK:
+            return
+        if links.also_of_duplicate or outcome is not UrlOutcome.DUPLICATE:
+            self._follow(visit, links)
 
     def _notify_ended(self, visit: Visit) -> None:
         for notify in self._hooks[Feature.visit_ended]:
@@ -193,13 +209,6 @@ class Recorder:
             preference=visit.page.preference,
             language=visit.page.language,
         )
-
-
-def _follow_links(visit: Visit, ending: Ending) -> None:
-    """Queue the links that were kept until the end of a visit, unless it is a duplicate."""
-    follow, visit.deferred_links = visit.deferred_links, None
-    if follow is not None and ending.outcome is not UrlOutcome.DUPLICATE:
-        follow()
 
 
 def _without_content(record: UrlRecord, *, failed_runs: int = 0, links: bytes = b"") -> UrlRecord:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +11,8 @@ from ultracrawl.model import NO_CAUSE, Cause
 
 if TYPE_CHECKING:
     from scrapy.http import Headers
+
+    from ultracrawl.model.page import Link
 
 TRUNCATED_KEY = "ultracrawl_truncated"
 """Key in `Request.meta` that says which part of a stored response is missing, and why."""
@@ -65,6 +67,22 @@ class FetchedPart(NamedTuple):
     """Seconds until the response began."""
     error: str = ""
     """The name of the failure that error rules match; empty if there was a response."""
+
+
+class PageLinks(NamedTuple):
+    """The links of a page that are to be followed."""
+
+    hrefs: Sequence[str]
+    """As written."""
+    base: str
+    named: Sequence[Link] = ()
+    """All links of the page, with their texts."""
+    also_of_duplicate: bool = True
+    """Whether they are followed if another document stands for the page."""
+    are_enumerated: bool = False
+    """Whether a filter of the source selected them."""
+    on_followed: Callable[[int], object] | None = None
+    """Called with the number of new ones."""
 
 
 class SiteReservations(NamedTuple):
@@ -127,6 +145,8 @@ class PageResult(NamedTuple):
     """Why that link is not followed; empty if it is, and while that is open."""
     language: str = ""
     """Code of the language of the page, if canonical links are followed; empty if unknown."""
+    is_copy: bool = False
+    """Whether another document stands for it, which was found when it was read; it lost words of its own document."""
     own_readers: bool | None = None
     """Whether its document has other readers than its source; None while that is not known."""
     hides_text: bool = False

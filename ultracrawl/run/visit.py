@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from ultracrawl.run.results import (
     NOT_READ,
     FetchResult,
     Head,
+    PageLinks,
     PageResult,
     SiteReservations,
     read_head,
@@ -110,8 +111,8 @@ class Visit:
     page: PageResult = NOT_READ
     links: bytes = b""
     """Keys of its admitted links, as stored."""
-    deferred_links: Callable[[], None] | None = None
-    """Queues its links when the visit ends, unless it is a duplicate."""
+    deferred_links: PageLinks | None = None
+    """Its links, which are followed when the visit ends."""
     search_attributes: Mapping[str, list[AttributeValue]] | None = None
     """The search attributes of its document, typed; an item may have no field for them."""
     ending: Ending | None = None
@@ -218,9 +219,14 @@ class Visit:
         """Set the keys of the admitted links."""
         self.links = keys
 
-    def defer_links(self, follow: Callable[[], None]) -> None:
-        """Queue links by `follow` only when the visit ends, and not as a duplicate."""
-        self.deferred_links = follow
+    def defer_links(self, links: PageLinks) -> None:
+        """Have links followed when the visit ends (`run.page_links`)."""
+        self.deferred_links = links
+
+    def take_links(self) -> PageLinks | None:
+        """Return the links that are to be followed, once."""
+        links, self.deferred_links = self.deferred_links, None
+        return links
 
     def note_permissions(self, *, hides_text: bool, expires: bool) -> None:
         """Set the restrictions that the page states."""

@@ -16,7 +16,8 @@ from ultracrawl.run.writing.writer import IndexWriter
 from ultracrawl.service.approval import check_revision, keep_for_run
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
-from ultracrawl.stores.project_stores import open_state, state_exists
+from ultracrawl.stores.port.notes import Notes
+from ultracrawl.stores.project_stores import open_state, source_notes, state_exists
 from ultracrawl.stores.site_orders import SiteAction, SiteOrder
 
 ORDERED = "ordered"
@@ -32,7 +33,7 @@ class HeldBack:
     approved: str
     discarded: str
     _select: Callable[[Store], Iterable[UrlRecord]]
-    _open: Callable[[DataSource, Store, IndexWriter], Deletions | HeldChanges]
+    _open: Callable[[DataSource, Store, IndexWriter, Notes | None], Deletions | HeldChanges]
     cause_of: Callable[[UrlRecord], str]
     """Returns why a document is held back, in a sentence."""
     _actions: tuple[SiteAction, SiteAction]
@@ -56,7 +57,7 @@ class HeldBack:
             closing(open_state(project, source.name)) as state,
             idle_writer(project, source, state) as (writer, _),
         ):
-            yield self._open(source, state, writer)
+            yield self._open(source, state, writer, source_notes(project, source.name))
 
     def decide(
         self, project: Project, source: DataSource, *, approve: bool, shown: str = ""
@@ -95,7 +96,7 @@ DELETIONS = HeldBack(
     "deleted",
     "kept",
     lambda state: state.records.records_to_remove(),
-    lambda _, state, writer: Deletions(state, writer),
+    lambda _, state, writer, _notes: Deletions(state, writer),
     lambda record: str(record.removal),
     (SiteAction.DELETE_HELD, SiteAction.KEEP_HELD),
 )

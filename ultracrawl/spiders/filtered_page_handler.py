@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.reader import PageHeaders, PageReader
@@ -13,12 +14,15 @@ from ultracrawl.run.download_errors.kinds import end_without_login
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import describe
 from ultracrawl.run.logs.robot_log import RobotLog
+from ultracrawl.run.page_links import follow_links
+from ultracrawl.run.placement.changes import ChangeGuard
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.reading.language_detection import DocumentLanguages
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.removal.expiry import ExpirySweeper
+from ultracrawl.run.results import PageLinks
 from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN
 from ultracrawl.run.visit import VIEWS_KEY
 
@@ -50,6 +54,7 @@ class FilteredPageHandler:
         self._context = context_of(crawler)
         self._filtering = parts[Filtering]
         self._duplicates = parts[Duplicates]
+        self._changes = parts[ChangeGuard]
         self._relations = parts.get(RelatedDocuments)
         self._languages = parts[DocumentLanguages]
         self._permissions = parts[PermissionReader]
@@ -97,7 +102,11 @@ class FilteredPageHandler:
                 describe(document, visit.listed)
             page = Page(title=document.title, text=document.text, meta=document.attributes)
             # Duplicates are found by the whole content, not only by the part that the filters keep.
-            twin = self._duplicates.find(visit, converted or html_page or Page(), response.body)
+            whole = converted or html_page or Page()
+            twin = self._duplicates.find(visit, whole, response.body)
+            if twin is not None and self._changes.may_be_lost(visit, page):
+                self._duplicates.refuse_later(visit)
+                twin = None
         self._follow(visit, response, result, html_page, twin)
         if WITHOUT_LOGIN in response.flags:
             end_without_login(self._context, visit)
@@ -161,9 +170,17 @@ class FilteredPageHandler:
         if not result.links or not self._should_follow(visit, page, twin):
             return
         base = (page.base if page else "") or response.url
-        new = self._context.queue.follow(visit, result.links, base, page.links if page is not None else ())
+        named = page.links if page is not None else ()
+        noted = partial(self._note_enumerated, visit.url, len(result.links))
+        links = PageLinks(list(result.links), base, named, are_enumerated=True, on_followed=noted)
+        if result.rd is not None and self._changes.watches(visit):
+            visit.defer_links(links)
+        else:
+            follow_links(self._context, visit, links)
+
+    def _note_enumerated(self, url: str, number: int, new: int) -> None:
         if self._robot_log is not None:
-            self._robot_log.note_enumerated(visit.url, len(result.links), new)
+            self._robot_log.note_enumerated(url, number, new)
 
     def _should_follow(self, visit: Visit, page: Page | None, twin: UrlRecord | None) -> bool:
         """Whether links are followed: never in a listed source or a page with nofollow.

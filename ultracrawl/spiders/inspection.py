@@ -11,6 +11,7 @@ from scrapy import Request
 from ultracrawl.model import Document
 from ultracrawl.run import context_of, parts_of, visit_of
 from ultracrawl.run.observer import FoundLinks
+from ultracrawl.run.page_links import follow_links
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -29,7 +30,7 @@ async def inspect_page(
         return
     items = [] if visit.done else await _collected(responses.handle(visit, response))
     if visit.deferred_links is not None:
-        visit.deferred_links()
+        follow_links(context, visit, visit.deferred_links)
     for url in parts_of(crawler)[FoundLinks].pop_links(visit):
         yield Request(url)
     for item in items:

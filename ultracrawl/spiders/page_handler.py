@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ultracrawl.content.languages import language_code
@@ -14,16 +13,19 @@ from ultracrawl.run.download_errors.kinds import end_without_login
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.listing.answers import describe
+from ultracrawl.run.page_links import follow_links
+from ultracrawl.run.placement.changes import ChangeGuard
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.language_detection import DocumentLanguages
 from ultracrawl.run.reading.language_focus import LanguageFocus
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
+from ultracrawl.run.results import PageLinks
 from ultracrawl.run.transport.headers import values_of
 from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -64,6 +66,7 @@ class PageHandler:
         self._languages = parts_of(crawler)[DocumentLanguages]
         self._focus = parts_of(crawler).get(LanguageFocus)
         self._duplicates = parts_of(crawler)[Duplicates]
+        self._changes = parts_of(crawler)[ChangeGuard]
         self._relations = parts_of(crawler).get(RelatedDocuments)
 
     def handle(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
@@ -81,13 +84,13 @@ class PageHandler:
         if self._source.duplicates.follows_canonical:
             visit.note_language(language_code(self._languages.of(page, response)))
         kept = WITHOUT_LOGIN in response.flags
-        twin = None if refusal or kept else self._duplicates.find(visit, page, response.body)
+        twin = None if refusal or kept else self._find_twin(visit, page, response)
         if self._should_follow(visit, page, twin):
-            follow = partial(self._follow, visit, list(self._spider.links(response, page)), response, page)
-            if refusal or kept or self._source.duplicates.follow_links:
-                follow()
+            links = self._links(response, page)
+            if refusal or kept or (links.also_of_duplicate and not self._changes.watches(visit)):
+                follow_links(self._context, visit, links)
             else:
-                visit.defer_links(follow)
+                visit.defer_links(links)
         if kept:
             end_without_login(self._context, visit)
             return
@@ -104,6 +107,14 @@ class PageHandler:
             yield complete_item(item, self.make_document(visit, response, page, permissions.attributes))
             return
         self.end_not_indexed(visit, Cause(CauseCode.NO_DOCUMENT))
+
+    def _find_twin(self, visit: Visit, page: Page, response: Response) -> UrlRecord | None:
+        """Return the document that stands for a page, unless the change guard has to see first what the page lost."""
+        twin = self._duplicates.find(visit, page, response.body)
+        if twin is not None and self._changes.may_be_lost(visit, page):
+            self._duplicates.refuse_later(visit)
+            return None
+        return twin
 
     def end_not_indexed(self, visit: Visit, cause: Cause, status: StatusCode = StatusCode.OK) -> None:
         """End a visit as NOT_INDEXED."""
@@ -137,11 +148,9 @@ class PageHandler:
 
     # ---- links
 
-    def _follow(self, visit: Visit, links: Sequence[str], response: Response, page: Page) -> None:
-        base = page.base or response.url
-        for hook in self._hooks[Feature.links_found]:
-            hook(visit, links, base)
-        self._context.queue.follow(visit, links, base, page.links)
+    def _links(self, response: Response, page: Page) -> PageLinks:
+        hrefs, base = list(self._spider.links(response, page)), page.base or response.url
+        return PageLinks(hrefs, base, page.links, self._source.duplicates.follow_links)
 
     def _should_follow(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
         if twin is not None and not self._source.duplicates.follow_links:
@@ -163,11 +172,11 @@ class PageHandler:
         if not target or not self._source.links.redirects(seconds):
             return False
 
-        def follow_links() -> None:
+        def follow_own() -> None:
             if self._should_follow(visit, page, None):
-                self._follow(visit, list(self._spider.links(response, page)), response, page)
+                follow_links(self._context, visit, self._links(response, page))
 
-        return self._redirects.follow(visit, 0, target, page.base or response.url, follow_links)
+        return self._redirects.follow(visit, 0, target, page.base or response.url, follow_own)
 
     # ---- attributes of the document
 

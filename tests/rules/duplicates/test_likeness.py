@@ -1,4 +1,4 @@
-"""Sketches of texts, and the groups of changes that make documents alike."""
+"""Sketches of texts, what is lost between two versions, and which new versions are alike."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import pytest
 
 from ultracrawl.rules.duplicates.likeness import (
     SKETCH_SIZE,
-    Change,
-    Group,
+    Look,
+    Marks,
+    Version,
     marks_of,
     marks_of_url,
     read_sketch,
@@ -17,14 +18,12 @@ from ultracrawl.rules.duplicates.likeness import (
 LONG = " ".join(f"word{chr(97 + one)}{chr(97 + two)}" for one in range(20) for two in range(20))
 
 
-def change(
-    text: str, title: str = "Log in", before: str = "a heron stood", url: str = "https://h/p1"
-) -> Change:
-    return Change.of(1, url, title, text, sketch_of(marks_of(before)))[0]
+def look(text: str, title: str = "Log in", url: str = "https://h/p1", common: str = "") -> Look:
+    return Version.of(url, title, text).look(marks_of(common))
 
 
-def like(one: Change, other: Change) -> bool:
-    return one.is_like(other.title, other.signature)
+def is_lost(before: str, text: str, title: str = "", common: str = "", url: str = "https://h/p1") -> bool:
+    return Version.of(url, title, text).is_lost(read_sketch(sketch_of(marks_of(before))), marks_of(common))
 
 
 def test_a_short_text_is_its_own_sketch_and_a_long_one_has_a_bounded_one() -> None:
@@ -54,70 +53,66 @@ ALIKE = {
 
 @pytest.mark.parametrize(("one", "other"), ALIKE.values(), ids=ALIKE)
 def test_texts_are_alike_but_for_what_differs_between_equal_answers(one: str, other: str) -> None:
-    assert like(change(one), change(other))
+    assert look(one).is_like(look(other))
 
 
 def test_words_of_the_own_url_do_not_count() -> None:
-    one = change("sign in to continue to /heron/nest", url="https://h/heron/nest")
-    other = change("sign in to continue to /willow/bank", url="https://h/willow/bank")
-    assert like(one, other)
+    one = look("sign in to continue to /heron/nest", url="https://h/heron/nest")
+    other = look("sign in to continue to /willow/bank", url="https://h/willow/bank")
+    assert one.is_like(other)
 
 
-def test_other_texts_and_other_titles_are_not_alike() -> None:
-    assert not like(change("a heron in the marsh"), change("an otter on the bank"))
-    assert not like(change("in stock", title="Copper nail"), change("in stock", title="Brass screw"))
+def test_other_texts_are_not_alike_whatever_frame_they_have() -> None:
+    assert not look("a heron in the marsh").is_like(look("an otter on the bank"))
+    frame = " ".join(f"frame{chr(97 + number)}" for number in range(20))
+    one, other = (look(f"{frame} {text}", common=frame) for text in ("a heron in the marsh", "an otter swam"))
+    assert not one.is_like(other)
 
 
-SUSPECT = {
-    "nothing is left": ("please log in", "Log in", "a heron stood", True),
-    "everything is left": ("a heron stood there", "Heron", "a heron stood", False),
-    "the title is the page's own": ("please log in", "p1", "a heron stood", False),
-    "too long for an error page": (LONG * 10, "Log in", "a heron stood", False),
-    "only numbers are lost": ("in stock: 7", "Nail", "in stock: 9 nail", False),
-    "only numbers were there": ("please log in", "Log in", "7 9", True),
-    "nothing is known, and there are words": ("please log in", "Log in", "", True),
-    "nothing before, nothing now": ("", "", "", False),
+def test_texts_without_words_are_alike() -> None:
+    assert look("", "").is_like(look("4711", "Title"))
+
+
+LOST = {
+    "nothing is left": ("a heron stood in marsh", "please log in", True),
+    "no words are left": ("a heron stood", "", True),
+    "everything is left": ("a heron stood", "a heron stood there", False),
+    "a tenth is left": (LONG, LONG[: len(LONG) // 7], False),
+    "a redesign": ("a heron stood in marsh", "new look a heron stood in marsh sign up now", False),
+    "half is rewritten": ("a heron stood there at dawn", "a heron flew away at dawn", False),
+    "one word of many by chance": ("heron stood marsh dawn", "dawn of another day", True),
+    "one word of two": ("heron marsh", "heron gulls", False),
+    "only numbers are lost": ("in stock 9 nail", "in stock 7 nail", False),
+    "only numbers were there": ("7 9", "please log in", True),
+    "longer than any error page": ("a heron stood in marsh", f"{LONG} " * 10, True),
+    "nothing before": ("", "please log in", False),
+    "nothing before, nothing now": ("", "", False),
 }
 
 
-@pytest.mark.parametrize(("text", "title", "before", "suspect"), SUSPECT.values(), ids=SUSPECT)
-def test_a_change_is_suspicious_if_words_are_lost(text: str, title: str, before: str, suspect: bool) -> None:
-    assert change(text, title, before).is_suspect is suspect
+@pytest.mark.parametrize(("before", "now", "lost"), LOST.values(), ids=LOST)
+def test_a_version_is_lost_if_its_documents_own_words_are(before: str, now: str, lost: bool) -> None:
+    assert is_lost(before, now) is lost
+    assert is_lost(before, "", now) is lost, "the title counts as the text does"
 
 
-def group_of(*pairs: tuple[str, str]) -> Group:
-    changes = [
-        Change.of(key, f"https://h/p{key}", "T", text, sketch_of(marks_of(before)))[0]
-        for key, (before, text) in enumerate(pairs)
-    ]
-    group = Group.of(changes[0])
-    for each in changes[1:]:
-        group.add(each)
-    return group
+def test_words_that_most_documents_share_and_those_of_the_url_do_not_count() -> None:
+    frame = "home shop cart imprint contact"
+    assert is_lost(f"{frame} brass nail long thin", f"{frame} please log in", common=frame)
+    assert is_lost("brass nail", "log in to see brass", url="https://h/brass")
+    assert not is_lost(f"{frame} brass nail long thin", f"{frame} brass nail long", common=frame)
 
 
-def test_a_group_overwrites_documents_that_lose_their_own_words() -> None:
-    assert group_of(("the heron", "log in"), ("the otter", "log in"), ("the vole", "log in")).overwrites
+def test_a_document_without_words_of_its_own_is_judged_by_all() -> None:
+    frame = "home shop cart imprint contact"
+    assert is_lost(f"{frame} 4711", "please log in 4712", common=frame)
+    assert not is_lost(f"{frame} 4711", f"{frame} 4712", common=frame)
+    assert not is_lost(f"{frame} 4711", "sold out 4711", common=frame)
 
 
-def test_a_group_whose_members_keep_their_own_words_overwrites_nothing() -> None:
-    shop = "shop home cart imprint"
-    pairs = [(f"{shop} nail {size} mm", f"new look {shop} since 1990 nail {size} mm") for size in (3, 4, 5)]
-    assert not group_of(*pairs).overwrites
-
-
-def test_numbers_are_what_distinguishes_documents_that_have_nothing_else() -> None:
-    sold_out = [(f"part {number}0: in stock", f"part {number}0: sold out") for number in range(9)]
-    assert not group_of(*sold_out).overwrites
-    wall = [(f"part {number}0: in stock", "please log in") for number in range(9)]
-    assert group_of(*wall).overwrites
-
-
-def test_documents_of_which_nothing_is_known_count_as_overwritten() -> None:
-    assert group_of(("", "log in"), ("", "log in"), ("", "log in")).overwrites
-
-
-def test_a_repeated_member_counts_once() -> None:
-    group = group_of(("the heron", "log in"), ("the otter", "log in"))
-    group.add(Change.of(1, "https://h/p1", "T", "log in", b"")[0])
-    assert len(group.members) == 2
+def test_a_look_finds_the_former_versions_that_had_it() -> None:
+    wall = Version.of("https://h/a", "Consent", f"we use cookies {LONG}")
+    later = Version.of("https://h/b", "Consent", f"we use cookies {LONG} request 4711")
+    assert wall.look(Marks()).was_like(read_sketch(later.sketch))
+    assert not wall.look(Marks()).was_like(marks_of("a heron stood"))
+    assert not look("", "").was_like(Marks())

@@ -45,7 +45,7 @@ def test_documents_that_were_modified_meanwhile_are_documents(
     """The guard measures what is gone by all that was there before the run."""
     remove(pages, 10)
     for name in NAMES[10:]:
-        pages.page(name, title=name, text=f"changed {name}")
+        pages.page(name, title=name, text=f"needle changed {name}")
     workspace.define(f"{url}/", deletion={"percent": 50, "always": 0})
     run = workspace.crawl().run
     assert (run["outcomes"]["MODIFIED"], run["deleted"], run["problems"]) == (20, 10, [])

@@ -87,10 +87,11 @@ def approve_deletions() -> None:
 
 @_verb(CHANGES, "approve-changes", "Drop the new versions, until a later crawl finds the same again.")
 def approve_changes() -> None:
-    """Let new versions of documents of SOURCE into the index that a crawl held back because they are alike each other.
+    """Let new versions of documents of SOURCE into the index that a crawl held back because their words are lost.
 
-    A crawl keeps the former versions when more than `modification.percent` of the documents of its source become
-    alike: a log-in page, a challenge or a maintenance page that a server returns for every URL looks like that. While
+    A crawl keeps the former versions when more than `modification.percent` of the documents of its source would lose
+    nearly all of their words: a log-in page, a challenge or a maze that a server returns for every URL looks like that.
+    If the pages are new each time, `modification: {percent: 100}` in the definition switches that off. While
     SOURCE is being crawled, or its definition has mistakes, the decision is kept, as by `approve-deletions`.
 
     \b

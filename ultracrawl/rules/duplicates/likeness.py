@@ -1,4 +1,4 @@
-"""Finds changes that make documents alike, as a log-in page does that a server returns for every URL.
+"""Compares the words of two versions of a document, and of documents with each other.
 
 A text is compared as a set of words, each hashed to a mark. A sketch is the smallest marks of a set (bottom-k sketch,
 Cohen and Kaplan 2007): a short text is its own sketch, and of a longer one every word has the same chance to be in it.
@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from enum import Enum
-from functools import lru_cache
+from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from xxhash import xxh3_64_intdigest
@@ -23,19 +21,24 @@ MAX_CHARS = 20_000
 """A longer text is no error page; only so much of it is sketched."""
 CACHED_CHARS = 24
 """The marks of longer words are not cached: in a text without spaces, sentences are words."""
+CACHED_WORDS = 16_384
+"""Words whose marks are cached."""
 SKETCH_SIZE = 24
 """Marks of the sketch that is stored with a document."""
-SIGNATURE_SIZE = 64
-"""Marks by which the texts of a run are compared with each other."""
+SIGNATURE_SIZE = 32
+"""Marks by which new texts are compared with each other."""
 ALIKE = 0.7
 """Share of common words from which texts are alike: five words may differ in one, fifty in eight."""
-ALIKE_TITLES = 0.5
-KEPT = 0.5
-"""Share of its own words from which a document still has its text."""
-SAMPLES = 200
-"""Members of a group whose former words are remembered."""
-MIN_GROUP = 3
-"""Fewer alike documents are no group."""
+RESEMBLING = 0.5
+"""Share of common words from which two sketches are of one text."""
+LEAST_KEPT = 0.1
+"""Share of its own words below which a document is lost."""
+KEPT_SHARED = 0.5
+"""Share of its words that a document without any of its own still has."""
+LABEL_CHARS = 80
+"""Characters of the title, or of the beginning of a text, by which a group of versions is named."""
+FEW_WORDS = 4
+"""From so many words of a sketch on, one of them may be in any other text by chance."""
 
 _WORD = re.compile(r"\w+")
 _VOLATILE = re.compile(r"\d|\A[a-f]{8,}\Z|\A[\x00-\x7f]{25,}\Z")
@@ -51,14 +54,24 @@ def _mark(word: str) -> int:
     )
 
 
-_cached_mark = lru_cache(maxsize=16_384)(_mark)
-"""Most words of a page are those of the pages before."""
+class _MarkCache(dict[str, int]):
+    """The marks of recent words: most words of a page are those of the pages before."""
+
+    def __missing__(self, word: str) -> int:
+        mark = _mark(word)
+        if len(word) <= CACHED_CHARS:
+            if len(self) >= CACHED_WORDS:
+                self.clear()
+            self[word] = mark
+        return mark
+
+
+_marks = _MarkCache()
 
 
 def marks_of(text: str) -> Marks:
     """Return the marks of the words of a text."""
-    words = set(_WORD.findall(text[:MAX_CHARS].lower()))
-    return frozenset([_cached_mark(word) if len(word) <= CACHED_CHARS else _mark(word) for word in words])
+    return frozenset(map(_marks.__getitem__, set(_WORD.findall(text[:MAX_CHARS].lower()))))
 
 
 def marks_of_url(url: str) -> Marks:
@@ -75,8 +88,12 @@ def marks_of_url(url: str) -> Marks:
 
 def sketch_of(marks: Marks) -> bytes:
     """Return the sketch of a set of marks: the smallest ones, 4 bytes each."""
-    smallest = array("I", sorted(marks)[:SKETCH_SIZE])
-    return smallest.tobytes()
+    bound = (3 * SKETCH_SIZE << 32) // max(
+        len(marks), 1
+    )  # marks are spread evenly: sorting few of them is enough
+    low = [mark for mark in marks if mark < bound]
+    smallest = sorted(low if len(low) >= SKETCH_SIZE else marks)[:SKETCH_SIZE]
+    return array("I", smallest).tobytes()
 
 
 def read_sketch(sketch: bytes) -> Marks:
@@ -98,96 +115,76 @@ def _share(one: Marks, other: Marks) -> float:
 
 def resemble(one: bytes, other: bytes) -> bool:
     """Return whether the sketches of two documents have at least half of their words in common."""
-    return _share(_stable(read_sketch(one)), _stable(read_sketch(other))) >= KEPT
+    return _share(_stable(read_sketch(one)), _stable(read_sketch(other))) >= RESEMBLING
+
+
+class Look(NamedTuple):
+    """By what new versions are compared with each other: words that equal answers to several URLs have in common."""
+
+    label: str
+    """The title, or the beginning of the text."""
+    title: Marks
+    text: Marks
+    """The smallest marks of the text."""
+
+    def is_like(self, other: Look) -> bool:
+        """Return whether two texts have most words in common; texts without words are alike."""
+        return _share(self.text, other.text) >= ALIKE
+
+    def was_like(self, sketch: Marks) -> bool:
+        """Return whether this is the look of the version that a sketch is of."""
+        own = self.title | self.text
+        return bool(own) and _share(own, _stable(sketch)) >= RESEMBLING
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A document that replaces another version, as far as it is compared."""
+class Version:
+    """The words of one version of a document."""
 
-    key: int
-    label: str
-    """The new title, or the beginning of the text."""
-    title: Marks
-    """Marks of the new title that may be equal in other documents."""
-    signature: Marks
-    """The smallest marks of the new text that may be equal in other documents."""
-    before: Marks
-    """Marks of the former version, as far as known."""
-    kept: Marks
-    """Those of them that the new version has, too."""
-    is_suspect: bool
-    """Whether the change may be that to a page that stands for all."""
+    title: str
+    text: str
+    titled: Marks
+    written: Marks
+    words: Marks
+    """Those of title and text."""
+    quoted: Marks
+    """Words of the URL, which any page may quote."""
 
     @classmethod
-    def of(cls, key: int, url: str, title: str, text: str, before: bytes) -> tuple[Change, bytes]:
-        """Compare a new version with the sketch of the `before` version; returns the change and the new sketch."""
-        titled, written, quoted = marks_of(title), marks_of(text), marks_of_url(url)
-        marks, former = titled | written, read_sketch(before) if before else Marks()
-        common_title = _stable(titled) - quoted
-        lost = (_stable(former) or former) - marks if former else former
-        has_own_title = bool(titled) and not common_title
-        change = cls(
-            key,
-            " ".join((title or text).split())[:80],
-            common_title,
-            frozenset(sorted(_stable(written) - quoted)[:SIGNATURE_SIZE]),
-            former - quoted,
-            (former & marks) - quoted,
-            bool(lost or (not former and marks)) and not has_own_title and len(text) <= MAX_CHARS,
-        )
-        return change, sketch_of(marks)
-
-    def is_like(self, title: Marks, signature: Marks) -> bool:
-        """Return whether title and text are alike others."""
-        return _share(self.title, title) >= ALIKE_TITLES and _share(self.signature, signature) >= ALIKE
-
-
-class Verdict(Enum):
-    """What becomes of the changes of a group."""
-
-    OPEN = "open"
-    HOLD = "hold"
-    HARMLESS = "harmless"
-    """The documents keep what distinguishes them."""
-
-
-@dataclass(slots=True, eq=False)
-class Group:
-    """Changes to alike documents, by the title and text of the first."""
-
-    label: str
-    title: Marks
-    signature: Marks
-    members: dict[int, None] = field(default_factory=dict)
-    """Keys of the documents, in order."""
-    samples: list[tuple[Marks, Marks]] = field(default_factory=list)
-    """Former words of some members, and which of them they keep."""
-    verdict: Verdict = Verdict.OPEN
-
-    @classmethod
-    def of(cls, change: Change) -> Group:
-        """Return a group with one member."""
-        group = cls(change.label, change.title, change.signature)
-        group.add(change)
-        return group
-
-    def add(self, change: Change) -> None:
-        """Add a member."""
-        if change.key not in self.members and len(self.samples) < SAMPLES:
-            self.samples.append((change.before, change.kept))
-        self.members[change.key] = None
+    def of(cls, url: str, title: str, text: str) -> Version:
+        """Return the words of a version; its title may be empty."""
+        titled, written = marks_of(title), marks_of(text)
+        return cls(title, text, titled, written, titled | written, marks_of_url(url))
 
     @property
-    def overwrites(self) -> bool:
-        """Whether most members lose the words that distinguished them from the others."""
-        number = Counter(mark for before, _ in self.samples for mark in before)
-        common = frozenset(mark for mark, count in number.items() if 2 * count > len(self.samples))
-        return 2 * sum(_is_overwritten(*sample, common) for sample in self.samples) > len(self.samples)
+    def sketch(self) -> bytes:
+        """The sketch of its words, from which a later version is judged."""
+        return sketch_of(self.words)
 
+    def is_lost(self, before: Marks, common: Marks) -> bool:
+        """Return whether the words of the document are lost in this version.
 
-def _is_overwritten(before: Marks, kept: Marks, common: Marks) -> bool:
-    own = before - common
-    # Numbers distinguish documents only where words do not; without either, the whole text counts.
-    distinct = _stable(own) or own or before
-    return not distinct or len(distinct & kept) < KEPT * len(distinct)
+        `before` is the sketch of the former version. It is lost if this one has no words, or less than a tenth of those
+        that were its own: neither in most documents of its site (`common`), nor in its URL, nor numbers. A document
+        without words of its own is lost if less than half of its words and less than a tenth of its numbers are left.
+        """
+        if not before:
+            return False
+        now = self.words
+        if not now:
+            return True
+        rest = before - self.quoted
+        if own := _stable(rest - common):
+            kept = len(own & now)
+            return kept < LEAST_KEPT * len(own) or (kept == 1 and len(own) >= FEW_WORDS)
+        words = _stable(rest)
+        numbers = (rest or before) - words
+        keeps_words = bool(words) and len(words & now) >= KEPT_SHARED * len(words)
+        return not keeps_words and len(numbers & now) <= LEAST_KEPT * len(numbers)
+
+    def look(self, common: Marks) -> Look:
+        """Return by what it is compared with other new versions."""
+        left_out = self.quoted | common
+        text = sorted(_stable(self.written) - left_out)[:SIGNATURE_SIZE]
+        label = " ".join((self.title or self.text[: 20 * LABEL_CHARS]).split())[:LABEL_CHARS]
+        return Look(label, _stable(self.titled) - left_out, frozenset(text))

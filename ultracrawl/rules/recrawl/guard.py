@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class LossGuard:
     """Limits what a run may take from the index to `percent` of the documents of a source, but always allows `always`.
 
-    One guard limits deletions, another one changes that make documents alike.
+    One guard limits deletions, another one changes in which documents lose their words.
     """
 
     percent: float = 10.0

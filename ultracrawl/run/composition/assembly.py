@@ -21,12 +21,12 @@ from ultracrawl.run.hooks import Feature, Hooks
 from ultracrawl.run.indexing.filling import Filling
 from ultracrawl.run.indexing.reconciliation import IndexReconciler
 from ultracrawl.run.logs.crawl_logs import CrawlLogs
-from ultracrawl.run.placement.changes import AlikeChanges
+from ultracrawl.run.page_links import recorder_of
+from ultracrawl.run.placement.changes import ChangeGuard
 from ultracrawl.run.placement.display_urls import DisplayUrls
 from ultracrawl.run.placement.documents import Documents
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.placement.pending import PendingDocuments
-from ultracrawl.run.recorder import Recorder
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.transport.host_addresses import HostAddresses, seed_addresses
@@ -114,14 +114,14 @@ def open_documents(parts: Parts, stack: AsyncExitStack) -> IndexWriter:
     )
     stack.callback(writer.close, timeout=10.0)
     writer.commits.log = parts[CrawlLogs].open_feed_log()
-    context.ports.endings = Recorder(context.store, context.counters, context.clock, context.hooks)
+    context.ports.endings = recorder_of(context)
     if parts.filtering is not None:
         parts.filtering.start()
     parts.build(Moment.BEGUN)
     pending = PendingDocuments(context.store, writer)
     parts.add_part(pending)
     context.ports.documents = Documents(
-        context, writer, pending, parts[DisplayUrls], parts[Duplicates], parts[AlikeChanges]
+        context, writer, pending, parts[DisplayUrls], parts[Duplicates], parts[ChangeGuard]
     )
     waiting = writer.recover()
     if not context.run.replay:  # it fetches nothing; what is lost is left to the next crawl

@@ -63,7 +63,7 @@ from ultracrawl.run.logs.link_lists import LinkLists
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.logs.run_log import RunLog
 from ultracrawl.run.observer import EndingLog, FoundLinks, VisitObserver
-from ultracrawl.run.placement.changes import AlikeChanges
+from ultracrawl.run.placement.changes import ChangeGuard
 from ultracrawl.run.placement.display_urls import DisplayUrls
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.document_converter import DocumentConverter
@@ -161,8 +161,8 @@ FEATURES: tuple[Row[Any], ...] = (
         lambda p: p.context.source.storage.keep,
     ),
     Row(
-        AlikeChanges,
-        lambda p: AlikeChanges(p.context),
+        ChangeGuard,
+        lambda p: ChangeGuard(p.context),
         "after the response of a visit that waits is stored",
         moment=BEGUN,
     ),

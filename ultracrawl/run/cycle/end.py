@@ -150,16 +150,21 @@ class RunFinisher:
             return 0
         held = list(islice(context.store.records.held_records(), MAX_HELD_READ))
         label = Counter(record.cause.subject for record in held if record.outcome is UrlOutcome.HELD_BACK)
-        common = next((f" ({text!r})" for text, _ in label.most_common(1) if text), "")
+        common = next((f" ({text!r})" for text, number in label.most_common(1) if text and number > 1), "")
         section = context.source.modification
         limit = LossGuard(section.percent, section.always).limit(counts.documents)
+        in_index = sum(record.searchable for record in held) + counts.held_back - len(held)
         problem = (
-            f"{counts.held_back:,} changes are held back: {counts.held_back:,} of {counts.documents:,} documents "
-            f"became alike each other{common}, and the limit is {limit:,}; their former versions stay in the index; "
-            f"`ultracrawl approve-changes {context.source.name}` lets the new ones in"
+            f"{counts.held_back:,} changes are held back: {in_index:,} of {counts.documents:,} documents "
+            f"lost nearly all of their words{common}, and the limit is {limit:,}; their former versions stay in the "
+            f"index; `ultracrawl approve-changes {context.source.name}` lets the new ones in, and "
+            "`modification: {percent: 100}` lets in all from now on, for a site whose pages are new each time"
         )
-        context.run.add_problem(problem)
-        logger.warning(problem)
+        if in_index:
+            context.run.add_problem(problem)
+            logger.warning(problem)
+        else:  # of new URLs alone, which belong to a wall that is gone
+            context.counters.add_remark(problem)
         return context.counters.outcomes[UrlOutcome.HELD_BACK]
 
     def _is_complete(self) -> bool:

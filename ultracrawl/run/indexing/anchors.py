@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.anchors import LONGEST, anchor_text, says_more_than
 from ultracrawl.model import UrlOutcome
+from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
 
@@ -24,6 +25,8 @@ GENERATION_SIZE = 25_000
 """Cached links per generation; two generations take about 15 MB."""
 MAX_CACHED_CHARS = 500
 """Longest text in characters that is cached: on a site that forgets `</a>`, texts would be whole pages."""
+MAX_LEAVING = 50_000
+"""Documents that are to leave the index whose new links wait for that; those of further ones count at once."""
 BATCH = 500
 """Documents whose texts are read together, and between two flushes."""
 _FRAGMENT_DIRECTIVE = ":~:"
@@ -42,6 +45,9 @@ class AnchorTexts(Feature):
     in the run are sent at its end (`refresh_documents`), without a request. A page that is unchanged, or could not be
     read, keeps its stored texts. Texts of a page with readers of its own are not used: others could find the targets by
     them, and learn what that page says.
+
+    What a page has in place of a document that is to leave the index counts once it has left. If deletions are held
+    back, as when every page redirects to one, all keep the texts of their former links.
     """
 
     def __init__(self, context: CrawlContext, *, items_have_readers: bool = False) -> None:
@@ -55,6 +61,8 @@ class AnchorTexts(Feature):
         """Number of links in the younger generation."""
         self._marks_by_visit: dict[int, bytes] = {}
         """Marks of the anchor texts of each visit whose links were placed, by key."""
+        self._leaving: dict[int, tuple[bytes, int]] = {}
+        """Marks and redirect target of pages whose documents are to leave the index, by key."""
         self._are_due = False
         """Whether texts were due at the end of the run, and all that had changed were sent."""
 
@@ -86,7 +94,10 @@ class AnchorTexts(Feature):
 
     def redirected(self, visit: Visit, target: str, shown: str) -> None:
         """Store a redirect: texts of links to the redirecting URL count for its target."""
-        self._context.store.links.put_redirect(visit.entry.key, url_key(target))
+        if self._may_leave(visit):
+            self._leaving[visit.entry.key] = b"", url_key(target)
+        else:
+            self._context.store.links.put_redirect(visit.entry.key, url_key(target))
 
     def _mark_of(self, url: str, link_text: _LinkText, kept: frozenset[int]) -> int:
         """Return the mark of a link text that is not in the younger generation; stores the text if it is new."""
@@ -122,8 +133,15 @@ class AnchorTexts(Feature):
         if visit.revived and marks is None:  # the run was killed meanwhile
             return
         if outcome is None or outcome.transient or visit.from_store:
+            self._leaving.pop(key, None)
             return
         links = self._context.store.links
+        if self._may_leave(visit) and not (outcome in SUBMITTED or outcome.unchanged):
+            _, target = self._leaving.get(key, (b"", 0))
+            texts = b"" if visit.page.own_readers else marks or b""
+            self._leaving[key] = texts, target if outcome is UrlOutcome.REDIRECTED else 0
+            return
+        self._leaving.pop(key, None)
         known = visit.record.last_fetched > 0
         own_readers = visit.page.own_readers
         if own_readers is None and self._items_have_readers and outcome.unchanged:
@@ -135,10 +153,25 @@ class AnchorTexts(Feature):
         if known and outcome is not UrlOutcome.REDIRECTED:
             links.put_redirect(key, 0)
 
+    def _may_leave(self, visit: Visit) -> bool:
+        """Return whether the URL of a visit has a document that may be marked for removal now."""
+        return visit.record.searchable and not visit.from_store and len(self._leaving) < MAX_LEAVING
+
+    def _settle_leaving(self) -> None:
+        """Count the links of pages whose documents have left the index; the others keep their former ones."""
+        leaving, self._leaving = self._leaving, {}
+        links = self._context.store.links
+        for key, (marks, target) in leaving.items():
+            record = self._context.store.records.get_record(key)
+            if record is not None and record.removal is None:
+                links.put_page_anchors(key, marks)
+                links.put_redirect(key, target)
+
     # ---- texts into documents
 
     async def after_deletions(self) -> None:
         """Update the anchor texts of documents in the index, except in a re-index from stored responses."""
+        self._settle_leaving()
         if not self._context.run.replay:
             self.refresh_documents()
 
@@ -161,6 +194,7 @@ class AnchorTexts(Feature):
 
     def run_ended(self) -> None:
         """Note that the indexes have all texts, unless some wait for one."""
+        self._settle_leaving()
         if self._are_due and self._context.documents.writer.is_empty:
             self._context.store.links.note_texts_arrived()
 

@@ -90,7 +90,7 @@ class CanonicalLinks:
         for key in documents.retained_keys(Retained.DEFERRED):
             data = documents.retained_document(Retained.DEFERRED, key)
             found = unpack_version(data) if data else None
-            if found is not None and found[0].canonical:
+            if found is not None and not found[0].waits_for_others:
                 self._context.counters.count_scheduled()
                 self.wait(key, found[0].canonical, found[0].canonical)
 

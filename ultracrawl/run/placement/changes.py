@@ -1,188 +1,158 @@
-"""Watches whether many documents of a run become alike, as behind a log-in page that is returned for every URL."""
+"""The change guard in a crawl: new versions in which the words of their documents are lost wait, or are held back."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
 from collections.abc import Iterator
-from enum import Enum
-from itertools import chain, islice
-from typing import TYPE_CHECKING
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
-from ultracrawl.model import RemovalReason, UrlRecord
-from ultracrawl.rules.duplicates.likeness import MIN_GROUP, Change, Group, Verdict
+from ultracrawl.model import UrlRecord
+from ultracrawl.rules.duplicates.likeness import Marks, Version, read_sketch
+from ultracrawl.rules.duplicates.losses import (
+    CommonWords,
+    Group,
+    LostVersions,
+    Verdict,
+)
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.placement.new_versions import unpack_version
-from ultracrawl.stores import Retained, Store
+from ultracrawl.stores import Retained
+from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.source_notes.lost_versions import lost_versions, note_lost_versions
 
 if TYPE_CHECKING:
     from ultracrawl.index import IndexDocument
+    from ultracrawl.model import Page
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
 
-PATIENCE = 250
-"""Later visits of its site after which a change that no other is alike is let through."""
-MAX_GROUPS = 200
-"""Groups that are open at a time; the oldest is let through."""
-MAX_KNOWN = 500
-"""Held-back documents of earlier runs with which changes are compared."""
 BATCH = 200
 """Documents that are decided about before control returns to the event loop."""
+SAMPLE = 2_000
+"""URLs whose sketches tell which words most documents of a site have."""
 
 
-class Answer(Enum):
-    """What becomes of a new version for now."""
+class _Waiting(NamedTuple):
+    """A version that an earlier part of the run left waiting."""
 
-    PLACE = "place"
-    DEFER = "defer"
-    HOLD = "hold"
+    key: int
+    site: str
+    before: Marks
+    version: Version
 
 
-class AlikeChanges(Feature):
-    """Judges new versions of documents in the index: most are placed at once, suspicious ones wait for others.
+class ChangeGuard(Feature):
+    """Judges new versions of documents by the words that the former ones had (`rules.duplicates.losses`).
 
-    A change is suspicious if words of the former version are lost. It waits until `PATIENCE` later visits of its site
-    showed nothing like it, or until the end of the run. Documents that became alike each other form a group. When the
-    groups together exceed the limit, their changes are held back; documents that keep their own words are not.
+    What lost nothing is placed at once. What is lost waits in the store, with its links, until the guard has decided.
+    Former words are those of the sketch in the record of a document, of a known duplicate those of the document that
+    stands for it.
     """
 
     def __init__(self, context: CrawlContext) -> None:
         section = context.source.modification
         self._context = context
         self._guard = LossGuard(section.percent, section.always)
-        self._is_on = section.percent < 100
+        self._is_on = section.percent < 100 and not context.run.replay
         self._most: int | None = None
-        self._groups: list[Group] = []
-        self._single: dict[str, deque[tuple[int, Change]]] = {}
-        """Changes that no other is alike, by site, each with the number of the visit after which it is let through."""
-        self._visits = Counter[str]()
-        """Number of visits of each site in `_single`."""
-        self._waiting: dict[int, str] = {}
-        """Keys and sites of the documents that wait."""
-        self._ready: deque[int] = deque()
-        """Keys of those that may be placed."""
+        self._words: CommonWords | None = None
+        self._retained: set[int] = set()
+        """Keys of the documents whose new versions wait in the store."""
+        self._lost = LostVersions(self._limit)
 
     def opened(self) -> None:
-        """Load what earlier runs held back or, if they were killed, had not decided about."""
+        """Load what earlier runs remember, and had not decided about."""
         if self._context.run.replay:
             return
-        documents = self._context.store.documents
-        for key in documents.retained_keys(Retained.CHANGE)[:MAX_KNOWN]:
-            if change := self._load(Retained.CHANGE, key):
-                self._add_held(change)
+        if self._is_on:
+            self._remember()
+        waiting = sorted(
+            self._waiting_versions(), key=lambda one: not one.before
+        )  # new documents join groups
+        for one in waiting:
+            self._context.counters.count_scheduled()
+            self._retained.add(one.key)
+            look = one.version.look(self._common(one.site))
+            verdict = (self._lost.add_lost if one.before else self._lost.add_new)(one.key, look)
+            if verdict is not Verdict.WAIT:
+                self._lost.note_decided(one.key, look.label if verdict is Verdict.HOLD else None)
+        if not self._is_on:
+            self._lost.end_run()
+
+    def _remember(self) -> None:
+        """Load the groups of earlier runs, and what an earlier part of this one held back."""
+        notes = source_notes(self._context.project, self._context.source.name)
+        groups = [] if notes is None else map(Group.of_json, lost_versions(notes))
+        self._lost = LostVersions(self._limit, groups)
+        if self._context.counters.resumed:
+            started = self._context.mark.started
+            held = self._context.store.records.held_records()
+            self._lost.note_held(sum(record.last_fetched >= started for record in held))
+
+    def _waiting_versions(self) -> Iterator[_Waiting]:
+        documents, records = self._context.store.documents, self._context.store.records
         for key in documents.retained_keys(Retained.DEFERRED):
-            if self._is_link_open(key):
-                continue  # it waits for the page that its canonical link names
-            if change := self._load(Retained.DEFERRED, key):
-                self._context.counters.count_scheduled()
-                record = self._context.store.records.get_record(key)
-                self._admit(change, site := site_of(record.url) if record is not None else "")
-                self._waiting[key] = site
-            else:
+            data, record = documents.retained_document(Retained.DEFERRED, key), records.get_record(key)
+            found = unpack_version(data) if data else None
+            if found is None or record is None:
                 documents.release_document(Retained.DEFERRED, key)
-
-    def _add_held(self, change: Change) -> None:
-        group = next((each for each in self._groups if change.is_like(each.title, each.signature)), None)
-        if group is None:
-            group = Group.of(change)
-            group.verdict = Verdict.HOLD
-            self._groups.append(group)
-        else:
-            group.add(change)
-
-    def _is_link_open(self, key: int) -> bool:
-        data = self._context.store.documents.retained_document(Retained.DEFERRED, key)
-        found = unpack_version(data) if data else None
-        return found is not None and bool(found[0].canonical)
-
-    def _load(self, purpose: Retained, key: int) -> Change | None:
-        data = self._context.store.documents.retained_document(purpose, key)
-        record = self._context.store.records.get_record(key)
-        found = unpack_version(data) if data else None
-        if record is None or found is None:
-            return None
-        _, document = found
-        return Change.of(key, record.url, document.title, document.text, record.sketch)[0]
+            elif found[0].waits_for_others:
+                before = self._former_words(record, found[0].display_url)
+                version = Version.of(record.url, found[1].title, found[1].text)
+                yield _Waiting(key, site_of(record.url), before, version)
 
     # ---- new versions
 
-    def judge(self, visit: Visit, document: IndexDocument) -> tuple[Answer, str]:
-        """Return what becomes of a new version, and the title that it shares; sets the sketch of the visit."""
-        key, record = visit.entry.key, visit.record
-        if not self._is_on:
-            return Answer.PLACE, ""
-        if not record.searchable and visit.entry.display_url:
-            record = _shown_before(self._context.store, visit) or record
+    def watches(self, visit: Visit) -> bool:
+        """Return whether the document of a visit may have to wait: then its links are not followed before."""
+        is_known = visit.record.searchable or bool(visit.record.fingerprint) or bool(visit.entry.display_url)
+        return self._is_on and not visit.from_store and (is_known or self._lost.expects_walls)
+
+    def may_be_lost(self, visit: Visit, page: Page) -> bool:
+        """Return whether a page in the index, which ends as a duplicate otherwise, loses its words."""
+        if not (self._is_on and visit.record.searchable) or visit.from_store:
+            return False
+        version, before = Version.of(visit.url, page.title, page.text), read_sketch(visit.record.sketch)
+        return self._lost.is_lost(version, before, partial(self._common, visit.entry.site))
+
+    def judge(self, visit: Visit, document: IndexDocument) -> tuple[Verdict, str]:
+        """Return what becomes of a new version, and the name of its group; sets the sketch of the visit."""
         # Words of the page that was asked for are its own; those of the URL of a wall are not.
-        url = record.url or visit.url
-        change, sketch = Change.of(key, url, document.title, document.text, record.sketch)
-        visit.page = visit.page._replace(sketch=sketch)
-        is_known = bool(record.sketch or record.checksum)  # else its latest version was lost in a crash
-        if visit.from_store or not (record.searchable and is_known and change.is_suspect):
-            return Answer.PLACE, ""
-        verdict = self._admit(change, visit.entry.site)
-        if verdict is Verdict.HOLD:
-            return Answer.HOLD, change.label
-        return (Answer.PLACE if verdict is Verdict.HARMLESS else Answer.DEFER), ""
+        version = Version.of(visit.record.url or visit.url, document.title, document.text)
+        visit.page = visit.page._replace(sketch=version.sketch)
+        if not self._is_on or visit.from_store:
+            return Verdict.PLACE, ""
+        before = self._former_words(visit.record, visit.entry.display_url)
+        common = partial(self._common, visit.entry.site)
+        verdict, label = self._lost.judge(visit.entry.key, version, before, common)
+        if verdict is Verdict.WAIT:
+            self._retained.add(visit.entry.key)
+        return verdict, label
 
-    def _admit(self, change: Change, site: str) -> Verdict:
-        """Compare a change with the others; returns the verdict on its group."""
-        group = self._join(change, site)
-        if group.verdict is Verdict.OPEN:
-            self._waiting[change.key] = site
-            if len(group.members) >= MIN_GROUP:
-                self._weigh()
-        if group.verdict is not Verdict.OPEN:
-            self._waiting.pop(change.key, None)
-        return group.verdict
+    def _former_words(self, record: UrlRecord, display_url: str) -> Marks:
+        """Return the sketch of the document that a URL has in the index, or that stands for it."""
+        records = self._context.store.records
+        if not record.searchable and display_url:  # a redirect lent it
+            owner = records.get_record(url_key(display_url))
+            record = owner if owner is not None and owner.searchable else record
+        if not record.searchable and record.fingerprint:
+            same = (one for one in records.with_fingerprint(record.fingerprint) if one.searchable)
+            record = next(same, record)
+        return read_sketch(record.sketch) if record.searchable else Marks()
 
-    def _join(self, change: Change, site: str) -> Group:
-        """Return the group that a change belongs to; a new one is kept as a single change of its site."""
-        for group in self._groups:
-            if change.is_like(group.title, group.signature):
-                group.add(change)
-                return group
-        singles = self._single.setdefault(site, deque())
-        for single in singles:
-            other = single[1]
-            if other.key != change.key and change.is_like(other.title, other.signature):
-                singles.remove(single)
-                group = Group.of(other)
-                group.add(change)
-                self._open_group(group)
-                return group
-        singles.append((self._visits[site] + PATIENCE, change))
-        return Group.of(change)
+    def _common(self, site: str) -> Marks:
+        """Return the words that most documents of a site have; they are read when they are first asked for."""
+        if self._words is None:
+            self._words = CommonWords()
+            for record in self._context.store.records.some_records(SAMPLE):
+                if record.searchable and record.sketch:
+                    self._words.add(site_of(record.url), read_sketch(record.sketch))
+        return self._words.of_site(site)
 
-    def _open_group(self, group: Group) -> None:
-        self._groups.append(group)
-        if len(self._groups) > MAX_GROUPS:
-            oldest = next(
-                (each for each in self._groups if each.verdict is not Verdict.HOLD), self._groups[0]
-            )
-            self._groups.remove(oldest)
-            self._ready.extend(key for key in oldest.members if key in self._waiting)
-
-    def _weigh(self, others: int = 0) -> None:
-        """Decide about all groups if they exceed the limit; `others` counts documents that left for the same reason."""
-        grown = [
-            each
-            for each in self._groups
-            if each.verdict is not Verdict.HARMLESS and len(each.members) >= MIN_GROUP
-        ]
-        if sum(len(each.members) for each in grown) + others <= self._allowed:
-            return
-        harmful = [each for each in grown if each.verdict is Verdict.HOLD or each.overwrites]
-        for group in grown:
-            if group not in harmful:
-                group.verdict = Verdict.HARMLESS
-        if sum(len(each.members) for each in harmful) + others > self._allowed:
-            for group in harmful:
-                group.verdict = Verdict.HOLD
-
-    @property
-    def _allowed(self) -> int:
+    def _limit(self) -> int:
         if self._most is None:
             started = self._context.mark.started
             self._context.flush()
@@ -192,71 +162,37 @@ class AlikeChanges(Feature):
     # ---- those that wait
 
     def visit_ended(self, visit: Visit) -> None:
-        """Forget what waits if a later visit ended otherwise; let through what enough visits have come after."""
-        key, site = visit.entry.key, visit.entry.site
-        if key in self._waiting and visit.outcome is not None and not visit.outcome.transient:
-            self.forget(key)
-        singles = self._single.get(site)
-        if not singles or visit.revived:
-            return
-        self._visits[site] += 1
-        while singles and singles[0][0] <= self._visits[site]:
-            self._ready.append(singles.popleft()[1].key)
+        """Forget what waits if a later visit ended otherwise."""
+        if visit.outcome is not None and not visit.outcome.transient:
+            self.forget(visit.entry.key)
 
     def forget(self, key: int) -> None:
         """Drop the new version of a document that waits."""
-        if self._waiting.pop(key, None) is not None:
+        if key in self._retained:
+            self._retained.discard(key)
+            self._lost.forget(key)
             self._context.store.documents.release_document(Retained.DEFERRED, key)
 
     def tick(self) -> None:
         """Decide about some documents whose time has come."""
-        if self._waiting and (
-            self._ready or any(group.verdict is not Verdict.OPEN for group in self._groups)
-        ):
+        if self._lost.has_ready:
             self._context.documents.settle()
 
-    def ready(self) -> Iterator[tuple[int, str]]:
-        """Yield at most `BATCH` keys that can be decided about now, each with the title if it is to be held back."""
-        released = ((self._ready.popleft(), "") for _ in range(len(self._ready)))
-        decided = (
-            (key, group.label if group.verdict is Verdict.HOLD else "")
-            for group in self._groups
-            if group.verdict is not Verdict.OPEN
-            for key in list(group.members)
-        )
-        waiting = ((key, label) for key, label in chain(released, decided) if key in self._waiting)
-        yield from islice(waiting, BATCH)
+    def ready(self) -> Iterator[tuple[int, str | None]]:
+        """Yield at most `BATCH` keys that were decided about, with the name of the group if they are held back."""
+        decided = ((key, label) for key, label in self._lost.ready() if key in self._retained)
+        yield from islice(decided, BATCH)
 
     def end_waiting(self, *, complete: bool) -> None:
-        """Decide about everything that waits; if the run is not `complete`, only about documents without others."""
-        if not self._waiting:
-            return
-        self._unite_sites()
-        self._weigh(_duplicates_to_remove(self._context.store))
-        for singles in self._single.values():
-            self._ready.extend(change.key for _, change in singles)
-        self._single.clear()
+        """Let in what still waits; if the run is not `complete`, it waits until that is resumed."""
         if complete:
-            open_groups = [group for group in self._groups if group.verdict is Verdict.OPEN]
-            self._ready.extend(key for group in open_groups for key in group.members)
-            self._groups = [group for group in self._groups if group.verdict is not Verdict.OPEN]
+            self._lost.end_run()
 
-    def _unite_sites(self) -> None:
-        """Compare the single changes of all sites with each other."""
-        singles = [change for own in self._single.values() for _, change in own]
-        if len(self._single) > 1:
-            self._single.clear()
-            for change in singles:
-                self._join(change, "")
-
-
-def _duplicates_to_remove(store: Store) -> int:
-    """Return how many documents are to leave as duplicates: that is how pages with exactly equal text end."""
-    leaving = store.records.records_to_remove()
-    return sum(record.leaves_for(RemovalReason.DUPLICATE) for record in leaving)
-
-
-def _shown_before(store: Store, visit: Visit) -> UrlRecord | None:
-    """Return the record of the document that is in the index under the display URL that a redirect lent."""
-    owner = store.records.get_record(url_key(visit.entry.display_url))
-    return owner if owner is not None and owner.searchable else None
+    def run_ended(self) -> None:
+        """Remember the groups of this run for the next one."""
+        notes = source_notes(self._context.project, self._context.source.name)
+        if self._is_on and notes is not None:
+            complete = not (self._retained or self._context.counters.interrupted)
+            self._lost.adopt_approved(map(Group.of_json, lost_versions(notes)))
+            groups = self._lost.remembered(complete=complete)
+            note_lost_versions(notes, [group.as_json() for group in groups])

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.model.cause import truncation_cause
+from ultracrawl.rules.duplicates.losses import Verdict
 from ultracrawl.rules.recrawl.change import classify
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
+from ultracrawl.run.page_links import follow_links
 from ultracrawl.run.placement.canonical_links import Fate, LinkVerdict
-from ultracrawl.run.placement.changes import BATCH, AlikeChanges, Answer
+from ultracrawl.run.placement.changes import BATCH, ChangeGuard
 from ultracrawl.run.placement.display_urls import DisplayUrls
 from ultracrawl.run.placement.duplicates import Duplicates, alias_of
 from ultracrawl.run.placement.holders import needs_approval
@@ -47,7 +49,7 @@ class Documents:
         pending: PendingDocuments,
         display_urls: DisplayUrls,
         duplicates: Duplicates,
-        changes: AlikeChanges,
+        changes: ChangeGuard,
     ) -> None:
         self.writer = writer
         self._context = context
@@ -71,9 +73,10 @@ class Documents:
             self._context.endings.end_visit(visit, ending)
             return Refused("", cause)
         return (
-            self._refuse_duplicate(visit, document.acl)
-            or self._follow_canonical(visit, document)
+            self._refuse_second(visit)
             or self._keep_back(visit, document)
+            or self._refuse_duplicate(visit, document.acl)
+            or self._follow_canonical(visit, document)
             or self._place(visit, document)
         )
 
@@ -83,6 +86,8 @@ class Documents:
         verdict = links.judge_visit(visit)
         if verdict.fate is Fate.WAIT:
             self._context.queue.redirect(visit, target, "")
+            if (found := visit.take_links()) is not None:
+                follow_links(self._context, visit, found)
             self._retain(Retain.DEFERRED, visit, document)
             links.wait(visit.entry.key, target, verdict.awaited)
             self._context.endings.defer_visit(visit)
@@ -100,16 +105,17 @@ class Documents:
         visit.note_readers(own=set(document.acl) != set(self._context.source.acl))
 
     def _keep_back(self, visit: Visit, document: IndexDocument) -> HeldBack | None:
-        """Retain a new version that may make many documents alike, or is one of them."""
+        """Retain a new version in which the words of its document are lost, until the guard has decided or longer."""
         if needs_approval(self._context.source, visit):
             return None
-        answer, label = self._changes.judge(visit, document)
-        if answer is Answer.DEFER:
-            self._retain(Retain.DEFERRED, visit, document)
+        verdict, label = self._changes.judge(visit, document)
+        if verdict is Verdict.WAIT:
+            self._retain(Retain.DEFERRED, visit, document, waits_for_others=True)
+            visit.take_links()
             self._context.endings.defer_visit(visit)
-        elif answer is Answer.HOLD:
+        elif verdict is Verdict.HOLD:
             self._hold(visit, document, label)
-        return None if answer is Answer.PLACE else HeldBack(visit.url, decided=answer is Answer.HOLD)
+        return None if verdict is Verdict.PLACE else HeldBack(visit.url, decided=verdict is Verdict.HOLD)
 
     def _hold(self, visit: Visit, document: IndexDocument, label: str) -> None:
         self._retain(Retain.CHANGE, visit, document)
@@ -117,9 +123,12 @@ class Documents:
         cause = Cause(CauseCode.ALIKE, label)
         self._context.endings.end_visit(visit, Ending(UrlOutcome.HELD_BACK, StatusCode.OK, cause))
 
-    def _retain(self, purpose: Retain, visit: Visit, document: IndexDocument) -> None:
+    def _retain(
+        self, purpose: Retain, visit: Visit, document: IndexDocument, *, waits_for_others: bool = False
+    ) -> None:
         key = visit.entry.key
-        data = pack_version(NewVersion.of(visit), key, document)
+        version = NewVersion.of(visit, waits_for_others=waits_for_others)
+        data = pack_version(version, key, document)
         self._context.store.documents.retain_document(purpose, key, data)
 
     def delete(self, keys: Iterable[int]) -> None:
@@ -134,7 +143,7 @@ class Documents:
         self._pending.approve(keys)
 
     def settle(self, *, complete: bool | None = None) -> int:
-        """Decide about some of the documents that wait for others to become alike, and return their number."""
+        """Decide about some of the documents that wait for others, and return their number."""
         if complete is not None:
             self._changes.end_waiting(complete=complete)
             self._duplicates.canonical_links.end_waiting()
@@ -169,10 +178,14 @@ class Documents:
         self._note_readers(visit, document)
         if holder := self._duplicates.find_again(visit):
             self._duplicates.refuse(visit, holder)
-        elif not (self._refuse_duplicate(visit, None) or self._refuse_alias(visit, verdict)):
+        elif not (
+            self._refuse_second(visit)
+            or self._refuse_duplicate(visit, None)
+            or self._refuse_alias(visit, verdict)
+        ):
             self._keep_back(visit, document) or self._place(visit, document)
 
-    def _settle_one(self, key: int, label: str) -> None:
+    def _settle_one(self, key: int, label: str | None) -> None:
         state = self._context.store
         record, data = state.records.get_record(key), state.documents.retained_document(Retain.DEFERRED, key)
         self._changes.forget(key)
@@ -182,8 +195,10 @@ class Documents:
         version, document = found
         visit = version.visit(key, record)
         self._note_readers(visit, document)
-        if label:
+        if label is not None:
             self._hold(visit, document, label)
+        elif self._refuse_second(visit):
+            return
         elif holder := self._duplicates.find_again(visit):
             self._duplicates.refuse(visit, holder)
         elif not (
@@ -194,15 +209,21 @@ class Documents:
     def _final_verdict(self, visit: Visit) -> LinkVerdict:
         return self._duplicates.canonical_links.judge_visit(visit, final=True)
 
+    def _refuse_second(self, visit: Visit) -> Refused | None:
+        """End the visit of a document whose display URL another one has."""
+        holder = self._display_urls.holder(visit)
+        if holder is None:
+            return None
+        cause = Cause(CauseCode.SAME_DISPLAY_URL, holder.url, visit.display_url)
+        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, cause)
+        self._context.endings.end_visit(visit, ending)
+        return Refused(holder.url, cause)
+
     def _refuse_duplicate(self, visit: Visit, readers: Collection[str] | None) -> Refused | None:
         """End the visit of a duplicate; `readers` are those of its item, None if they have been compared."""
-        holder = self._display_urls.holder(visit)
-        if holder is not None:
-            cause = Cause(CauseCode.SAME_DISPLAY_URL, holder.url, visit.display_url)
-            ending = Ending(UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, cause)
-            self._context.endings.end_visit(visit, ending)
-            return Refused(holder.url, cause)
-        holder_of_content = self._duplicates.find_contested(visit, readers)
+        is_copy = visit.page.is_copy
+        holder_of_content = self._duplicates.find_again(visit) if is_copy else None
+        holder_of_content = holder_of_content or self._duplicates.find_contested(visit, readers)
         if holder_of_content is None:
             return None
         self._duplicates.refuse(visit, holder_of_content)

@@ -191,6 +191,10 @@ class Duplicates(Feature):
         ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, cause)
         self._context.endings.end_visit(visit, ending)
 
+    def refuse_later(self, visit: Visit) -> None:
+        """Leave it to `find_again` whether another document stands for the page of a visit."""
+        visit.page = visit.page._replace(is_copy=True)
+
     def refuse_alias(self, visit: Visit, holder: UrlRecord) -> None:
         """End a visit whose page turned out to be an alias of `holder` (909)."""
         self._become_alias(visit, holder)

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import NO_CAUSE, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
+from ultracrawl.rules.duplicates.losses import Group
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.placement.new_versions import unpack_version
 from ultracrawl.stores import Retained, Store
+from ultracrawl.stores.source_notes.lost_versions import lost_versions, note_lost_versions
 
 if TYPE_CHECKING:
     from ultracrawl.run.writing.writer import IndexWriter
     from ultracrawl.sources import DataSource
+    from ultracrawl.stores.port.notes import Notes
 
 BATCH = 500
 """Documents that are submitted between two flushes."""
@@ -28,9 +31,13 @@ class HeldChanges:
     together, so that nothing is lost by a kill and a second call changes nothing.
     """
 
-    def __init__(self, source: DataSource, state: Store, writer: IndexWriter) -> None:
+    def __init__(
+        self, source: DataSource, state: Store, writer: IndexWriter, notes: Notes | None = None
+    ) -> None:
+        """Initialise; `notes` are those of the source, None if its state is in memory."""
         self._state = state
         self._writer = writer
+        self._notes = notes
         self._is_read_again = source.storage.keep or bool(source.relations.names)
         """Whether more than the document is made of a page, so that the next crawl has to read it once more."""
 
@@ -47,7 +54,18 @@ class HeldChanges:
             self._writer.sync()
             self._state.flush()
             self._writer.tick()
+        if accepted and self._notes is not None:
+            self._approve_groups(self._notes)
         return accepted
+
+    @staticmethod
+    def _approve_groups(notes: Notes) -> None:
+        """Have the change guard take what becomes like the new versions for no wall."""
+        groups = list(map(Group.of_json, lost_versions(notes)))
+        for group in groups:
+            if group.is_held:
+                group.approve()
+        note_lost_versions(notes, [group.as_json() for group in groups])
 
     def _submit(self, record: UrlRecord) -> bool:
         key = url_key(record.url)

@@ -9,7 +9,9 @@ from typing import Any
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.values import pack_document, unpack_document
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.run.page_links import pack_links, unpack_links
 from ultracrawl.run.results import FetchResult, PageResult
 from ultracrawl.run.visit import Visit
 from ultracrawl.stores import QueueEntry
@@ -41,22 +43,28 @@ class NewVersion:
     description_ends: float = 0.0
     canonical: str = ""
     language: str = ""
+    waits_for_others: bool = False
+    """Whether it waits until the change guard has decided; otherwise for the page that it names."""
+    page_links: list[Any] | None = None
+    """Its links, not followed yet."""
 
     @classmethod
-    def of(cls, visit: Visit) -> NewVersion:
+    def of(cls, visit: Visit, *, waits_for_others: bool = False) -> NewVersion:
         """Return the version that a visit found."""
+        links = visit.deferred_links
         fetch, page, why = visit.fetch, visit.page, visit.page.unrendered
         return cls(
             visit.depth, visit.entry.display_url, fetch.status, fetch.size, fetch.etag, fetch.last_modified,
             fetch.media_type, fetch.truncated, visit.checksum, visit.links, page.fingerprint, page.sketch,
             page.preference, page.hides_text, page.expires, (why.code.value, why.subject, why.detail),
             {name: list(urls) for name, urls in page.related.items()}, page.description_ends,
-            page.canonical, page.language,
+            page.canonical, page.language, waits_for_others, pack_links(links) if links is not None else None,
         )  # fmt: skip
 
     def visit(self, key: int, record: UrlRecord) -> Visit:
         """Return a visit that goes on from here, without a request."""
         code, subject, detail = self.unrendered
+        links = unpack_links(self.page_links) if self.page_links is not None else None
         return Visit(
             QueueEntry(key, record.url, site_of(record.url), self.depth, 0, display_url=self.display_url),
             record,
@@ -84,21 +92,25 @@ class NewVersion:
                 language=self.language,
             ),
             links=self.links,
+            deferred_links=links,
         )
 
     def accepted(self, record: UrlRecord) -> UrlRecord:
-        """Return the record of a document whose new version a person lets into the index."""
-        return replace(
+        """Return the record of a document whose new version a person lets into the index.
+
+        If its links have not been followed, the next visit reads it again.
+        """
+        changed = replace(
             record,
             depth=self.depth,
             display_url=self.display_url,
-            outcome=UrlOutcome.MODIFIED,
+            outcome=UrlOutcome.MODIFIED if record.searchable else UrlOutcome.NEW,
             status_code=StatusCode.OK,
             cause=NO_CAUSE,
             etag=self.etag,
             last_modified=self.last_modified,
             checksum=self.checksum,
-            links=self.links,
+            links=self.links or record.links,
             fingerprint=self.fingerprint,
             sketch=self.sketch,
             preference=self.preference,
@@ -108,6 +120,7 @@ class NewVersion:
             removal=None,
             failed_runs=0,
         )
+        return without_validators(changed) if self.page_links and self.page_links[0] else changed
 
 
 def pack_version(version: NewVersion, key: int, document: IndexDocument) -> bytes:

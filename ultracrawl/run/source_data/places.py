@@ -31,6 +31,7 @@ from ultracrawl.stores.source_notes.comparison import COMPARED
 from ultracrawl.stores.source_notes.definition import DEFINITION
 from ultracrawl.stores.source_notes.failure import FAILURE
 from ultracrawl.stores.source_notes.let_in import LET_IN
+from ultracrawl.stores.source_notes.lost_versions import LOST_VERSIONS
 
 
 def require_idle(project: Project, source: str) -> None:
@@ -110,7 +111,7 @@ def _move_notes(project: Project, source: str, new: str) -> None:
     )
     if notes is None or renamed is None or robot is None:
         return
-    for name in (FAILURE, DEFINITION, SITE_ORDERS, COMPARED, LET_IN):
+    for name in (FAILURE, DEFINITION, SITE_ORDERS, COMPARED, LET_IN, LOST_VERSIONS):
         if new and (text := notes.read(name)) is not None:
             renamed.write(name, text)
         notes.delete(name)

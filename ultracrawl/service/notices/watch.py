@@ -54,7 +54,7 @@ class ServiceWatch:
             text = f"{leaving:,} documents wait for deletion; review them with `ultracrawl approve-deletions {name}`"
             notices.append(Notice(NoticeKind.DELETIONS_HELD, name, text, now))
         if held:
-            text = f"{held:,} documents became alike each other; review them with `ultracrawl approve-changes {name}`"
+            text = f"{held:,} documents would lose their words; review them with `ultracrawl approve-changes {name}`"
             notices.append(Notice(NoticeKind.CHANGES_HELD, name, text, now))
         return notices
 

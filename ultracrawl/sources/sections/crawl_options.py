@@ -124,13 +124,13 @@ class DeletionSection(Section):
 
 
 class ModificationSection(Section):
-    """The change guard: how many documents may become alike in one run."""
+    """The change guard: how many documents may lose their words in one run."""
 
     percent: float = Field(default=10.0, ge=0, le=100, examples=[10])
-    """Maximum percentage of the source's documents that may become alike each other in one run. If more would, the
-    former versions stay in the index. 100: the guard is off."""
+    """Maximum percentage of the source's documents that may lose nearly all of their own words in one run, or to one
+    text over several. If more would, the former versions stay in the index. 100: the guard is off."""
     always: int = Field(default=5, ge=0, examples=[5])
-    """This many documents may always become alike, whatever their percentage."""
+    """This many documents may always lose their words, whatever their percentage."""
 
 
 class LogSection(Section):
@@ -255,7 +255,7 @@ class CrawlOptions(Section):
     modification: ModificationSection = Field(
         default=ModificationSection.by_default(), examples=[{"percent": 5}]
     )
-    """How many documents may become alike each other in one run."""
+    """How many documents may lose nearly all of their own words in one run."""
     features: Mapping[Annotated[str, PluginName(FEATURES)], Mapping[str, JsonValue]] = Field(
         default={}, examples=[{"visit-log": {"file": "var/visits.csv"}}]
     )

@@ -29,7 +29,7 @@ class NoticeKind(StrEnum):
     DELETIONS_HELD = "deletions-held"
     """Documents wait for `ultracrawl approve-deletions`."""
     CHANGES_HELD = "changes-held"
-    """Documents became alike each other and wait for `ultracrawl approve-changes`."""
+    """Documents would lose their words and wait for `ultracrawl approve-changes`."""
     SOURCE_STALE = "source-stale"
     """The last successful run is too long ago."""
     DISK_LOW = "disk-low"

@@ -64,6 +64,12 @@ class SqliteScans(SqlitePart):
             else self._records("url>?", after)
         )
 
+    def some_records(self, most: int) -> list[UrlRecord]:
+        """Return at most so many records, in the order of their keys."""
+        query = f"SELECT {READ} FROM url ORDER BY key LIMIT ?"  # noqa: S608 - constant texts
+        with self._access.translated:
+            return [record_of(row, self._source) for row in self._db.execute(query, (most,))]
+
     def pending_records(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents wait for approval."""
         return self._records("key IN (SELECT key FROM pending)")

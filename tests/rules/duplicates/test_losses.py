@@ -1,0 +1,225 @@
+"""The change guard alone, without a crawl: random histories of sites against a model, and what single versions show."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass, field
+
+import pytest
+from support.wall_histories import FRAME, LIMIT, History, Model, page_of, page_text, spelled
+
+from ultracrawl.rules.duplicates.likeness import Look, Marks, Version, marks_of, read_sketch
+from ultracrawl.rules.duplicates.losses import (
+    MAX_GROUPS,
+    MAX_REMEMBERED,
+    REMEMBERED_RUNS,
+    CommonWords,
+    Group,
+    LostVersions,
+    Verdict,
+)
+
+
+@dataclass
+class Guarded:
+    """A site with an index that the guard watches."""
+
+    index: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """Title and text by document."""
+    stored: str = "[]"
+
+    def crawl(self, found: dict[int, tuple[str, str]]) -> set[int]:
+        """Crawl the versions of a run; returns the documents that are held back."""
+        words = CommonWords()
+        before = {name: self._version(name, *page).sketch for name, page in self.index.items()}
+        for sketch in before.values():
+            words.add("h", read_sketch(sketch))
+        remembered = map(Group.of_json, json.loads(self.stored))
+        guard = LostVersions(lambda: LIMIT, remembered)
+        held, placed = set[int](), set[int]()
+        for name in sorted(
+            found, key=lambda name: not before.get(name)
+        ):  # what has no words joins the others
+            page = found[name]
+            if page == self.index.get(name):
+                continue  # not modified
+            former = read_sketch(before.get(name, b""))
+            verdict, _ = guard.judge(name, self._version(name, *page), former, lambda: words.of_site("h"))
+            if verdict is not Verdict.WAIT:
+                (held if verdict is Verdict.HOLD else placed).add(name)
+        guard.end_run()
+        for name, label in guard.ready():
+            (placed if label is None else held).add(name)
+        self.index = {name: page for name, page in self.index.items() if name in found}
+        self.index |= {name: found[name] for name in placed}
+        self.stored = json.dumps([group.as_json() for group in guard.remembered(complete=True)])
+        return held
+
+    @staticmethod
+    def _version(name: int, title: str, text: str) -> Version:
+        return Version.of(f"https://h/p{name}", title, text)
+
+
+def follow(seed: int) -> None:
+    """Follow a history of twelve runs with the guard and the model."""
+    history, guarded, model = History(seed), Guarded(), Model()
+    for number in range(12):
+        found = history.run(number)
+        held = guarded.crawl({name: page_of(name, kind) for name, kind in found.items()})
+        assert held == model.crawl(found), (seed, number)
+        assert guarded.index.keys() == model.index.keys()
+        assert {name for name, kind in found.items() if kind[0] == "own"} & held <= model.index.keys()
+
+
+@pytest.mark.parametrize("first", range(0, 100, 50))
+def test_random_histories_end_as_the_model_says(first: int) -> None:
+    for seed in range(first, first + 50):
+        follow(seed)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(100, 10_000, 990))
+def test_ten_thousand_random_histories_end_as_the_model_says(first: int) -> None:
+    for seed in range(first, first + 990):
+        follow(seed)
+
+
+# ---- what the model leaves out
+
+
+def wall_look(text: str = "please log in", title: str = "") -> Look:
+    return Look(title or text, marks_of(title), marks_of(text))
+
+
+def guard(*remembered: Group, limit: int = LIMIT) -> LostVersions:
+    return LostVersions(lambda: limit, remembered)
+
+
+def next_run(before: LostVersions, *, complete: bool = True, limit: int = LIMIT) -> LostVersions:
+    stored = json.dumps([group.as_json() for group in before.remembered(complete=complete)])
+    return LostVersions(lambda: limit, map(Group.of_json, json.loads(stored)))
+
+
+def poem(number: int) -> Look:
+    words = random.Random(number)
+    return wall_look(" ".join(f"verse{spelled(words.randrange(10**8))}" for _ in range(60)), "Down for now")
+
+
+def test_lost_versions_wait_until_the_run_ends_or_they_are_too_many() -> None:
+    watched = guard()
+    assert {watched.add_lost(key, poem(key)) for key in range(LIMIT)} == {Verdict.WAIT}
+    assert not list(watched.ready())
+    assert watched.add_lost(LIMIT, poem(LIMIT)) is Verdict.HOLD
+    assert dict(watched.ready()) == dict.fromkeys(range(LIMIT), "Down for now")
+    assert watched.add_lost(7, wall_look()) is Verdict.HOLD
+
+
+def test_a_later_visit_takes_back_what_waits() -> None:
+    watched = guard()
+    for key in range(LIMIT):
+        watched.add_lost(key, wall_look())
+    watched.forget(0)
+    assert watched.add_lost(LIMIT, wall_look()) is Verdict.WAIT
+    assert watched.add_lost(LIMIT, wall_look()) is Verdict.WAIT, "again the same document"
+    watched.end_run()
+    assert dict(watched.ready()) == dict.fromkeys(range(1, LIMIT + 1))
+
+
+def test_an_equal_title_joins_texts_that_differ_over_runs() -> None:
+    watched = guard()
+    for key in range(3):
+        watched.add_lost(key, poem(key))
+    watched.end_run()
+    watched = next_run(watched)
+    assert [watched.add_lost(key, poem(key)) for key in range(3, 6)] == [Verdict.WAIT] * 2 + [Verdict.HOLD]
+
+
+def test_the_titles_of_documents_under_a_wall_are_not_that_of_the_wall() -> None:
+    watched = guard()
+    for key in range(LIMIT + 1):
+        watched.add_lost(key, wall_look(title=f"story{spelled(key)}"))
+    watched = next_run(watched)
+    assert watched.add_lost(0, wall_look("a heron stood", f"story{spelled(0)}")) is Verdict.WAIT, "it is back"
+    assert watched.add_lost(1, wall_look(title="another")) is Verdict.HOLD
+
+
+def test_a_document_that_comes_again_and_again_counts_once() -> None:
+    watched = guard()
+    for _ in range(10):
+        assert watched.add_lost(1, wall_look()) is Verdict.WAIT
+        watched.end_run()
+        watched = next_run(watched)
+
+
+def test_what_was_held_is_held_however_few_come_later() -> None:
+    watched = guard()
+    for key in range(LIMIT + 1):
+        watched.add_lost(key, wall_look())
+    watched = next_run(watched)
+    assert watched.add_lost(1, wall_look()) is Verdict.HOLD
+    assert watched.add_lost(2, poem(2)) is Verdict.WAIT
+
+
+def test_a_new_document_goes_with_the_lost_versions_that_it_is_like() -> None:
+    watched = guard()
+    assert watched.add_new(10, wall_look()) is Verdict.PLACE
+    watched.add_lost(1, wall_look())
+    assert watched.add_new(10, wall_look()) is Verdict.WAIT
+    assert watched.add_new(11, poem(1)) is Verdict.PLACE
+    for key in range(2, LIMIT + 2):
+        watched.add_lost(key, wall_look())
+    assert dict(watched.ready())[10] is not None
+    assert watched.add_new(12, wall_look()) is Verdict.HOLD
+
+
+def test_what_a_person_let_in_is_no_wall_any_more() -> None:
+    watched = guard()
+    for key in range(LIMIT + 1):
+        watched.add_lost(key, wall_look())
+    (group,) = watched.remembered(complete=True)
+    assert group.is_held
+    group.approve()
+    watched = guard(Group.of_json(json.loads(json.dumps(group.as_json()))))
+    assert watched.add_lost(1, wall_look()) is Verdict.WAIT
+    version = Version.of("https://h/p1", "Heron", "a heron stood")
+    assert watched.judge(1, version, marks_of("please log in"), Marks)[0] is Verdict.PLACE, "it is back"
+
+
+def test_a_group_is_forgotten_after_many_runs_without_it() -> None:
+    watched = guard()
+    watched.add_lost(1, wall_look())
+    watched.end_run()
+    for _ in range(REMEMBERED_RUNS + 1):
+        watched = next_run(watched, complete=False)
+    for _ in range(REMEMBERED_RUNS):
+        assert watched.remembered(complete=True), "incomplete runs do not count"
+        watched = next_run(watched)
+    assert not watched.remembered(complete=True)
+
+
+def test_memory_and_notes_are_bounded() -> None:
+    watched = guard(limit=10 * MAX_GROUPS)
+    for key in range(2 * MAX_GROUPS):
+        assert watched.add_lost(key, wall_look(f"text{spelled(key)}")) is Verdict.WAIT
+    watched.end_run()
+    assert len(list(watched.ready())) == 2 * MAX_GROUPS
+    assert len(watched.remembered(complete=True)) == MAX_REMEMBERED
+
+
+def test_a_resumed_run_counts_what_its_first_part_held() -> None:
+    watched = guard()
+    watched.note_held(LIMIT)
+    assert not watched.is_over
+    assert watched.add_lost(1, wall_look()) is Verdict.HOLD
+
+
+def test_common_words_are_those_of_most_documents() -> None:
+    words, frame = CommonWords(), marks_of(FRAME)
+    for name in range(40):
+        version = Version.of(f"https://h/{name}", "", page_text(name, (0,) * 20))
+        words.add("h", read_sketch(version.sketch))
+    common = words.of_site("h")
+    assert common
+    assert common <= frame
+    assert words.of_site("other") == Marks()

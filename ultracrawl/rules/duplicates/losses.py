@@ -1,0 +1,356 @@
+"""The change guard: holds back new versions in which the words of their documents are lost, where they are many.
+
+A wall (a log-in page, a captcha, a maze, an empty page) that a server returns for every URL costs a document all of its
+own words. So does a page that was written anew, but few pages are at a time. What the versions look like holds nothing
+back; it only tells that those of several runs are of one wall, and which new documents belong to it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from ultracrawl.rules.duplicates.likeness import SKETCH_SIZE, Look, Marks, Version
+
+MAX_GROUPS = 1000
+"""Groups of a run in memory; lost versions that come later and are like none of them count as well."""
+MAX_REMEMBERED = 64
+"""Groups that are remembered for the next run: held ones first, then those with most documents."""
+REMEMBERED_RUNS = 20
+"""Runs without a version of a group after which it is forgotten."""
+MIN_GROUP = 3
+"""Versions of a group that is remembered, and from which its title alone makes new documents members."""
+MAX_KNOWN = 8
+"""Documents of a group that are remembered, so that one that comes again and again counts once."""
+COMPARED_MARKS = 8
+"""Smallest marks of a text by which groups that may be like it are found."""
+MIN_DOCUMENTS = 6
+"""Documents of a site that must be known before a word is one of most of them."""
+MAX_DOCUMENTS = 200
+"""Documents of a site from which its common words are estimated."""
+
+
+class CommonWords:
+    """The words that most documents of a site have, as far as their sketches tell.
+
+    A word is in a sketch if its mark is among the smallest of its document. So a document tells nothing about marks
+    above its largest one; a word about which most tell nothing is no common one.
+    """
+
+    def __init__(self) -> None:
+        self._sketches: dict[str, list[Marks]] = {}
+        self._common: dict[str, tuple[int, Marks]] = {}
+        """The common words of a site, with the number of documents that they were estimated from."""
+
+    def add(self, site: str, sketch: Marks) -> None:
+        """Add the sketch of a document of a site."""
+        sketches = self._sketches.setdefault(site, [])
+        if sketch and len(sketches) < MAX_DOCUMENTS:
+            sketches.append(sketch)
+
+    def of_site(self, site: str) -> Marks:
+        """Return the marks of the words that more than half of the documents of a site have."""
+        sketches = self._sketches.get(site, ())
+        number, common = self._common.get(site, (0, Marks()))
+        if len(sketches) < MIN_DOCUMENTS or 4 * len(sketches) <= 5 * number:
+            return common
+        counted = Counter(mark for sketch in sketches for mark in sketch)
+        ends = sorted(max(sketch) for sketch in sketches if len(sketch) >= SKETCH_SIZE)
+
+        def telling(mark: int) -> int:
+            """Return how many documents tell whether they have a word."""
+            return len(sketches) - bisect_left(ends, mark)
+
+        often = (mark for mark, count in counted.items() if 4 * count > len(sketches))
+        told = ((mark, telling(mark)) for mark in often)
+        common = Marks(mark for mark, by in told if 2 * counted[mark] > by >= len(sketches) / 2)
+        self._common[site] = len(sketches), common
+        return common
+
+
+class Verdict(Enum):
+    """What becomes of a new version for now."""
+
+    PLACE = "place"
+    WAIT = "wait"
+    HOLD = "hold"
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """Versions of one look."""
+
+    look: Look
+    earlier: int = 0
+    """Documents that earlier runs let become like it."""
+    is_held: bool = False
+    """Whether its versions are held back whatever their number."""
+    idle_runs: int = 0
+    """Complete runs without one of its versions."""
+    known: set[int] = field(default_factory=set)
+    """Keys of some of these."""
+    waiting: int = 0
+    """Documents of this run that are undecided."""
+    held: int = 0
+    """Documents of this run whose lost versions are held back."""
+    is_met: bool = False
+    """Whether this run had a lost version of it."""
+    is_approved: bool = False
+    """Whether a person let its versions in; it is held back no more than others."""
+    is_listed: bool = True
+    """False for the versions that no group is kept for."""
+
+    @property
+    def total(self) -> int:
+        """Documents that are like it, or would be if all were let in."""
+        return self.earlier + self.waiting + self.held
+
+    @property
+    def may_be_held(self) -> bool:
+        """Whether it may have to be held back by the number of its documents alone."""
+        return self.is_listed and not (self.is_held or self.is_approved)
+
+    @property
+    def is_wall(self) -> bool:
+        """Whether several documents have, or nearly had, its look in place of their own."""
+        return self.is_held or self.is_approved or self.earlier >= MIN_GROUP
+
+    def note_decided(self, key: int, *, is_held: bool) -> None:
+        """Count a document whose lost version is let in or held back."""
+        if is_held:
+            self.held += 1
+            return
+        self.earlier += 1
+        if len(self.known) < MAX_KNOWN:
+            self.known.add(key)
+
+    def approve(self) -> None:
+        """Note that a person let its versions in."""
+        self.is_held, self.is_approved = False, True
+
+    def as_json(self) -> list[object]:
+        """Return what is remembered of it."""
+        title, text = sorted(self.look.title), sorted(self.look.text)
+        states = [self.is_held, self.is_approved, self.idle_runs]
+        return [self.look.label, title, text, self.earlier, sorted(self.known), *states]
+
+    @classmethod
+    def of_json(cls, stored: list[Any]) -> Group:
+        """Return a remembered group."""
+        label, title, text, earlier, known, is_held, is_approved, idle_runs = stored
+        look = Look(label, Marks(title), Marks(text))
+        return cls(look, earlier, is_held, idle_runs, set(known), is_approved=is_approved)
+
+
+class Groups:
+    """Finds the group of a version."""
+
+    def __init__(self) -> None:
+        self.listed: list[Group] = []
+        self._by_title: dict[Marks, Group] = {}
+        self._by_mark: dict[int, list[Group]] = {}
+        self._blank: Group | None = None
+        self._others = Group(Look("", Marks(), Marks()), is_listed=False)
+
+    def add(self, group: Group) -> None:
+        """Add a group."""
+        self.listed.append(group)
+        if group.look.title:
+            self._by_title.setdefault(group.look.title, group)
+        if not group.look.text:
+            self._blank = self._blank or group
+        for mark in _first_marks(group.look):
+            self._by_mark.setdefault(mark, []).append(group)
+
+    def of_lost(self, look: Look) -> Group:
+        """Return the group of a lost version, a new one if there is none: it has an equal title or text."""
+        group = self._by_title.get(look.title)
+        if group is None:
+            group = self._with_text(look) if look.text else self._blank
+            if group is not None and group.look.title:
+                self._forget_title(group)
+        if group is None:
+            if len(self.listed) >= MAX_GROUPS:
+                return self._others
+            self.add(group := Group(look))
+        return group
+
+    def of_new(self, look: Look) -> Group | None:
+        """Return the group that the document of a new URL belongs to.
+
+        Its text decides, or a title that several lost versions have.
+        """
+        titled = self._by_title.get(look.title)
+        if titled is not None and (titled.is_wall or titled.total >= MIN_GROUP):
+            return titled
+        group = self._with_text(look) if look.text else None if look.title else self._blank
+        return group if group is not None and (group.is_met or group.is_wall) else None
+
+    def _forget_title(self, group: Group) -> None:
+        """Have a group be known by its text alone, because its versions have several titles: those of the documents."""
+        if self._by_title.get(group.look.title) is group:
+            del self._by_title[group.look.title]
+        group.look = group.look._replace(title=Marks())
+
+    def _with_text(self, look: Look) -> Group | None:
+        near = (group for mark in _first_marks(look) for group in self._by_mark.get(mark, ()))
+        return next((group for group in near if group.look.is_like(look)), None)
+
+
+def _first_marks(look: Look) -> list[int]:
+    return sorted(look.text)[:COMPARED_MARKS]
+
+
+class LostVersions:
+    """Decides which lost versions of a source are held back.
+
+    Each waits until the run ends, or until more documents are lost in it than `limit` returns: then all lost ones are
+    held back, those that come later too. So are those of a group that has more documents than that by what earlier
+    runs let in (`remembered`), or of which others were held back before. Memory is bounded by the limit.
+    """
+
+    def __init__(self, limit: Callable[[], int], remembered: Iterable[Group] = ()) -> None:
+        self._limit = limit
+        self._groups = Groups()
+        for group in remembered:
+            self._groups.add(group)
+        self._walls = [group.look for group in self._groups.listed if group.is_wall]
+        """The walls that documents may have in the index."""
+        self._waiting: dict[int, Group] = {}
+        self._new: set[int] = set()
+        """Keys of those that wait and had no document before."""
+        self._lost = 0
+        """Lost versions of this run, those that wait not counted."""
+        self._ready: deque[tuple[int, str | None]] = deque()
+        self.is_over = False
+        """Whether the limit was passed in this run."""
+
+    @property
+    def expects_walls(self) -> bool:
+        """Whether there is a group that a new document may belong to."""
+        return bool(self._groups.listed)
+
+    def note_held(self, number: int) -> None:
+        """Count documents that an earlier part of the run held back."""
+        self._lost += number
+        self.is_over = self._lost > self._limit()
+
+    def judge(
+        self, key: int, version: Version, before: Marks, common: Callable[[], Marks]
+    ) -> tuple[Verdict, str]:
+        """Return what becomes of a new version of a document, and the name of its group.
+
+        `before` is the sketch of the former version, empty for the document of a new URL: that goes with the lost
+        versions that it is like. `common` returns the words that most documents of the site have.
+        """
+        if before:
+            if not self.is_lost(version, before, common):
+                return Verdict.PLACE, ""
+        elif not self._groups.listed:
+            return Verdict.PLACE, ""
+        look = version.look(common())
+        verdict = self.add_lost(key, look) if before else self.add_new(key, look)
+        return verdict, look.label
+
+    def is_lost(self, version: Version, before: Marks, common: Callable[[], Marks]) -> bool:
+        """Return whether a version loses the words of the former one, unless they were those of a wall."""
+        return version.is_lost(before, common()) and not any(wall.was_like(before) for wall in self._walls)
+
+    def add_lost(self, key: int, look: Look) -> Verdict:
+        """Return what becomes of a lost version of a document."""
+        self.forget(key)
+        group = self._groups.of_lost(look)
+        self._waiting[key] = group
+        group.waiting += key not in group.known
+        group.is_met = True
+        self._weigh(key, group)
+        return self._verdict(key, group)
+
+    def add_new(self, key: int, look: Look) -> Verdict:
+        """Return what becomes of the document of a new URL."""
+        self.forget(key)
+        group = self._groups.of_new(look)
+        if group is None:
+            return Verdict.PLACE
+        self._waiting[key] = group
+        self._new.add(key)
+        return self._verdict(key, group)
+
+    def _verdict(self, key: int, group: Group) -> Verdict:
+        if not (self.is_over or group.is_held):
+            return Verdict.WAIT
+        self._decide(key, is_held=True)
+        return Verdict.HOLD
+
+    def _weigh(self, key: int, group: Group) -> None:
+        """Hold back what waits beside a version if the limit is passed, by all or by its group."""
+        number = self._lost + len(self._waiting) - len(self._new)
+        if not self.is_over and number > self._limit():
+            self.is_over = True
+            self._end([other for other in self._waiting if other != key], are_held=True)
+        elif group.may_be_held and group.total > self._limit():
+            group.is_held = True
+            own = [other for other, its in self._waiting.items() if its is group and other != key]
+            self._end(own, are_held=True)
+
+    def forget(self, key: int) -> None:
+        """Drop the version of a document that waits, because a later visit ended otherwise."""
+        group = self._waiting.pop(key, None)
+        if group is not None:
+            group.waiting -= not (key in group.known or key in self._new)
+            self._new.discard(key)
+
+    def end_run(self) -> None:
+        """Let in what still waits; called when nothing is fetched any more."""
+        self._end(list(self._waiting), are_held=False)
+
+    def _end(self, keys: Iterable[int], *, are_held: bool) -> None:
+        for key in keys:
+            group = self._decide(key, is_held=are_held)
+            self._ready.append((key, group.look.label if are_held else None))
+
+    def _decide(self, key: int, *, is_held: bool) -> Group:
+        group, is_lost = self._waiting[key], key not in self._new
+        self.forget(key)
+        self._lost += is_lost
+        if is_lost and key not in group.known:
+            group.note_decided(key, is_held=is_held)
+        return group
+
+    def note_decided(self, key: int, held: str | None) -> None:
+        """Have a version that was decided about come with those that are ready; `held` as there."""
+        self._ready.append((key, held))
+
+    @property
+    def has_ready(self) -> bool:
+        """Whether something was decided."""
+        return bool(self._ready)
+
+    def ready(self) -> Iterator[tuple[int, str | None]]:
+        """Yield the keys about which was decided, once, with the name of their group if they are held back."""
+        while self._ready:
+            yield self._ready.popleft()
+
+    def adopt_approved(self, stored: Iterable[Group]) -> None:
+        """Take over which of the remembered groups a person let in while the run went on."""
+        approved = {group.look for group in stored if group.is_approved}
+        for group in self._groups.listed:
+            if group.look in approved:
+                group.approve()
+
+    def remembered(self, *, complete: bool) -> list[Group]:
+        """Return the groups to be remembered for the next run; `complete` tells whether this one is over."""
+        kept = list(filter(None, (self._remembered(group, complete) for group in self._groups.listed)))
+        kept.sort(key=lambda group: (group.is_held, group.earlier, -group.idle_runs), reverse=True)
+        return kept[:MAX_REMEMBERED]
+
+    def _remembered(self, group: Group, complete: bool) -> Group | None:
+        is_held = group.is_held or (group.held >= MIN_GROUP and not group.is_approved)
+        idle_runs = 0 if group.is_met else group.idle_runs + complete
+        if not (is_held or group.earlier or group.is_approved) or idle_runs > REMEMBERED_RUNS:
+            return None
+        return replace(group, is_held=is_held, idle_runs=idle_runs)
