@@ -9,8 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.project import LOOPBACK, Workspace
+from support.project import LOOPBACK, Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 from ultracrawl.index import NewAnchors
 from ultracrawl.index.project_index import open_index
@@ -19,6 +20,7 @@ from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.indexing.anchors import AnchorTexts
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.stores import Retained
 from ultracrawl.stores.project_stores import open_state
 
 ENGINES = ["whoosh", "tantivy"]
@@ -268,3 +270,67 @@ def test_texts_that_an_index_has_otherwise_are_found_and_sent_again(
     assert workspace.crawl().run["outcomes"] == {"NOT_MODIFIED": 4}
     assert anchors(workspace) == before
     assert workspace.command("index", "check").code == 0
+
+
+def retained(workspace: Workspace, purpose: Retained) -> list[int]:
+    project = require(read_definitions(workspace.directory / "ultracrawl.yaml"))
+    with closing(open_state(project, "site", read_only=True)) as state:
+        return list(state.documents.retained_keys(purpose))
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("named", [False, True])
+def test_a_page_whose_new_version_waited_when_its_run_was_killed_says_what_it_says_now(
+    crawled: Site, url: str, workspace: Workspace, engine: str, named: bool
+) -> None:
+    if engine != ENGINES[0]:
+        define(workspace, url, engine)
+        workspace.crawl()
+    if named:  # it waits for the page that it names, else for others that became like it
+        put_unlike(crawled, "/b", '<link rel="canonical" href="/c">')
+    else:
+        put_unlike(crawled, "/b")
+    held = crawled.hold("/c")
+    process = workspace.start("crawl")
+    until(lambda: retained(workspace, Retained.DEFERRED), process)
+    kill_group(process)
+    held.set()
+    for _ in range(2):
+        workspace.crawl()
+    assert not retained(workspace, Retained.DEFERRED)
+    assert anchors(workspace)["/a"] == ["fishers", "grey herons"]
+    assert workspace.crawl().run["outcomes"]["NOT_MODIFIED"] == 4, "nothing is left to be read again"
+    assert anchors(workspace)["/a"] == ["fishers", "grey herons"]
+
+
+def put_unlike(site: Site, path: str, head: str = "") -> None:
+    """Put a page that has nothing of the former one but its language."""
+    links = "".join(
+        f'<a href="{target}">{said}</a>' for target, said in (("/a", "Fishers"), ("/c", "bitterns"))
+    )
+    html = f"<html lang=en><title>Cliffs</title>{head}<body><p>gulls and terns</p><nav role=navigation>{links}</nav>"
+    site.file(path, html.encode(), "text/html; charset=utf-8")
+
+
+def test_a_page_whose_new_version_was_held_back_says_what_it_says_when_that_is_accepted(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    pages = [f"/p{number}" for number in range(20)]
+    linking(site, "/", {page: f"way to {page[2:]}" for page in pages}, text="home")
+    for number, page in enumerate(pages):
+        linking(
+            site,
+            page,
+            {"/": f"from {chr(97 + number)}"},
+            text=f"tale of heron {chr(97 + number) * 5} {number}",
+        )
+    define(workspace, url)
+    workspace.crawl()
+    for page in pages:
+        put_unlike(site, page)
+    workspace.crawl(code=1)
+    assert "from a" in anchors(workspace)["/"], "what is held back says nothing yet"
+    workspace.command("approve-changes", "site")
+    workspace.crawl(code=None)
+    assert anchors(workspace)["/"] == []
