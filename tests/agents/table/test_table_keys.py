@@ -14,6 +14,7 @@ from support.tables import Base, by_key, left_out
 
 from ultracrawl.agents.port import Batch, Complete, Entry, Listed
 from ultracrawl.agents.table import lister as lister_module
+from ultracrawl.agents.table.rows import Row, RowReader
 from ultracrawl.agents.table.triggers import change_log_sql
 from ultracrawl.errors import UserError
 from ultracrawl.sources.secrets import SecretReader
@@ -251,3 +252,19 @@ def test_a_row_that_loses_its_key_leaves_by_the_guard_and_the_others_are_current
     run = crawl(workspace, code=1)
     assert run["deleted"] == 0
     assert len(found(workspace, "common")) == 7
+
+
+def test_only_rows_with_the_key_of_another_one_are_compared(
+    base: Base, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base.run("CREATE TABLE t (id INTEGER, b TEXT)")
+    base.run(*(f"INSERT INTO t VALUES ({number}, 'text {number}')" for number in (1, 2, 3, 4, 5, 3)))
+    compared, order_of = set[int](), RowReader.order_of
+
+    def noted(reader: RowReader, row: Row) -> tuple[object, ...]:
+        compared.add(row["id"])
+        return order_of(reader, row)
+
+    monkeypatch.setattr(RowReader, "order_of", noted)
+    assert left_out(base.listed(**ONE)) == {"id=3": 1}
+    assert compared == {3}

@@ -35,7 +35,7 @@ class TableFetcher(Fetcher):
             rows = reader.rows_of(connection, [key for key in keys if key is not None]).rows
             repeated = reader.repeated_of(connection, list(rows.values()))
             return [
-                reader.entry_of(rows[key], repeated.get(key, {}))
+                reader.entry_of(key, rows[key], repeated.get(key, {}))
                 if key is not None and key in rows
                 else Failure(StatusCode.NOT_FOUND, "there is no such row")
                 for key in keys

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Collection, Iterator, Sequence
-from itertools import islice
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,7 +17,7 @@ from ultracrawl.agents.table.database import Database, database_url
 from ultracrawl.agents.table.row_groups import RowGroups, format_columns, rows_without_key
 from ultracrawl.agents.table.rows import RowReader
 from ultracrawl.agents.table.section import TableSection, ValueListSection
-from ultracrawl.agents.table.shape import Relation, read_relation
+from ultracrawl.agents.table.shape import Relation, key_texts, read_relation
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 
@@ -144,11 +144,12 @@ class TableLister(Lister):
     def _next_rows(self, reader: RowReader, after: Sequence[object] | None) -> tuple[RowGroups[Entry], bool]:
         """Return the rows of the next statement, which follow a key, and whether they are the last.
 
-        Rows without a key are in no statement: NULL is neither before nor after a key. Of the last key, all rows are
-        read, because no later statement has the rest of them.
+        Rows without a key are in no statement: NULL is neither before nor after a key. The rows of keys that are not
+        of one row are read once more to be compared, and all of the last key, because no later statement has the rest
+        of them.
         """
-        limit = self._batch_size(reader) * (BATCHES_PER_STATEMENT if self._database.can_stream else 1)
-        keys = reader.keys
+        size, keys = self._batch_size(reader), reader.keys
+        limit = size * (BATCHES_PER_STATEMENT if self._database.can_stream else 1)
         rows = reader.select(reader.listing_columns).where(keys.are_complete)
         follow = rows if after is None else rows.where(keys.rows_after(after))
         with (
@@ -156,12 +157,11 @@ class TableLister(Lister):
             self._database.read_only_connection() as second_connection,
         ):
             source = _Rows(reader, self._options.changes.column is None, connection, second_connection)
-            groups, number = source.read(
-                follow.order_by(*keys.columns).limit(limit), self._batch_size(reader)
-            )
-            if number == limit:
-                last = keys.is_among([groups.last_values])
-                groups.replace(source.read(rows.where(last), self._batch_size(reader))[0])
+            groups, number = source.read(follow.order_by(*keys.columns).limit(limit), size)
+            undecided = groups.undecided(with_last=number == limit)
+            for start in range(0, len(undecided), size):
+                some = keys.is_among(undecided[start : start + size])
+                groups.replace(source.read(rows.where(some), size, compares=True)[0])
             if keys.are_mixed:
                 groups.join_types(_other_types(reader, connection, groups.keys()))
         return groups, number < limit
@@ -194,7 +194,7 @@ class TableLister(Lister):
         rows = groups.rows
         repeated = reader.repeated_of(connection, list(rows.values()))
         # A logged key may match a row whose key differs but is equal in its collation: the row's own key is listed.
-        changed = [reader.listed_entry(row, repeated.get(key, {})) for key, row in rows.items()]
+        changed = [reader.listed_entry(key, row, repeated.get(key, {})) for key, row in rows.items()]
         forms = [reader.keys.forms_of(logged) for logged in keys]
         deleted = sorted(set().union(*(form for form in forms if form.isdisjoint(rows))))
         entries = changed + [Entry(reader.keys.url_of(key), deleted=True) for key in deleted]
@@ -256,18 +256,22 @@ class _Rows:
         self._connection = connection
         self._second_connection = second_connection
 
-    def read(self, statement: sa.Select[Any], size: int) -> tuple[RowGroups[Entry], int]:
-        """Return the rows by their keys, and their number; `size` of them are in memory at once."""
+    def read(
+        self, statement: sa.Select[Any], size: int, *, compares: bool = False
+    ) -> tuple[RowGroups[Entry], int]:
+        """Return the rows by their keys, and their number; `size` of them are in memory at once.
+
+        If rows with the same key are compared, one row of each key stays in memory.
+        """
         reader, groups, number = self._reader, RowGroups[Entry](), 0
-        rows = reader.read(self._connection, statement, reader.listing_columns)
-        while part := list(islice(rows, size)):
+        for part in reader.read(self._connection, statement, reader.listing_columns, size):
             number += len(part)
             found = [row for _, row in part]
             repeated = reader.repeated_of(self._second_connection, found) if self._with_repeated else {}
             for values, row in part:
-                key = reader.key_of(row)
-                entry = reader.listed_entry(row, repeated.get(key, {}))
-                groups.add(key, values, reader.order_of(row), entry)
+                key = key_texts(values)
+                entry = reader.listed_entry(key, row, repeated.get(key, {}))
+                groups.add(key, values, entry, partial(reader.order_of, row) if compares else None)
         return groups, number
 
 
@@ -276,6 +280,6 @@ def _other_types(
 ) -> RowGroups[None]:
     """Return all rows with some keys, whatever the types of their values."""
     groups, names = RowGroups[None](), reader.listing_columns[: len(reader.keys.columns)]
-    for values, row in reader.matching(connection, names, list(keys)):
-        groups.add(reader.key_of(row), values, (), None)
+    for values, _ in reader.matching(connection, names, list(keys)):
+        groups.add(key_texts(values), values, None)
     return groups

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -10,12 +10,14 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ultracrawl.agents.port import LeftOut
-from ultracrawl.agents.table.shape import Relation, RowKeys, key_text, type_rank, untyped_parameter
+from ultracrawl.agents.table.shape import Relation, RowKeys, key_text, type_ranks, untyped_parameter
 
 T = TypeVar("T")
 Key = tuple[str, ...]
-_Identity = tuple[Key, tuple[int, ...]]
-"""A key as texts, and the types of its values, as SQLite orders them."""
+Order = Callable[[], tuple[object, ...]]
+"""Returns what decides between rows with the same key; it is called for such rows only."""
+_Identity = tuple[Key, tuple[type, ...]]
+"""A key as texts, and the types of its values."""
 _ADVICE = "choose columns for `key` that identify each row"
 
 
@@ -23,9 +25,9 @@ _ADVICE = "choose columns for `key` that identify each row"
 class _Group(Generic[T]):
     values: Sequence[object]
     """The values of the key columns."""
-    order: tuple[object, ...]
     content: T | None
     """What was made of the first row; None if another group with the same key comes first."""
+    order: Order | None
     number: int = 1
 
 
@@ -39,16 +41,25 @@ class RowGroups(Generic[T]):
     def __init__(self) -> None:
         self._groups: dict[_Identity, _Group[T]] = {}
 
-    def add(self, key: Key, values: Sequence[object], order: tuple[object, ...], content: T) -> None:
-        """Add a row with what is made of it; `order` decides between rows with the same key."""
-        identity = key, tuple(map(type_rank, values))
+    def add(self, key: Key, values: Sequence[object], content: T, order: Order | None = None) -> None:
+        """Add a row with what is made of it.
+
+        `key` has the texts of the values of its key columns. Rows without an order remain to be compared (`undecided`).
+        """
+        identity = key, tuple(map(type, values))
         known = self._groups.get(identity)
         if known is None:
-            self._groups[identity] = _Group(values, order, content)
+            self._groups[identity] = _Group(values, content, order)
             return
         known.number += 1
-        if order < known.order:
+        if order is not None and known.order is not None and order() < known.order():
             known.order, known.content = order, content
+
+    def undecided(self, *, with_last: bool) -> list[Sequence[object]]:
+        """Return the values of the keys that several rows have, and of the last one if more rows may have it."""
+        groups = self._groups.values()
+        last = next(reversed(groups)) if with_last else None
+        return [group.values for group in groups if group.number > 1 or group is last]
 
     def replace(self, others: RowGroups[T]) -> None:
         """Take groups from `others`, which has all rows with its keys."""
@@ -60,10 +71,11 @@ class RowGroups(Generic[T]):
         The row with the values that SQLite orders first stays; `others` has rows that are not in these groups.
         """
         first: dict[Key, tuple[int, ...]] = {}
-        for key, ranks in (*self._groups, *(others._groups if others is not None else ())):
+        for key, types in (*self._groups, *(others._groups if others is not None else ())):
+            ranks = type_ranks(types)
             first[key] = min(ranks, first.get(key, ranks))
-        for (key, ranks), group in self._groups.items():
-            if ranks != first[key]:
+        for (key, types), group in self._groups.items():
+            if type_ranks(types) != first[key]:
                 group.content = None
 
     @property

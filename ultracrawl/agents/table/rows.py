@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime, time
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -15,7 +16,7 @@ from sqlalchemy.engine import Connection
 from ultracrawl.agents.port import Entry, attribute_texts
 from ultracrawl.agents.table.row_groups import RowGroups
 from ultracrawl.agents.table.section import PLACEHOLDER, RepeatedSection, TableSection
-from ultracrawl.agents.table.shape import RowKeys, is_among, key_text, read_relation
+from ultracrawl.agents.table.shape import RowKeys, is_among, key_text, key_texts, read_relation
 from ultracrawl.sources.definition import DataSource
 
 _FORMAT = 2
@@ -98,8 +99,8 @@ class RowReader:
     def rows_of(self, connection: Connection, keys: Sequence[Sequence[str]]) -> RowGroups[Row]:
         """Return the rows with the given keys; keys without a row are missing."""
         groups = RowGroups[Row]()
-        for columns, row in self.matching(connection, self.entry_columns, keys):
-            groups.add(self.key_of(row), columns, self.order_of(row), row)
+        for values, row in self.matching(connection, self.entry_columns, keys):
+            groups.add(key_texts(values), values, row, partial(self.order_of, row))
         groups.join_types()
         return groups
 
@@ -111,19 +112,17 @@ class RowReader:
         at_once = _MAX_PARAMETERS // len(self.keys.columns)
         for start in range(0, len(values), at_once):
             some = self.keys.is_among(values[start : start + at_once])
-            yield from self.read(connection, self.select(names).where(some), names)
+            for part in self.read(connection, self.select(names).where(some), names, _ROWS_AT_ONCE):
+                yield from part
 
     def read(
-        self, connection: Connection, statement: sa.Select[Any], names: Sequence[str]
-    ) -> Iterator[tuple[Sequence[object], Row]]:
-        """Yield the rows of a statement, as `matching` does; they are not all in memory at once."""
-        with closing(connection.execute(statement.execution_options(yield_per=_ROWS_AT_ONCE))) as result:
-            for columns in result:
-                yield columns[: len(self.keys.columns)], dict(zip(names, columns, strict=True))
-
-    def key_of(self, row: Row) -> tuple[str, ...]:
-        """Return the key of a row as texts."""
-        return tuple(key_text(row[name.lower()]) for name in self._options.key)
+        self, connection: Connection, statement: sa.Select[Any], names: Sequence[str], at_once: int
+    ) -> Iterator[list[tuple[Sequence[object], Row]]]:
+        """Yield the rows of a statement, as `matching` does, in parts; no more than a part is in memory at once."""
+        size = len(self.keys.columns)
+        with closing(connection.execute(statement.execution_options(yield_per=at_once))) as result:
+            for part in result.partitions():
+                yield [(columns[:size], dict(zip(names, columns, strict=True))) for columns in part]
 
     def order_of(self, row: Row) -> tuple[object, ...]:
         """Return what says which one of rows with the same key is the first: by their values, as far as they are read.
@@ -140,6 +139,8 @@ class RowReader:
     ) -> dict[tuple[str, ...], dict[str, list[str]]]:
         """Return the values of `repeated` that belong to rows, by key."""
         repeated: dict[tuple[str, ...], dict[str, list[str]]] = {}
+        if not self._lists:
+            return repeated
         keys = [tuple(row[name.lower()] for name in self._options.key) for row in rows]
         for name, values in self._lists.items():
             for key, value in values.read(connection, keys):
@@ -153,17 +154,17 @@ class RowReader:
         values = [_comparable(row[name]) for name in self.entry_columns]
         return xxhash.xxh3_128_hexdigest(repr((self.digest, values, sorted(repeated.items()))).encode())
 
-    def listed_entry(self, row: Row, repeated: Repeated) -> Entry:
+    def listed_entry(self, key: Sequence[str], row: Row, repeated: Repeated) -> Entry:
         """Return the entry of a row for a listing, without its document."""
         return Entry(
-            self.keys.url_of(self.key_of(row)),
+            self.keys.url_of(key),
             display_url=self._display_url_of(row),
             validators=self.validators_of(row, repeated),
         )
 
-    def entry_of(self, row: Row, repeated: Repeated) -> Entry:
+    def entry_of(self, key: Sequence[str], row: Row, repeated: Repeated) -> Entry:
         """Return the entry of a row with its document."""
-        options, key = self._options, self.key_of(row)
+        options = self._options
         mapped = {target: name for name, target in self._attributes.items() if name in row}
         document = self._document_of(row)
         title = _text(row.get(mapped.get("Title", "")))
@@ -248,7 +249,7 @@ class _RepeatedValues:
         )
         for *key, value in result:
             for text in attribute_texts(value):
-                yield tuple(key_text(part) for part in key), text
+                yield key_texts(key), text
 
 
 def first_line(text: str) -> str:

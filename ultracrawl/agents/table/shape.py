@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import Any
 from urllib.parse import parse_qsl, quote
@@ -133,7 +133,7 @@ class RowKeys:
         """Return a key as access URLs contain it: `COLUMN=VALUE&...`; columns without a value are left out."""
         pairs = zip(self.columns, texts, strict=True)
         return "&".join(
-            f"{quote(column.name, safe='')}={quote(text, safe='')}"
+            f"{_quoted_name(column.name)}={quote(text, safe='')}"
             for column, text in pairs
             if text is not None
         )
@@ -154,7 +154,7 @@ class RowKeys:
 
     def forms_of(self, texts: Sequence[str]) -> set[tuple[str, ...]]:
         """Return a key as access URLs may contain it, from texts that the database has made of its values."""
-        return {tuple(texts), *(tuple(map(key_text, values)) for values in self.values_of(texts))}
+        return {tuple(texts), *map(key_texts, self.values_of(texts))}
 
     def cursor_after(self, values: Sequence[object]) -> str:
         """Return the cursor of a listing that goes on after a key: numbers as such, other values as texts.
@@ -214,6 +214,11 @@ def key_text(value: object) -> str:
             return bytes(value).hex()
         case _:
             return str(value)
+
+
+def key_texts(values: Iterable[object]) -> tuple[str, ...]:
+    """Return a key as texts, from the values of its columns."""
+    return tuple(map(key_text, values))
 
 
 def _types_of_a_row(
@@ -277,9 +282,14 @@ def _from_cursor(kinds: Sequence[type], value: object) -> object:
     return next(iter(_values_of([str] if str in wanted else wanted, text)), None)
 
 
-def type_rank(value: object) -> int:
-    """Return where SQLite orders values of a type; the same for all values of other databases' columns."""
-    return _SQLITE_ORDER.get(type(value), 0)
+@cache
+def _quoted_name(column: str) -> str:
+    return quote(column, safe="")
+
+
+def type_ranks(types: Iterable[type]) -> tuple[int, ...]:
+    """Return where SQLite orders values of each type; the same for all values of other databases' columns."""
+    return tuple(_SQLITE_ORDER.get(one, 0) for one in types)
 
 
 def _parse_number(text: str) -> int | float:
