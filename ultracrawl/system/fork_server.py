@@ -7,13 +7,20 @@ memory of the modules, and inherits no socket, lock or thread of the service.
 from __future__ import annotations
 
 import multiprocessing
-from multiprocessing.context import ForkServerContext
+import os
+import threading
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from typing import Any
+
+from ultracrawl.system.temporary_folder import own_temporary_folder
 
 _PROGRAMS = [
     "ultracrawl.service.supervisor.child",
     "ultracrawl.service.searching.worker",
     "ultracrawl.index.whoosh.index_searcher",  # imported by the first search of an index
 ]
+_renewal = threading.Lock()
 
 
 def fork_server() -> ForkServerContext:
@@ -21,3 +28,30 @@ def fork_server() -> ForkServerContext:
     context: ForkServerContext = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PROGRAMS)
     return context
+
+
+def start_process(process: ForkServerProcess) -> None:
+    """Start a process. Raises `OSError` or `EOFError` if that is not possible.
+
+    The fork server is reached by a socket in the temporary folder. If somebody has deleted that, as programs that clean
+    up do, folder and server are made anew.
+    """
+    try:
+        process.start()
+    except FileNotFoundError:
+        with _renewal:
+            _renew()
+        process.start()
+
+
+def _renew() -> None:
+    """Have the next process start another fork server, unless that has happened meanwhile.
+
+    The former one goes on for the processes that it has started: it tells how they end.
+    """
+    server: Any = forkserver._forkserver
+    address = server._forkserver_address
+    if address is None or os.path.exists(address):
+        return
+    own_temporary_folder()
+    server._forkserver_address = server._forkserver_alive_fd = server._forkserver_pid = None

@@ -16,10 +16,11 @@ import pytest
 from service.searching.conftest import ANYBODY, OPTIONS, Birds, is_alive
 from support.until import until
 
-from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
+from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError, WorkError
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json
 from ultracrawl.index.searching import Searcher
+from ultracrawl.service.searching import process as process_module
 from ultracrawl.service.searching.messages import Request
 from ultracrawl.service.searching.orders import SearchEndedError, SearchOrder, SuggestOrder
 from ultracrawl.service.searching.process import SearchProcess
@@ -292,3 +293,14 @@ def test_searching_without_options_has_a_process_for_each_core() -> None:
     assert OPTIONS.processes == 1
     assert type(OPTIONS)().processes == (os.cpu_count() or 1)
     assert Searching(lambda: pytest.fail("nothing is searched")).pids() == []
+
+
+def test_a_process_that_cannot_be_started_is_work_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fork server may be killed at that moment."""
+
+    def start_none(_: object) -> None:
+        raise EOFError
+
+    monkeypatch.setattr(process_module, "start_process", start_none)
+    with pytest.raises(WorkError):
+        SearchProcess(OPTIONS)

@@ -6,9 +6,13 @@ import asyncio
 import gc
 import json
 import os
+import shutil
 import signal
+import sys
 import weakref
 from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from multiprocessing.util import get_temp_dir
 from typing import Any, cast
 
 import pytest
@@ -20,6 +24,8 @@ from ultracrawl.service.orders import CrawlOrder, CrawlProgress, report_adapter
 from ultracrawl.service.supervisor import child, processes
 from ultracrawl.service.supervisor.messages import ChildOrder
 from ultracrawl.service.supervisor.processes import ChildCrawl
+from ultracrawl.system.fork_server import fork_server, start_process
+from ultracrawl.system.temporary_folder import own_temporary_folder
 
 LITTLE_GARBAGE = 20
 """Objects that refer to each other; what reads a report makes more of them when it is made."""
@@ -182,3 +188,25 @@ def test_reports_leave_no_garbage_that_waits_for_its_collection() -> None:
         assert max(asyncio.run(play())[1:]) < LITTLE_GARBAGE
     finally:
         gc.enable()
+
+
+def test_processes_start_although_the_temporary_folder_was_deleted() -> None:
+    """A program that cleans up may delete it; processes that were started before tell their end as ever."""
+    context = fork_server()
+    started = []
+    for number in (3, 4):
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_end_when_told, args=(theirs, number))
+        start_process(process)
+        started.append((process, ours))
+        shutil.rmtree(get_temp_dir())
+    for process, pipe in started:
+        pipe.send_bytes(b"end")
+        process.join()
+    assert [process.exitcode for process, _ in started] == [3, 4]
+    assert (own_temporary_folder() / "owner").exists()
+
+
+def _end_when_told(pipe: Connection, number: int) -> None:
+    pipe.recv_bytes()
+    sys.exit(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import signal
@@ -166,11 +167,25 @@ def test_sighup_reads_the_definitions_anew_and_systemd_hears_of_it(served: Serve
 
 
 def test_the_temporary_folder_of_a_killed_service_is_deleted(tmp_path: Path) -> None:
-    note, left, other = tmp_path / "service.tmp", tmp_path / "pymp-left", tmp_path / "other"
-    for folder, remains in ((left, False), (other, True)):
-        folder.mkdir()
-        (folder / "listener").touch()
-        note.write_text(str(folder))
+    note, folder = tmp_path / "service.tmp", tmp_path / "pymp-left"
+    folder.mkdir()
+    (folder / "owner").touch()
+    note.write_text(str(folder))
+    single_service._replace_temporary_folder(note)
+    assert not folder.exists()
+    assert Path(note.read_text()).name.startswith("pymp-")
+
+
+@pytest.mark.parametrize("name", ["other", "pymp-without-owner", "pymp-of-the-living"])
+def test_no_other_folder_is_deleted(tmp_path: Path, name: str) -> None:
+    """The note may have come with a copy of the project's whole folder, whose service lives."""
+    note, folder = tmp_path / "service.tmp", tmp_path / name
+    folder.mkdir()
+    note.write_text(str(folder))
+    with ExitStack() as stack:
+        if name != "pymp-without-owner":
+            owner = stack.enter_context((folder / "owner").open("w"))
+            if name == "pymp-of-the-living":
+                fcntl.flock(owner, fcntl.LOCK_EX)
         single_service._replace_temporary_folder(note)
-        assert folder.exists() == remains
-        assert Path(note.read_text()).name.startswith("pymp-")
+        assert folder.exists()

@@ -15,7 +15,7 @@ from ultracrawl.service.searching.messages import Answer, Request, Task
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.searching.orders import SearchEndedError
 from ultracrawl.sources import Project
-from ultracrawl.system.fork_server import fork_server
+from ultracrawl.system.fork_server import fork_server, start_process
 from ultracrawl.system.wall_guard import WALL, Clock, wall_limit
 
 _START_SECONDS = 60.0
@@ -60,7 +60,7 @@ class SearchProcess:
             daemon=True,
         )
         try:
-            self._process.start()
+            start_process(self._process)
             child_end.close()
             if not self._pipe.poll(_START_SECONDS):
                 raise TimeoutError(f"it did not start within {_START_SECONDS:.0f} s")
@@ -138,6 +138,8 @@ class SearchProcess:
         """End the process, which answers nothing at present."""
         with suppress(OSError):
             self._pipe.close()
+        if self._process.pid is None:  # it could not be started
+            return
         self._process.join(_END_SECONDS)
         if self._process.is_alive():
             self._process.kill()

@@ -19,7 +19,7 @@ from ultracrawl.model import RunReport
 from ultracrawl.service.metrics.machine import resident_bytes
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress, report_adapter
 from ultracrawl.service.supervisor.messages import ChildOrder
-from ultracrawl.system.fork_server import fork_server
+from ultracrawl.system.fork_server import fork_server, start_process
 
 _MEMORY_CHECK_INTERVAL = 1.0
 """Seconds between two checks of the memory of a process."""
@@ -62,7 +62,7 @@ class ProcessLauncher:
         parent_end, child_end = self._context.Pipe()
         child = self._context.Process(target=_run, args=(prepared, child_end), name=order.source)
         try:
-            await asyncio.to_thread(child.start)
+            await asyncio.to_thread(start_process, child)
         except OSError as error:
             parent_end.close()
             reason = error.strerror or error

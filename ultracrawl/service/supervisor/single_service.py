@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing.util import get_temp_dir
 from pathlib import Path
 
 from ultracrawl.errors import WorkError
 from ultracrawl.sources import Project
 from ultracrawl.stores.project_stores import schedules_folder
 from ultracrawl.system.files import convert_write_errors
+from ultracrawl.system.temporary_folder import own_temporary_folder, remove_left_folder
 
 
 @contextmanager
@@ -46,10 +45,11 @@ def single_service(project: Project, node: str) -> Iterator[None]:
 
 
 def _replace_temporary_folder(note: Path) -> None:
-    """Delete the temporary folder of a service that was killed, and note that of this one in the file `note`."""
-    with suppress(OSError):
-        former = Path(note.read_text())
-        if former.name.startswith("pymp-") and former.lstat().st_uid == os.getuid():
-            shutil.rmtree(former)
+    """Delete the temporary folder of a service that was killed, and note that of this one in the file `note`.
+
+    The note may be a copy, as the whole folder of the project: then the service that it speaks of lives.
+    """
+    with suppress(OSError, ValueError):
+        remove_left_folder(Path(note.read_text()))
     with convert_write_errors(note):
-        note.write_text(get_temp_dir())
+        note.write_text(str(own_temporary_folder()))
