@@ -63,9 +63,9 @@ class ProcessLauncher:
         child = self._context.Process(target=_run, args=(prepared, child_end), name=order.source)
         try:
             await asyncio.to_thread(start_process, child)
-        except OSError as error:
+        except (OSError, EOFError) as error:
             parent_end.close()
-            reason = error.strerror or error
+            reason = getattr(error, "strerror", None) or str(error) or "the fork server has died"
             raise WorkError(f"source {order.source!r}: its process cannot be started: {reason}") from error
         finally:
             child_end.close()
