@@ -16,6 +16,7 @@ PORTAL = """
   portal:
     start_urls: ["http://127.0.0.1:8765/hr/"]
     politeness: {delay: 0}
+    acl: everybody
     logins:
       staff: {page: "http://127.0.0.1:8765/it/", action: "http://127.0.0.1:8765/enter", fields: {user: anna}}
 """

@@ -210,7 +210,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
     find_searchable_project(str(folder))
     kept = json.loads((folder / FILE).read_text())["project"]
     assert (FORMAT, kept) == (
-        8,
+        9,
         {
             "indexes": {"default": ["whoosh", str(folder / "var" / "index"), {}, {}, "index"]},
             "key_file": None,
@@ -237,6 +237,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
                 "depth": 0.01, "freshness": 0,
             },
             "fold_copies": True,
+            "derived_readers": [],
         },
     ), "raise FORMAT when something else is kept"  # fmt: skip
 

@@ -9,6 +9,8 @@ from support.handled import URL, HandledSource
 
 from ultracrawl.model import CauseCode, Document, Page, UrlOutcome, UrlRecord
 from ultracrawl.model.page import Link, LinkKind, RobotsDirectives
+from ultracrawl.run import context_of
+from ultracrawl.run.page_links import follow_links
 from ultracrawl.spiders.page_handler import PageHandler, complete_item
 from ultracrawl.spiders.source import SourceSpider
 
@@ -107,8 +109,9 @@ def test_links_wait_for_the_end_of_the_visit_where_duplicates_are_not_followed()
     visit, response = source.answered()
     assert len(list(PageHandler(source.spider).handle(visit, response, Page(links=LINKS)))) == 1
     assert source.followed == []
-    assert visit.deferred_links is not None
-    visit.deferred_links()
+    links = visit.take_links()
+    assert links is not None
+    follow_links(context_of(source.spider.crawler), visit, links)
     assert source.followed == [(["a"], URL)]
 
 

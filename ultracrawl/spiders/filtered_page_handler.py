@@ -54,7 +54,7 @@ class FilteredPageHandler:
         self._context = context_of(crawler)
         self._filtering = parts[Filtering]
         self._duplicates = parts[Duplicates]
-        self._changes = parts[ChangeGuard]
+        self._changes = parts.get(ChangeGuard)  # an inspection places nothing
         self._relations = parts.get(RelatedDocuments)
         self._languages = parts[DocumentLanguages]
         self._permissions = parts[PermissionReader]
@@ -104,7 +104,7 @@ class FilteredPageHandler:
             # Duplicates are found by the whole content, not only by the part that the filters keep.
             whole = converted or html_page or Page()
             twin = self._duplicates.find(visit, whole, response.body)
-            if twin is not None and self._changes.may_be_lost(visit, page):
+            if twin is not None and self._changes is not None and self._changes.may_be_lost(visit, page):
                 self._duplicates.refuse_later(visit)
                 twin = None
         self._follow(visit, response, result, html_page, twin)
@@ -173,7 +173,7 @@ class FilteredPageHandler:
         named = page.links if page is not None else ()
         noted = partial(self._note_enumerated, visit.url, len(result.links))
         links = PageLinks(list(result.links), base, named, are_enumerated=True, on_followed=noted)
-        if result.rd is not None and self._changes.watches(visit):
+        if result.rd is not None and self._changes is not None and self._changes.watches(visit):
             visit.defer_links(links)
         else:
             follow_links(self._context, visit, links)

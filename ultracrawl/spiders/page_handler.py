@@ -66,7 +66,7 @@ class PageHandler:
         self._languages = parts_of(crawler)[DocumentLanguages]
         self._focus = parts_of(crawler).get(LanguageFocus)
         self._duplicates = parts_of(crawler)[Duplicates]
-        self._changes = parts_of(crawler)[ChangeGuard]
+        self._changes = parts_of(crawler).get(ChangeGuard)  # an inspection places nothing
         self._relations = parts_of(crawler).get(RelatedDocuments)
 
     def handle(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
@@ -87,7 +87,7 @@ class PageHandler:
         twin = None if refusal or kept else self._find_twin(visit, page, response)
         if self._should_follow(visit, page, twin):
             links = self._links(response, page)
-            if refusal or kept or (links.also_of_duplicate and not self._changes.watches(visit)):
+            if refusal or kept or (links.also_of_duplicate and not self._is_watched(visit)):
                 follow_links(self._context, visit, links)
             else:
                 visit.defer_links(links)
@@ -111,10 +111,13 @@ class PageHandler:
     def _find_twin(self, visit: Visit, page: Page, response: Response) -> UrlRecord | None:
         """Return the document that stands for a page, unless the change guard has to see first what the page lost."""
         twin = self._duplicates.find(visit, page, response.body)
-        if twin is not None and self._changes.may_be_lost(visit, page):
+        if twin is not None and self._changes is not None and self._changes.may_be_lost(visit, page):
             self._duplicates.refuse_later(visit)
             return None
         return twin
+
+    def _is_watched(self, visit: Visit) -> bool:
+        return self._changes is not None and self._changes.watches(visit)
 
     def end_not_indexed(self, visit: Visit, cause: Cause, status: StatusCode = StatusCode.OK) -> None:
         """End a visit as NOT_INDEXED."""

@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter
 from support.network import NetworkSite
 from support.project import Workspace
+from support.sentences import sentence
 
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.project_index import open_index
@@ -207,7 +208,7 @@ def test_changes_that_were_held_back_are_let_in(api: Api, site: object, workspac
     assert api.get("/search", q="please")["total"] == 0
     held = api.get("/sources/site/changes")["documents"]
     assert held == workspace.command("approve-changes", "site", "--list", "--json").json["documents"]
-    assert (len(held), held[0]["cause"]) == (8, "its words are lost, as those of many others: Log in")
+    assert (len(held), held[0]["cause"]) == (8, sentence("approval.words_lost"))
     path = "/api/v1/sources/site/changes"
     done = api.ask("POST", path, json={"decision": "accept"}).json()
     assert (done["done"], len(done["documents"])) == ("accepted", 8)

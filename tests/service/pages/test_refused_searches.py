@@ -22,6 +22,7 @@ from support.until import PATIENCE, until
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.searching import places
 from ultracrawl.service.searching.options import SearchingOptions
+from ultracrawl.system.wall_guard import wall_limit
 
 if TYPE_CHECKING:
     from httpx import Response
@@ -60,7 +61,7 @@ def past_its_time(public: Pages) -> Ask:
         with ThreadPoolExecutor(1) as thread:
             answer = thread.submit(asked, public, path, **options)
             until(lambda: searching._processes._busy)
-            clock.leap(SearchingOptions().timeout + 1)
+            clock.leap(wall_limit(SearchingOptions().timeout) + 1)
             try:
                 return answer.result(PATIENCE)
             finally:

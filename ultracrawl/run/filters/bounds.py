@@ -72,7 +72,9 @@ def _call_timed(call: Callable[[], T], seconds: float, clock: Clock) -> T:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, signal.SIG_IGN)  # drops one that is on its way: its default action ends the process
+            signal.signal(
+                number, signal.SIG_IGN
+            )  # drops one that is on its way: its default action ends the process
             signal.signal(number, handler)
 
     # The time may end at any instruction, also at those that disarm: the outer block makes up for that.
