@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from scrapy import Request
-from scrapy.http import Response
+from scrapy.http import HtmlResponse, Response
 
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.login import Login
@@ -17,6 +17,7 @@ from ultracrawl.run.auth.cookie_jars import CookieJars
 from ultracrawl.run.auth.first_page import FirstPage, LetInMemory
 from ultracrawl.run.auth.form_login import MAX_USELESS_LOGINS, LoginSession
 from ultracrawl.run.download_errors.kinds import LoginFailedError
+from ultracrawl.run.transport.outgoing import VISITOR
 from ultracrawl.run.visit import META_KEY
 
 ROOT = "https://a.example"
@@ -32,7 +33,7 @@ class Guarded:
     """A site that lets nobody in who has not logged in since it forgot its sessions, and a clock."""
 
     def __init__(self, **options: Any) -> None:
-        self.inside = self.refuses = False
+        self.inside = self.refuses = self.refuses_pages = False
         self.logins = 0
         self.now = 1.0
         self.problems: list[WorkError] = []
@@ -40,9 +41,15 @@ class Guarded:
         login = Login(
             "l", frozenset({"a.example"}), (("pw", "p"),), form, action=action, autofill=False, **options
         )
+        self.memory = LetInMemory(lambda: None, self.problems.append, lambda: self.now)
+        self.login = login
+        self.again()
+
+    def again(self) -> None:
+        """Begin another run."""
+        self.first = FirstPage(self.memory, "logins.l", {}, self.login.covers)
         jars = CookieJars(lambda host: None, 60.0)
-        first = FirstPage(LetInMemory(lambda: None, self.problems.append), "logins.l", {})
-        self.session = LoginSession(login, jars, self.problems.append, first, lambda: self.now)
+        self.session = LoginSession(self.login, jars, self.problems.append, self.first, lambda: self.now)
 
     async def send(self, request: Request) -> Response:
         await asyncio.sleep(0)
@@ -50,7 +57,7 @@ class Guarded:
             self.logins += 1
             self.inside = not self.refuses
             return Response(request.url, 403 if self.refuses else 200)
-        if self.inside:
+        if self.inside and not self.refuses_pages:
             return Response(request.url)
         return Response(request.url, 302, {"Location": f"{ROOT}/login?back={request.url}"})
 
@@ -176,5 +183,116 @@ def test_a_login_that_is_not_required_stops_nobody() -> None:
         with pytest.raises(LoginFailedError):
             await site.ask()
         assert (site.logins, len(site.problems)) == (1, 1)
+
+    run(work)
+
+
+# ---- what the first page proves
+
+
+class Members(Guarded):
+    """A site with a first page, which knows what the answers to all its paths are for those inside."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.answers: dict[str, int] = {}
+        self.sent: list[str] = []
+
+    async def send(self, request: Request) -> Response:
+        self.sent.append(request.url)
+        status = self.answers.get(request.url.removeprefix(ROOT))
+        if VISITOR in request.meta:
+            return Response(request.url, 302, {"Location": f"{ROOT}/login"})
+        if status is not None and (self.inside or request.url.endswith("/login")):
+            place = {"Location": f"{ROOT}/login"} if status == 302 else {}
+            return HtmlResponse(request.url, status, headers=place, body=b"<p>hello", encoding="utf-8")
+        return await super().send(request)
+
+    async def fetch(self, path: str, *, retained: bool = False) -> int:
+        return int((await self.session.fetch(page(f"{ROOT}{path}", retained=retained), self.send)).status)
+
+
+@pytest.mark.parametrize("status", [404, 410, 429, 503])
+def test_a_session_is_renewed_although_the_first_page_proves_nothing(status: int) -> None:
+    async def work() -> None:
+        site = Members()
+        assert await site.fetch("/page") == 200
+        assert site.first.page is not None
+        site.answers["/page"] = status
+        site.inside = False
+        assert await site.fetch("/a", retained=True) == 200
+        assert site.logins == 2
+
+    run(work)
+
+
+def test_a_login_goes_on_whose_first_page_is_gone() -> None:
+    async def work() -> None:
+        site = Members()
+        await site.fetch("/page")
+        site.answers = {"/page": 404, "/closed": 302, "/login": 302}
+        site.again()
+        with pytest.raises(LoginFailedError):
+            await site.fetch("/closed")
+        assert await site.fetch("/a") == 200
+        assert (site.logins, site.problems) == (2, [])
+        found = site.first.page
+        assert found is not None
+        assert found.url == f"{ROOT}/a"
+
+    run(work)
+
+
+def test_a_first_page_that_greets_everybody_is_doubted_once() -> None:
+    async def work() -> None:
+        site = Members()
+        await site.fetch("/page")
+
+        async def greets(request: Request) -> Response:
+            if request.url.endswith("/page") and VISITOR not in request.meta:
+                return HtmlResponse(request.url, body=b"<p>hello ada", encoding="utf-8")
+            return await site.send(request)
+
+        site.inside = False
+        for path in "ab":
+            request = page(f"{ROOT}/{path}", retained=True)
+            assert (await site.session.fetch(request, greets)).status == 200
+            site.inside = False
+        assert site.logins == 3
+        site.refuses_pages = True
+        for path in "cdef":
+            with pytest.raises(LoginFailedError):
+                await site.session.fetch(page(f"{ROOT}/{path}", retained=True), greets)
+        assert site.logins == 4
+
+    run(work)
+
+
+def test_a_refused_page_stays_once_logins_were_no_use() -> None:
+    async def work() -> None:
+        site = Members()
+        await site.fetch("/page")
+        site.answers = {"/page": 503, **{f"/{number}": 403 for number in range(9)}}
+        for number in range(MAX_USELESS_LOGINS):
+            assert await site.fetch(f"/{number}", retained=True) == 403
+        with pytest.raises(LoginFailedError):
+            await site.fetch("/8", retained=True)
+        assert await site.fetch("/7") == 403
+
+    run(work)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_redirect_to_a_form_that_is_no_form_inside(known: bool) -> None:
+    async def work() -> None:
+        site = Members()
+        if known:
+            await site.fetch("/page")
+        site.answers = {"/login": 200, "/a": 302}
+        assert await site.fetch("/a") == 302
+        assert site.first.known.worked is known
+        with pytest.raises(LoginFailedError):
+            await site.fetch("/a", retained=True)
+        assert await site.fetch("/b") == 200
 
     run(work)

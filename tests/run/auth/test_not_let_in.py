@@ -200,7 +200,8 @@ def test_a_password_that_changes_in_the_middle_of_a_run(workspace: Workspace, cl
     assert len(site.sent) == 3, "once in the first run, twice in the second"
 
 
-def test_a_session_that_expires_is_renewed(workspace: Workspace) -> None:
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside-headers"])
+def test_a_session_that_expires_is_renewed(workspace: Workspace, beside: bool) -> None:
     site = Members(closed="text")
     inside, asked = site.inside, list[str]()
 
@@ -210,7 +211,9 @@ def test_a_session_that_expires_is_renewed(workspace: Workspace) -> None:
         return inside(request)
 
     with site.serve() as url:
-        define(workspace, f"{url}/members/", politeness={"delay": 0, "concurrency": 1}, **login(url))
+        headers = {"site_headers": {"c": {"url": f"{url}/", "headers": {"X-Key": "k"}}}} if beside else {}
+        pace = {"delay": 0, "concurrency": 1}
+        define(workspace, f"{url}/members/", politeness=pace, **login(url), **headers)
         crawl(workspace, RIGHT, code=0)
         first = documents(workspace)
         asked.clear()

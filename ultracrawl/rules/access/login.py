@@ -65,6 +65,10 @@ class Login:
         pages = (self.page, self.preload, self.action)
         return self.hosts | {split(url).host for url in pages if url}
 
+    def covers(self, url: str) -> bool:
+        """Return whether a URL is crawled with the login."""
+        return split(url).host in self.hosts
+
     def is_form(self, form: Form, known: Form | None = None) -> bool:
         """Return whether a form of any page asks for this login; `known` is the form that was filled in.
 

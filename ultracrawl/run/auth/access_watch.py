@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.run.transport.outgoing import Send
 
+_UNAUTHORISED = 401
 NEGOTIATING = ("accept", "dnt", "origin", "referer", "user-agent")
 """Beginnings of the names of headers that say nothing about who asks."""
 
@@ -34,7 +35,7 @@ class AccessWatch:
         note: Callable[[WorkError], None],
     ) -> None:
         """`entries`: the option of each, and whether it is used for a URL; `headers`: those of every request."""
-        self._entries = [(name, covers, FirstPage(memory, name, headers)) for name, covers in entries]
+        self._entries = [(name, covers, FirstPage(memory, name, headers, covers)) for name, covers in entries]
         self._note = note
         self._told: set[str] = set()
         """The entries that the report names."""
@@ -48,11 +49,16 @@ class AccessWatch:
             return response
         name, _, first = found
         likeness = first.likeness(readable(response))
-        if likeness is Likeness.NONE and not is_refusal(response):
+        if likeness is Likeness.NONE and not _refuses(response):
             await first.learn(request, response, send)
             return response
-        failed = await self._is_refused(first, send)
-        if likeness is not Likeness.SAME and not failed:
+        is_same = likeness is Likeness.SAME
+        lets_in = await first.lets_in(
+            send, lambda again: _refuses(again) or first.likeness(again) is not Likeness.NONE, doubt=is_same
+        )
+        failed = lets_in is False
+        is_unsure = lets_in is None and first.page is not None and visit.record.retained
+        if not (is_same or failed or is_unsure):
             return response
         if (failed or visit.record.retained) and name not in self._told:
             self._told.add(name)
@@ -63,7 +69,7 @@ class AccessWatch:
             )
         raise LoginFailedError(f"{name}: it does not let in")
 
-    @staticmethod
-    async def _is_refused(first: FirstPage, send: Send) -> bool:
-        again = await first.fetch(send)
-        return again is not None and (is_refusal(again) or first.likeness(again) is not Likeness.NONE)
+
+def _refuses(response: Response) -> bool:
+    """Whether a status refuses who asks; a header with a token may be answered with a challenge."""
+    return response.status == _UNAUTHORISED or is_refusal(response)

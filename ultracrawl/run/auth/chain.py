@@ -85,11 +85,11 @@ class AuthChain:
             kept = _kept_sessions(context, logins, secrets)
 
             def open_session(login: Login) -> LoginSession:
-                first = FirstPage(memory, f"logins.{login.name}", rules.headers)
+                first = FirstPage(memory, f"logins.{login.name}", rules.headers, login.covers)
                 return LoginSession(login, jars, note, first, kept=kept.get(login.name))
 
             self._auth_layers.append(FormLogin(logins, open_session))
-        if watched := [*_watched(source, rules.trusted_urls)]:
+        if watched := [*_watched(source, rules.trusted_urls, logins)]:
             self._auth_layers.append(AccessWatch(watched, rules.headers, memory, note))
         if source.site_headers:
             self._auth_layers.append(SiteHeaders(compile_site_headers(source, secrets)))
@@ -136,14 +136,23 @@ def _notes(context: CrawlContext) -> Notes | None:
     return None if inspects else source_notes(context.project, context.source.name)
 
 
-def _watched(source: DataSource, own: Iterable[str]) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    """Yield the headers and certificates that may let the crawl in, each with the URLs for which it is used."""
+def _watched(
+    source: DataSource, own: Iterable[str], logins: Sequence[Login]
+) -> Iterator[tuple[str, Callable[[str], bool]]]:
+    """Yield the headers and certificates that may let the crawl in, each with the URLs for which it is used.
+
+    Those of a log-in are left to it: it renews a session whose pages look as to visitors.
+    """
+
+    def beside_logins(covers: Callable[[str], bool]) -> Callable[[str], bool]:
+        return lambda url: covers(url) and not any(login.covers(url) for login in logins)
+
     for name, headers in source.site_headers.items():
         if not all(header.lower().startswith(NEGOTIATING) for header in headers.headers):
-            yield f"site_headers.{name}", UrlPrefix.parse(headers.url).covers
+            yield f"site_headers.{name}", beside_logins(UrlPrefix.parse(headers.url).covers)
     for name, entry in source.client_certificates.items():
         sites = (UrlPrefix.parse(entry.url).site,) if entry.url else tuple(sites_of(own))
-        yield f"client_certificates.{name}", partial(_covers, sites)
+        yield f"client_certificates.{name}", beside_logins(partial(_covers, sites))
 
 
 def _covers(sites: Sequence[UrlPrefix], url: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -28,11 +28,16 @@ if TYPE_CHECKING:
     from ultracrawl.run.visit import Visit
     from ultracrawl.stores.port.notes import Notes
 
-MAX_PAGES = 3
-"""Pages of an entry that a run asks for without it, until one differs."""
+FIRST_PAGES = 3
+"""So many pages of an entry a run asks for without it, and then each time that the number of pages has doubled."""
+PROOF_SECONDS = 60.0
+"""So long it is not asked again whether an entry lets in."""
 MAX_BODY_BYTES = 1 << 20
 """A longer page is not compared with others, nor searched for forms."""
+MAX_ANSWER_BYTES = 4 << 20
+"""A longer answer at a first page is not read."""
 _REFUSALS = frozenset({400, 401, 403})
+_GONE = frozenset({404, 410})
 _GZIP = frozenset({b"gzip", b"x-gzip"})
 
 
@@ -135,12 +140,20 @@ def _let_in(page: Mapping[str, object] | None, *, worked: bool, failed: float) -
 class FirstPage:
     """The first page of one entry (a log-in, headers, a certificate) that visitors get otherwise."""
 
-    def __init__(self, memory: LetInMemory, entry: str, headers: Mapping[str, str]) -> None:
-        """`headers` are those of every request of the source."""
+    def __init__(
+        self, memory: LetInMemory, entry: str, headers: Mapping[str, str], covers: Callable[[str], bool]
+    ) -> None:
+        """`headers` are those of every request of the source; `covers`: whether the entry is used for a URL."""
         self._memory = memory
         self._entry = entry
         self.headers = dict(headers)
-        self._asked: set[str] = set()
+        self._covers = covers
+        self._pages = 0
+        """Pages that were let in since there is no first page."""
+        self._is_stale = False
+        """Whether the first page is gone, or open to visitors: it proves nothing, and another one is looked for."""
+        self._proved: float | None = None
+        """When it was last seen that the entry lets in."""
 
     @property
     def clock(self) -> Callable[[], float]:
@@ -152,54 +165,103 @@ class FirstPage:
         """What is known of the entry."""
         return self._memory.of(self._entry)
 
+    @property
+    def page(self) -> VisitorPage | None:
+        """Its first page as visitors see it; None if there is none yet where the entry is used now."""
+        page = self.known.page
+        return page if page is not None and self._covers(page.url) else None
+
     def save(self) -> None:
         """Store changes of `known`."""
         self._memory.save()
 
     def likeness(self, response: Response) -> Likeness:
         """Return how a decoded response resembles what visitors get at the first page."""
-        page = self.known.page
-        if page is None:
-            return Likeness.NONE
-        return page.likeness(
-            response.url, response.status, header_of(response, "Location"), html_of(response)
-        )
+        return Likeness.NONE if self.page is None else _likeness(self.page, response)
 
     async def learn(self, request: Request, response: Response, send: Send) -> None:
-        """Ask for a page that was let in without the entry, unless that was found out before.
+        """Ask for a page that was let in without the entry, unless the first page is known.
 
-        It becomes the first page if visitors get something else there.
+        It becomes the first page if visitors get something else there, and whoever is let in never gets that.
         """
-        url = request.url
-        if self.known.page is not None or len(self._asked) >= MAX_PAGES or url in self._asked:
+        response = readable(response)
+        if (self.page is not None and not self._is_stale) or response.status != 200:
             return
-        if response.status >= 300 or request.method not in REPEATABLE or page_of(request) is None:
+        if request.method not in REPEATABLE or page_of(request) is None:
             return
-        self._asked.add(url)
-        seen = await self._ask(url, send, {VISITOR: True})
-        if seen is None or seen.status >= 500 or seen.status == 429:
+        self._pages += 1
+        is_due = self._pages <= FIRST_PAGES or not self._pages & (self._pages - 1)
+        if not is_due or len(response.body) > MAX_BODY_BYTES:
             return
-        page = _page_of(seen)
-        if page != _page_of(readable(response)) and self.known.page is None:
+        before = self.known.page
+        page = await self._as_visitor(request.url, send)
+        if page is None or page.status >= 500 or page.status == 429:
+            return
+        if _likeness(page, response) is not Likeness.NONE or not await self._is_stable(page, send):
+            return
+        if self.known.page is before:
             self.known.page = page
+            self._is_stale, self._pages = False, 0
             self._memory.save()
 
-    async def fetch(self, send: Send) -> Response | None:
-        """Ask for the first page with the entry; None if there is none yet, or no response."""
-        page = self.known.page
-        return None if page is None else await self._ask(page.url, send, {})
+    async def lets_in(
+        self, send: Send, is_refused: Callable[[Response], bool], *, doubt: bool = False
+    ) -> bool | None:
+        """Ask for the first page with the entry, and return whether it lets in; None if that is not known.
+
+        Whoever was let in is asked again after `PROOF_SECONDS`, or with `doubt`.
+        """
+        if self._proved is not None and not doubt and self.clock() - self._proved < PROOF_SECONDS:
+            return True
+        self._proved = None
+        page = self.page
+        if page is None or self._is_stale:
+            return None
+        answer = await self._ask(page.url, send, {})
+        if answer is None:
+            return None
+        if is_refused(answer):
+            return False
+        if answer.status == 200 and not await self._is_public(answer, send):
+            self._proved = self.clock()
+            return True
+        self._is_stale = answer.status == 200 or answer.status in _GONE
+        return None
+
+    def forget_proof(self) -> None:
+        """Have it asked again whether the entry lets in."""
+        self._proved = None
 
     async def ask(self, url: str, send: Send) -> Response | None:
         """Ask for any page with the entry; None without a response."""
         return await self._ask(url, send, {})
 
+    async def _is_stable(self, page: VisitorPage, send: Send) -> bool:
+        """Whether visitors get the same again, and whoever is let in something else: some texts rotate."""
+        seen = await self._as_visitor(page.url, send)
+        if seen is None or replace(seen, size=page.size) != page:
+            return False
+        again = await self._ask(page.url, send, {})
+        return again is not None and again.status == 200 and _likeness(page, again) is Likeness.NONE
+
+    async def _is_public(self, answer: Response, send: Send) -> bool:
+        seen = await self._as_visitor(answer.url, send)
+        return seen is not None and seen.status == 200 and _likeness(seen, answer) is not Likeness.NONE
+
+    async def _as_visitor(self, url: str, send: Send) -> VisitorPage | None:
+        seen = await self._ask(url, send, {VISITOR: True})
+        if seen is None:
+            return None
+        return VisitorPage.of(seen.url, seen.status, header_of(seen, "Location"), html_of(seen))
+
     async def _ask(self, url: str, send: Send, meta: Mapping[str, object]) -> Response | None:
         headers = self.headers | {"Accept-Encoding": "identity"}
+        asked = Request(url, headers=headers, meta={"download_maxsize": MAX_ANSWER_BYTES, **meta})
         try:
-            return readable(await send(Request(url, headers=headers, meta={**meta})))
+            return readable(await send(asked))
         except Exception:  # whatever a handler raises: it says nothing about who is let in
             return None
 
 
-def _page_of(response: Response) -> VisitorPage:
-    return VisitorPage.of(response.url, response.status, header_of(response, "Location"), html_of(response))
+def _likeness(page: VisitorPage, response: Response) -> Likeness:
+    return page.likeness(response.url, response.status, header_of(response, "Location"), html_of(response))

@@ -171,6 +171,8 @@ class LoginSession:
         self._let_in = False
         """Whether a page of this run was answered as to one who is let in."""
         self._useless = 0
+        self._doubted = False
+        """Whether the first page was not believed, and that was no use."""
         self._told = False
         """Whether the report names a page that stays closed."""
         self._leads_on = (0, True)
@@ -185,35 +187,49 @@ class LoginSession:
         response = await self._send_request(request, send)
         if self._failure is not None:
             return self._without_login(request, response)
-        sign = await self._sign(response, send)
-        if sign is Likeness.NONE or (sign is Likeness.PERHAPS and self._first.known.page is None):
+        sign = await self._sign(request, response, send)
+        if sign is Likeness.NONE or (sign is Likeness.PERHAPS and self._first.page is None):
             return await self._note_let_in(request, response, send)
-        async with self._lock:
-            is_alive = self._count != count or self._failure is not None or await self._renew(request, send)
-        self._raise_if_needed()
-        if self._failure is not None:
-            return self._without_login(request, response)
-        if self._count != count or (is_alive and sign is Likeness.SAME):  # the server may err about one page
-            response = await self._send_request(request, send)
-            sign = await self._sign(response, send)
+        is_alive = False
+        for doubt in (False, True):
+            async with self._lock:
+                is_over = self._count != count or self._failure is not None
+                is_alive = is_over or await self._renew(request, sign, send, doubt=doubt)
+            self._raise_if_needed()
+            if self._failure is not None:
+                return self._without_login(request, response)
+            is_renewed = self._count != count
+            if not is_renewed and (sign is not Likeness.SAME or not is_alive):
+                break
+            response = await self._send_request(request, send)  # the server may err about one page
+            sign = await self._sign(request, response, send)
             if sign is Likeness.NONE:
-                self._useless = 0
+                self._useless, self._doubted = 0, False
                 return await self._note_let_in(request, response, send)
-        return self._refuse(request, response, sign)
+            if is_renewed or sign is not Likeness.SAME or not _is_shown(request):
+                break
+        return self._refuse(request, response, sign, is_alive=is_alive)
 
-    async def _renew(self, request: Request, send: Send) -> bool:
+    async def _renew(self, request: Request, sign: Likeness, send: Send, *, doubt: bool) -> bool:
         """Log in again if the session is lost, and return whether there may be one now.
 
-        The login has failed if no page was ever let in with it.
+        The login has failed if no page was ever let in with it. With `doubt` the first page is not believed, once: a
+        site may greet there whom it lets in nowhere.
         """
-        first = await self._first.fetch(send)
-        if first is not None and not self._signs.refuse_first_page(first):
-            return True
-        if first is None and not (self._let_in or self._adopted):
-            if page_of(request) is not None:  # others, such as sitemaps, may be closed
+        lets_in = None
+        if not doubt:
+            is_same = sign is Likeness.SAME
+            lets_in = await self._first.lets_in(send, self._signs.refuse_first_page, doubt=is_same)
+            if lets_in:
+                return True
+        elif self._doubted:
+            return False
+        self._doubted = self._doubted or doubt
+        if lets_in is None and not (self._let_in or self._adopted or doubt):
+            if page_of(request) is not None and self._first.page is None:  # sitemaps, for one, may be closed
                 self._fail(LoginFailedError(f"its first page, {request.url}, is refused"))
-        elif self._useless < MAX_USELESS_LOGINS:
-            self._useless += 1
+        elif self._useless < MAX_USELESS_LOGINS or doubt:
+            self._useless += not doubt
             logger.info("The session of login %s is lost", self._login.name)
             await self._log_in(send)
             return True
@@ -221,7 +237,8 @@ class LoginSession:
 
     async def _note_let_in(self, request: Request, response: Response, send: Send) -> Response:
         known = self._first.known
-        if page_of(request) is not None and response.status < 400:
+        is_page = page_of(request) is not None and response.status < 400
+        if is_page and response.status not in REDIRECTS:  # which visitors get, too
             self._let_in = True
             if not known.worked or known.failed:
                 known.worked, known.failed = True, 0.0
@@ -229,22 +246,28 @@ class LoginSession:
             await self._first.learn(request, response, send)
         return response
 
-    def _refuse(self, request: Request, response: Response, sign: Likeness) -> Response:
-        """Return the response if a page may look so in a session. Raises `LoginFailedError` if not: it is closed."""
-        if sign is Likeness.PERHAPS:
+    def _refuse(
+        self, request: Request, response: Response, sign: Likeness, *, is_alive: bool = True
+    ) -> Response:
+        """Return the response if a page may look so in a session. Raises `LoginFailedError` if not: it is closed.
+
+        What is in the index stays unless there is a session for certain.
+        """
+        if sign is Likeness.PERHAPS and (is_alive or not _is_shown(request)):
             return response
-        visit = page_of(request)
-        if visit is not None and visit.record.retained and not self._told:
+        if _is_shown(request) and not self._told:
             self._told = True
             self._note(
                 WorkError(f"login {self._login.name}: {request.url} and perhaps others ask to log in again")
             )
         raise LoginFailedError(f"login {self._login.name}: the page asks to log in again")
 
-    async def _sign(self, response: Response, send: Send) -> Likeness:
+    async def _sign(self, request: Request, response: Response, send: Send) -> Likeness:
         """Return how certain a response shows that there is no session.
 
-        A redirect to the page of the form is no sign if that page is the form for visitors only, as a front page.
+        A redirect to the page of the form is no sign if that page is the form for visitors only, as a front page. A
+        page that is in the index stays all the same: who is logged in may be sent to the form as well. Raises
+        `LoginFailedError` for it.
         """
         sign, page = self._signs.of(response), self._login.page
         location = header_of(response, "Location")
@@ -254,7 +277,13 @@ class LoginSession:
             shown = await self._first.ask(page, send)
             leads_on = shown is not None and shown.status == 200 and self._signs.of(shown) is Likeness.NONE
             self._leads_on = (self._count, leads_on)
-        return Likeness.NONE if self._leads_on[1] else sign
+        if not self._leads_on[1]:
+            return sign
+        if not _is_shown(request):
+            return Likeness.NONE
+        if self._first.page is None:  # nothing else shows whether there is a session
+            self._refuse(request, response, sign)
+        return sign
 
     def _without_login(self, request: Request, response: Response) -> Response:
         """Return the response to a request of a site that is crawled although its login failed.
@@ -327,6 +356,7 @@ class LoginSession:
             self._note(error)
         self._jars.forget(cookie_group(self._login))
         self._adopted = False
+        self._first.forget_proof()
         requests = LoginRequests(self._login, self._first.headers, send)
         try:
             await requests.run()
@@ -348,9 +378,9 @@ class LoginSession:
 
     async def _check_first_page(self, send: Send) -> None:
         """Raise `LoginFailedError` if the first page is refused after a login, as to visitors."""
-        first = await self._first.fetch(send)
-        if first is not None and self._signs.refuse_first_page(first):
-            raise LoginFailedError(f"its first page, {first.url}, is refused")
+        lets_in = await self._first.lets_in(send, self._signs.refuse_first_page, doubt=True)
+        if lets_in is False and (page := self._first.page) is not None:
+            raise LoginFailedError(f"its first page, {page.url}, is refused")
 
     def _fail(self, error: LoginFailedError) -> None:
         """Note a failed login; the report says so once."""
@@ -362,6 +392,12 @@ class LoginSession:
         if known.worked and not known.failed:
             known.failed = self._first.clock()
             self._first.save()
+
+
+def _is_shown(request: Request) -> bool:
+    """Whether a request is for a page whose document is in the index."""
+    visit = page_of(request)
+    return visit is not None and visit.record.retained
 
 
 def _encoding(response: Response) -> str:
