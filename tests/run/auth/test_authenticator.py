@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,8 +14,11 @@ from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.credentials import Credential, CredentialStore, Scheme, basic_answer
 from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.run.auth.authenticator import MAX_REFUSALS, Authenticator
+from ultracrawl.run.download_errors.kinds import LoginFailedError
+from ultracrawl.run.visit import META_KEY
 
 ROOT = "https://a.example"
+RECORD = SimpleNamespace(retained=True)
 BASIC = basic_answer("u", "p")
 DIGEST = 'Digest realm="R", nonce="{}", qop="auth", algorithm=SHA-256'
 
@@ -98,3 +102,46 @@ def test_nothing_goes_to_urls_that_it_is_not_for() -> None:
     assert site.ask(url="https://b.example/page") == [401]
     assert site.ask(url="http://a.example/page") == [401]
     assert site.sent == ["", ""]
+
+
+@pytest.mark.parametrize("challenge", ["Basic realm=R", DIGEST])
+def test_what_guests_get_is_no_page_once_a_password_was_refused(challenge: str) -> None:
+    """Of a server that takes those who send nothing for guests."""
+
+    async def work() -> None:
+        site = Asked(challenge, Scheme.AUTO)
+        is_guest = False
+
+        async def send(request: Request) -> Response:
+            if is_guest and "Authorization" not in request.headers:
+                return Response(request.url)
+            return await site.send(request)
+
+        def request(path: str) -> Request:
+            return Request(f"{ROOT}{path}", meta={META_KEY: SimpleNamespace(sitemap=None, record=RECORD)})
+
+        assert (await site.desk.fetch(request("/a"), send)).status == 200
+        site.takes = False
+        answers = [(await site.desk.fetch(request("/a"), send)).status for _ in range(MAX_REFUSALS + 1)]
+        assert answers == [401] * (MAX_REFUSALS + 1)
+        is_guest = True
+        with pytest.raises(LoginFailedError):
+            await site.desk.fetch(request("/a"), send)
+        assert (await site.desk.fetch(request("/robots.txt"), send)).status == 200
+
+    asyncio.run(work())
+
+
+def test_a_page_that_never_asked_for_the_password_goes_on() -> None:
+    async def work() -> None:
+        site = Asked("Basic realm=R", Scheme.AUTO, takes=False, realm="R")
+
+        async def send(request: Request) -> Response:
+            return Response(request.url) if request.url.endswith("/public") else await site.send(request)
+
+        for path in (*["/a"] * (MAX_REFUSALS + 1), "/public"):
+            visit = SimpleNamespace(sitemap=None, record=RECORD)
+            answer = await site.desk.fetch(Request(f"{ROOT}{path}", meta={META_KEY: visit}), send)
+        assert answer.status == 200
+
+    asyncio.run(work())

@@ -21,6 +21,7 @@ from ultracrawl.rules.access.credentials import (
 from ultracrawl.rules.access.digest import DigestSession
 from ultracrawl.rules.urls.canonical import host_of, path_of, site_of
 from ultracrawl.run.auth.ntlm import NtlmConnections, ntlm_installed
+from ultracrawl.run.download_errors.kinds import LoginFailedError
 from ultracrawl.run.transport.headers import values_of
 from ultracrawl.run.transport.outgoing import Send, send_with
 from ultracrawl.run.visit import visit_of
@@ -61,6 +62,12 @@ class _Account:
         free = self.digests.get(site)
         return free.pop() if free else None
 
+    def is_sent_unasked(self, site: str) -> bool:
+        """Whether requests to a site carry the credential before a challenge, so that guests may get something else."""
+        return self.credential.is_preemptive or any(
+            site in asked for asked in (self.basic, self.digests, self.ntlm)
+        )
+
     @property
     def given_up(self) -> bool:
         return self.refusals >= MAX_REFUSALS
@@ -95,11 +102,16 @@ class Authenticator:
         self._usable = _ALWAYS_USABLE | NTLM_SCHEMES if lanes and ntlm_installed() else _ALWAYS_USABLE
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request with the credential of its URL; the response may still be 401."""
+        """Send a request with the credential of its URL; the response may still be 401.
+
+        Raises `LoginFailedError` if it is one for guests, because the credential was refused.
+        """
         accounts = self._accounts_for(request)
         if not accounts:
             response = await send(request)
-            if response.status != _UNAUTHORISED or not await self._ask_credential(request, response):
+            if response.status != _UNAUTHORISED:
+                return self._as_guest(request, response)
+            if not await self._ask_credential(request, response):
                 return response
             return await self._answer_challenge(request, send, self._accounts_for(request), response)
         first = accounts[0]
@@ -109,15 +121,32 @@ class Authenticator:
             return await self._answer_challenge(request, send, accounts, await send(request))
         reply = await self._try(first, preemptive, request, send, certain=session is None)
         if reply is None:
-            return await send(request)
+            return self._as_guest(request, await send(request))
         return await self._answer_challenge(request, send, accounts, reply) if session else reply
 
     def _accounts_for(self, request: Request) -> list[_Account]:
+        return [account for account in self._all_accounts_for(request) if not account.given_up]
+
+    def _all_accounts_for(self, request: Request) -> list[_Account]:
         if _HEADER in request.headers:
             return []
         given = self._given.get(site_of(request.url))
         known = [*self._credentials.covering(request.url), *([] if given is None else [given])]
-        return [account for account in map(self._account, known) if not account.given_up]
+        return [self._account(credential) for credential in known]
+
+    def _as_guest(self, request: Request, response: Response) -> Response:
+        """Return the response to a request without a credential. Raises `LoginFailedError` if one was given up there.
+
+        Servers may have something else for guests.
+        """
+        url = request.url
+        if response.status == _UNAUTHORISED or visit_of(request) is None or path_of(url) == "/robots.txt":
+            return response
+        for account in self._all_accounts_for(request):
+            if account.given_up and account.is_sent_unasked(site_of(url)):
+                name = account.credential.name
+                raise LoginFailedError(f"authentication {name}: the server refused user and password")
+        return response
 
     async def _ask_credential(self, request: Request, response: Response) -> bool:
         """Get user and password from `ask` for a site that refused a request; returns whether there are any."""
