@@ -21,6 +21,7 @@ from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.results import TRUNCATED_KEY, FetchResult, read_head
 from ultracrawl.run.transport.headers import header_of, keys_of, values_in, values_of
+from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN
 
 if TYPE_CHECKING:
     from typing import Self
@@ -117,6 +118,7 @@ class AcceptanceMiddleware:
             listing=listing,
             feed=feed,
             wall=wall if is_refusal else "",
+            without_login=WITHOUT_LOGIN in response.flags,
         )
         visit.note_answer(fetch)
         if visit.sitemap is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, StatusCode, UrlOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +23,7 @@ class Ending:
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.outcome.value, str(self.status or ""), str(self.cause))))
+
+
+NOT_LET_IN = Ending(UrlOutcome.HTTP_ERROR, StatusCode.LOGIN_FAILED, Cause(CauseCode.LOGIN_FAILED))
+"""The ending of a page that was read without its log-in: the document that the log-in had shown stays."""

@@ -17,7 +17,7 @@ from ultracrawl.model import (
 )
 from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.model.record_changes import without_validators
-from ultracrawl.run.ending import Ending
+from ultracrawl.run.ending import NOT_LET_IN, Ending
 from ultracrawl.run.hooks import Feature, Hooks
 from ultracrawl.run.results import PageLinks
 from ultracrawl.run.run_counters import RunCounters
@@ -59,6 +59,9 @@ class Recorder:
         """End a visit; does nothing if it has ended."""
         if visit.done:
             return
+        outcome = ending.outcome
+        if visit.fetch.without_login and not (outcome.transient or outcome in UNCHANGED):
+            ending = NOT_LET_IN
         self._follow_links(visit, ending.outcome)
         visit.note_ending(ending)
         if visit.tentative:

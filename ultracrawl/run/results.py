@@ -122,6 +122,8 @@ class FetchResult(NamedTuple):
     """Whether the body is read as a feed."""
     wall: str = ""
     """The kind of wall that a server put in place of the page, which slows the requests to it; empty if none."""
+    without_login: bool = False
+    """Whether its log-in failed, and the index has what that had shown: the visit neither replaces nor deletes it."""
     error: str = ""
     """Network error of the latest request, if there was no response."""
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.model import Cause, CauseCode, Document, Page, StatusCode, UrlOutcome
 from ultracrawl.run import context_of, parts_of
-from ultracrawl.run.download_errors.kinds import end_without_login
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import describe
 from ultracrawl.run.logs.robot_log import RobotLog
@@ -23,7 +22,6 @@ from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.removal.expiry import ExpirySweeper
 from ultracrawl.run.results import PageLinks
-from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN
 from ultracrawl.run.visit import VIEWS_KEY
 
 if TYPE_CHECKING:
@@ -108,9 +106,6 @@ class FilteredPageHandler:
                 self._duplicates.refuse_later(visit)
                 twin = None
         self._follow(visit, response, result, html_page, twin)
-        if WITHOUT_LOGIN in response.flags:
-            end_without_login(self._context, visit)
-            return
         if twin is not None:
             self._duplicates.refuse(visit, twin)
             return

@@ -9,7 +9,6 @@ from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Document, StatusCode, U
 from ultracrawl.run import context_of, parts_of
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.discovery.redirects import RedirectFollower
-from ultracrawl.run.download_errors.kinds import end_without_login
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.listing.answers import describe
@@ -22,7 +21,6 @@ from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.results import PageLinks
 from ultracrawl.run.transport.headers import values_of
-from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -83,17 +81,13 @@ class PageHandler:
         refusal = permissions.refusal or self._permissions.followed_only(visit) or lacking or off_focus
         if self._source.duplicates.follows_canonical:
             visit.note_language(language_code(self._languages.of(page, response)))
-        kept = WITHOUT_LOGIN in response.flags
-        twin = None if refusal or kept else self._find_twin(visit, page, response)
+        twin = None if refusal else self._find_twin(visit, page, response)
         if self._should_follow(visit, page, twin):
             links = self._links(response, page)
-            if refusal or kept or (links.also_of_duplicate and not self._is_watched(visit)):
+            if refusal or (links.also_of_duplicate and not self._is_watched(visit)):
                 follow_links(self._context, visit, links)
             else:
                 visit.defer_links(links)
-        if kept:
-            end_without_login(self._context, visit)
-            return
         if twin is not None:
             self._duplicates.refuse(visit, twin)
             return

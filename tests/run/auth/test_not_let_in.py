@@ -26,6 +26,19 @@ FIELDS = {"user": "ada", "password": "${PW}"}
 DELETING = {"http": {"4xx": "DELETE"}}
 ENGINES = ("whoosh", "tantivy")
 
+CONTENT = {
+    "refresh-home": ("text/html", b'<meta http-equiv="refresh" content="0;url=/"><p>One moment'),
+    "noindex": ("text/html", b'<meta name="robots" content="noindex"><p>For members'),
+    "archive": ("application/x-unknown", b"\x00\x01 for members"),
+    "empty": ("text/html", b""),
+    "feed": (
+        "application/rss+xml",
+        b'<rss version="2.0"><channel><title>For members</title></channel></rss>',
+    ),
+    "picture": ("image/png", b"\x89PNG\r\n\x1a\n"),
+}
+"""What visitors may get with status 200 in place of a page."""
+
 
 class Members(NetworkSite):
     """A public front page, and pages for members; who comes without a session gets `closed`."""
@@ -85,6 +98,9 @@ class Members(NetworkSite):
             return Reply(200, (*HTML, ("Refresh", "0; url=/login")), b"<p>One moment")
         if self.closed == "text":
             return Reply(200, HTML, b"<title>Members</title><p>This page is for members. Please join us!</p>")
+        if self.closed in CONTENT:
+            head, body = CONTENT[self.closed]
+            return Reply(200, (("Content-Type", head),), body)
         if self.closed.isdigit():
             return Reply(int(self.closed), HTML, b"<p>no</p>")
         places = {"next": f"/login?next={request.path}", "redirect": "/login", "home": "/"}
@@ -274,7 +290,7 @@ def test_a_known_page_that_is_closed_now_is_reported_and_stays(workspace: Worksp
 # ---- log-ins that are not required
 
 
-@pytest.mark.parametrize("closed", ["redirect", "form", "text", "home", "403", "404"])
+@pytest.mark.parametrize("closed", ["redirect", "form", "text", "home", "403", "404", *CONTENT])
 def test_without_a_login_that_is_not_required_the_rest_is_crawled(workspace: Workspace, closed: str) -> None:
     site = Members(closed=closed)
     with site.serve() as url:

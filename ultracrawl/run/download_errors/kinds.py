@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -18,10 +18,6 @@ from scrapy.exceptions import (
 from ultracrawl.model import Cause, CauseCode, Decision, StatusCode, UrlOutcome
 from ultracrawl.run.ending import Ending
 from ultracrawl.system.wall_guard import HungError
-
-if TYPE_CHECKING:
-    from ultracrawl.run.context import CrawlContext
-    from ultracrawl.run.visit import Visit
 
 
 class AddressRefusedError(IgnoreRequest):
@@ -96,9 +92,3 @@ def failure_of(error: BaseException) -> Failure:
     cause = Cause(CauseCode.EXCEPTION, type(error).__name__, detail)
     may_pass = isinstance(error, HungError)
     return Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause, may_pass=may_pass)
-
-
-def end_without_login(context: CrawlContext, visit: Visit) -> None:
-    """End the visit of a page that was read without its log-in, so that the document of the log-in stays."""
-    ending = Ending(UrlOutcome.HTTP_ERROR, StatusCode.LOGIN_FAILED, Cause(CauseCode.LOGIN_FAILED))
-    context.endings.end_visit(visit, ending)

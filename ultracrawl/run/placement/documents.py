@@ -11,7 +11,7 @@ from ultracrawl.rules.duplicates.losses import Verdict
 from ultracrawl.rules.recrawl.change import classify
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.rules.urls.shown import is_display_url
-from ultracrawl.run.ending import Ending
+from ultracrawl.run.ending import NOT_LET_IN, Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.page_links import follow_links
 from ultracrawl.run.placement.canonical_links import Fate, LinkVerdict
@@ -66,6 +66,9 @@ class Documents:
         with equal content as 909. In the crawling mode `examine` a document is retained, with status 952. A new version
         of a document may have to wait, or be held back.
         """
+        if visit.fetch.without_login:
+            self._context.endings.end_visit(visit, NOT_LET_IN)
+            return Refused("", NOT_LET_IN.cause)
         self._note_readers(visit, document)
         if not is_display_url(document.url, self._schemes):
             cause = Cause(CauseCode.STATED, repr(document.url))

@@ -8,6 +8,7 @@ from ultracrawl.content.directives import parse_directives
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Page
 from ultracrawl.model.page import ALLOW_ALL
 from ultracrawl.rules.robots.permission import TDM_RESERVED, expiry, reservations_of, tdm_words
+from ultracrawl.run.ending import NOT_LET_IN
 from ultracrawl.run.results import NOTHING_RESERVED, Head, SiteReservations
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class PermissionReader:
 
     def followed_only(self, visit: Visit) -> Cause:
         """Return why a page is read for its links only, or `NO_CAUSE`."""
+        if visit.fetch.without_login:
+            return NOT_LET_IN.cause
         if visit.fetch.follow_only:
             return Cause(CauseCode.FOLLOWED_TYPE, visit.fetch.media_type)
         rule = None if self._follow_only is None else self._follow_only(visit.url)
