@@ -36,6 +36,8 @@ from ultracrawl.stores.project_stores import open_state
 from ultracrawl.stores.runner_registry import RunnerRegistration
 from ultracrawl.stores.source_notes.definition import DEFINITION, is_defined_elsewhere, note_definition
 from ultracrawl.stores.source_notes.failure import FAILURE
+from ultracrawl.stores.source_notes.let_in import LET_IN
+from ultracrawl.stores.source_notes.lost_versions import LOST_VERSIONS
 from ultracrawl.stores.unfinished_copy import UnfinishedCopy, mark_unfinished
 
 PATHS = [
@@ -174,7 +176,8 @@ def _copied(origin: StorePlace, target: StorePlace) -> CopiedStores:
 @pytest.mark.parametrize("places", PATHS, indirect=True)
 def test_every_row_of_each_kind_arrives(places: list[StorePlace]) -> None:
     _fill(places[0])
-    places[0].notes("s").write(FAILURE, b"why")
+    for name in (FAILURE, LET_IN, LOST_VERSIONS):
+        places[0].notes("s").write(name, name.encode())
     before, rows = _all_rows(places[0]), _rows()
     for kind in (*OF_SOURCE, *OF_PROJECT):
         source = "s" if kind in OF_SOURCE else ""
@@ -182,10 +185,11 @@ def test_every_row_of_each_kind_arrives(places: list[StorePlace]) -> None:
     for origin, target in pairwise(places):
         copied = _copied(origin, target)
         assert _all_rows(target) == before == _all_rows(origin)
-        assert target.notes("s").read(FAILURE) == b"why"
+        for name in (FAILURE, LET_IN, LOST_VERSIONS):
+            assert target.notes("s").read(name) == name.encode()
         assert copied.sources["empty"] == {}
-        assert copied.sources["s"] == {name_of(kind): len(rows[kind]) for kind in OF_SOURCE} | {"note": 1}
-        assert copied.rows == sum(map(len, rows.values())) + 1
+        assert copied.sources["s"] == {name_of(kind): len(rows[kind]) for kind in OF_SOURCE} | {"note": 3}
+        assert copied.rows == sum(map(len, rows.values())) + 3
         with closing(target.engine.open_store(target.folder, "s")) as store:
             assert store.records.count_urls().known == URLS
             assert len(store.records.redirecting_to("http://h1/1")) == 3

@@ -15,7 +15,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.login import Login
 from ultracrawl.run.auth.cookie_jars import CookieJars
 from ultracrawl.run.auth.first_page import FirstPage, LetInMemory
-from ultracrawl.run.auth.form_login import MAX_USELESS_LOGINS, LoginSession
+from ultracrawl.run.auth.form_login import MAX_USELESS_LOGINS, LoginSession, SignsOfVisitors
 from ultracrawl.run.download_errors.kinds import LoginFailedError
 from ultracrawl.run.transport.outgoing import VISITOR
 from ultracrawl.run.visit import META_KEY
@@ -296,3 +296,27 @@ def test_a_redirect_to_a_form_that_is_no_form_inside(known: bool) -> None:
         assert await site.fetch("/b") == 200
 
     run(work)
+
+
+# ---- pages that refresh themselves
+
+
+@pytest.mark.parametrize(
+    ("body", "leads"),
+    [
+        ('<meta http-equiv="refresh" content="0;url=/login">', True),
+        ('<base href="/x/"><meta http-equiv="refresh" content="0;url=../login">', True),
+        ('<meta http-equiv="refresh" content="0;url=http://[">', False),
+        ('<base href="http://["><meta http-equiv="refresh" content="0;url=login">', True),
+        ('<meta http-equiv="refresh" content="60;url=/login">', False),
+        ('<template><meta http-equiv="refresh" content="0;url=/login"></template>', False),
+        ('<noscript><meta http-equiv="refresh" content="0;url=/login"></noscript>', False),
+        ('<!-- <meta http-equiv="refresh" content="0;url=/login"> -->', False),
+        ("refresh", False),
+    ],
+)
+def test_a_page_that_refreshes_itself_to_the_form(body: str, leads: bool) -> None:
+    site = Guarded()
+    signs = SignsOfVisitors(site.login, site.first)
+    response = HtmlResponse(f"{ROOT}/page", body=body.encode(), encoding="utf-8")
+    assert signs.leads_to_form(response) is leads

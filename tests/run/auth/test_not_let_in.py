@@ -20,6 +20,8 @@ from support.tls_site import secured
 from support.twisted_guard import guarded_site
 from support.written import section_of
 
+from ultracrawl.stores.source_notes.let_in import LET_IN
+
 HTML = (("Content-Type", "text/html"),)
 RIGHT, WRONG = "s3cret", "wrong"
 FIELDS = {"user": "ada", "password": "${PW}"}
@@ -311,6 +313,20 @@ def test_without_a_login_that_is_not_required_the_rest_is_crawled(workspace: Wor
     assert {path: documents(workspace)[path] for path in site.pages} == {
         path: first[path] for path in site.pages
     }
+
+
+@pytest.mark.parametrize("closed", ["text", "404"])
+def test_what_was_shown_before_there_were_notes_stays(workspace: Workspace, closed: str) -> None:
+    site = Members(closed=closed, wrong="again")
+    with site.serve() as url:
+        define(workspace, f"{url}/members/", errors=DELETING, **login(url, required=False))
+        crawl(workspace, RIGHT, code=0)
+        first = documents(workspace)
+        (note,) = workspace.directory.rglob(f"*{LET_IN}*")
+        note.unlink()
+        for _ in range(2):
+            crawl(workspace, WRONG, code=1)
+    assert documents(workspace) == first
 
 
 def test_a_site_that_never_needed_its_optional_login_goes_on(workspace: Workspace) -> None:

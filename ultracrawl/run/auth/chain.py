@@ -80,7 +80,7 @@ class AuthChain:
         logins = compile_logins(source, secrets)
         jars = _cookie_jars(context, logins)
         note = context.run.note_problem
-        memory = LetInMemory(partial(_notes, context), note, context.clock)
+        memory = LetInMemory(partial(_notes, context), note, context.clock, partial(_has_documents, context))
         if logins:
             kept = _kept_sessions(context, logins, secrets)
 
@@ -134,6 +134,10 @@ def _wrap(layers: Sequence[Layer], send: Send) -> Send:
 def _notes(context: CrawlContext) -> Notes | None:
     inspects = context.run.inspection or context.run.replay
     return None if inspects else source_notes(context.project, context.source.name)
+
+
+def _has_documents(context: CrawlContext) -> bool:
+    return context.store.records.count_urls().documents > 0
 
 
 def _watched(

@@ -94,13 +94,16 @@ class LetInMemory:
     notes: Callable[[], Notes | None]
     note_problem: Callable[[WorkError], None]
     clock: Callable[[], float] = time.time
+    has_documents: Callable[[], bool] = lambda: False
+    """Whether the source has documents; if it has, and no note, its log-ins worked before there were notes."""
+    _worked: bool = field(default=False, init=False)
     _entries: dict[str, LetIn] | None = field(default=None, init=False)
 
     def of(self, entry: str) -> LetIn:
         """Return what is known of an entry."""
         if self._entries is None:
             self._entries = self._load()
-        return self._entries.setdefault(entry, LetIn())
+        return self._entries.setdefault(entry, LetIn(worked=self._worked))
 
     def save(self) -> None:
         """Store what is known; a note that cannot be written is reported, and the crawl goes on."""
@@ -124,7 +127,9 @@ class LetInMemory:
     def _load(self) -> dict[str, LetIn]:
         try:
             notes = self.notes()
-            stored = json.loads((notes.read(LET_IN) if notes is not None else None) or "{}")
+            text = notes.read(LET_IN) if notes is not None else None
+            self._worked = text is None and self.has_documents()
+            stored = json.loads(text or "{}")
             return {name: _let_in(**fields) for name, fields in stored.items()}
         except StateError as error:
             self.note_problem(error)

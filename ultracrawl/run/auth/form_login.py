@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable
 from http.cookiejar import Cookie
 from typing import TYPE_CHECKING
 
-from scrapy.http import TextResponse
-from scrapy.utils.response import get_meta_refresh
-
+from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.html.refresh import parse_refresh
 from ultracrawl.errors import StateError, WorkError
+from ultracrawl.model.page import LinkKind
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.access.login import Form, Login, joined, password_forms
 from ultracrawl.rules.access.visitors import Likeness
@@ -43,6 +42,9 @@ MAX_USELESS_LOGINS = 3
 """Logins in a row after which a page still required a login; then a lost session is not renewed any more."""
 MAX_REFRESH = 10.0
 """Seconds after which a page that refreshes itself to the form is a redirect; later that only ends an idle session."""
+_HEAD_BYTES = 4096
+"""So far from its beginning a page says that it refreshes itself."""
+_NO_LINKS = frozenset[LinkKind]()
 _PASSWORD = re.compile(rb"""\btype\s*=\s*["']?password""", re.IGNORECASE)
 _UNAUTHORISED = 401
 _TRANSIENT = frozenset({304, 408, 425, 429})
@@ -128,14 +130,17 @@ class SignsOfVisitors:
 
 def _refresh_of(response: Response) -> str:
     """Return the URL to which a page redirects by a quick refresh of its header or META, empty if it does not."""
-    seconds: float | None = None
-    target: str | None = ""
-    if header := header_of(response, "Refresh"):
-        seconds, target = parse_refresh(header) or (None, "")
-    elif isinstance(response, TextResponse) and b"refresh" in response.body[:4096].lower():
-        seconds, target = get_meta_refresh(response)
-    is_quick = seconds is not None and seconds <= MAX_REFRESH
-    return joined(response.url, target or "") if is_quick else ""
+    base, refresh = response.url, parse_refresh(header_of(response, "Refresh"))
+    if refresh is None and b"refresh" in html_of(response)[:_HEAD_BYTES].lower():
+        page = parse_html(
+            response.body,
+            url=response.url,
+            content_type=header_of(response, "Content-Type"),
+            link_kinds=_NO_LINKS,
+        )
+        base, refresh = page.base or response.url, page.refresh
+    seconds, target = refresh or (MAX_REFRESH + 1, "")
+    return joined(base, target) if seconds <= MAX_REFRESH else ""
 
 
 class LoginSession:
@@ -391,7 +396,7 @@ class LoginSession:
         known = self._first.known
         if known.worked and not known.failed:
             known.failed = self._first.clock()
-            self._first.save()
+        self._first.save()
 
 
 def _is_shown(request: Request) -> bool:

@@ -25,6 +25,7 @@ from ultracrawl.stores.runner_registry import active_runners
 from ultracrawl.stores.site_orders import SITE_ORDERS
 from ultracrawl.stores.source_notes.definition import DEFINITION, moved_definition
 from ultracrawl.stores.source_notes.failure import FAILURE
+from ultracrawl.stores.source_notes.let_in import LET_IN
 from ultracrawl.stores.source_notes.lost_versions import LOST_VERSIONS
 from ultracrawl.stores.unfinished_copy import (
     UnfinishedCopy,
@@ -181,7 +182,7 @@ def _storable_cause(cause: Cause) -> Cause:
 def _copy_notes(origin: StorePlace, target: StorePlace, source: str) -> dict[str, int]:
     """Copy the notes that outlast a process, of a source or of the service; returns their number."""
     read, written, number = origin.notes(source), target.notes(source), 0
-    for name in (FAILURE, DEFINITION, SITE_ORDERS, LOST_VERSIONS) if source else (ORDERED,):
+    for name in (FAILURE, DEFINITION, SITE_ORDERS, LET_IN, LOST_VERSIONS) if source else (ORDERED,):
         text = read.read(name)
         if text is None:
             written.delete(name)
