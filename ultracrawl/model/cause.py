@@ -105,7 +105,7 @@ class CauseCode(StrEnum):
     CONNECTION_BROKEN = "connection-broken", "the connection was lost"
     BODY_BROKEN = "body-broken", "the server closed the connection before the body was complete"
     HOST_UNKNOWN = "host-unknown", "the host name cannot be resolved"
-    LOGIN_FAILED = "login-failed", "form login failed"
+    LOGIN_FAILED = "login-failed", "log-in failed"
     PROXY_LOGIN = "proxy-login", "the proxy refused user and password"
     TOO_LARGE = "too-large", "the body is too large"
     SCHEME = "scheme", "unsupported scheme"

@@ -93,7 +93,7 @@ _TEXTS: dict[int, str] = {
     956: "URL is not unique",
     957: "sentry URL (a place holder)",
     958: "document read error",
-    959: "form login failed",
+    959: "log-in failed",
     1001: "data type is not accepted",
     1002: "broken network data stream",
     1003: "HTTP redirect location does not exist",

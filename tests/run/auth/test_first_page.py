@@ -231,6 +231,23 @@ def test_a_page_that_is_refused_although_the_first_page_lets_in_is_refused() -> 
     run(work)
 
 
+def test_all_entries_of_a_page_are_named() -> None:
+    async def work() -> None:
+        site = Site()
+        names = ("site_headers.c", "site_headers.d")
+        watched = AccessWatch(
+            ((name, lambda url: True) for name in names), {}, site.memory, site.problems.append
+        )
+        await watched.fetch(page(), site.send)
+        site.members = site.visitors
+        with pytest.raises(LoginFailedError):
+            await watched.fetch(page(), site.send)
+        (problem,) = site.problems
+        assert all(name in str(problem) for name in names)
+
+    run(work)
+
+
 def test_a_token_that_is_challenged_lets_in_no_more() -> None:
     async def work() -> None:
         site = Site()

@@ -13,6 +13,7 @@ from scrapy.http import HtmlResponse, Response
 
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.login import Login
+from ultracrawl.rules.access.visitors import Likeness
 from ultracrawl.run.auth.cookie_jars import CookieJars
 from ultracrawl.run.auth.first_page import FirstPage, LetInMemory
 from ultracrawl.run.auth.form_login import MAX_USELESS_LOGINS, LoginSession, SignsOfVisitors
@@ -266,6 +267,30 @@ def test_a_first_page_that_greets_everybody_is_doubted_once() -> None:
         assert site.logins == 4
 
     run(work)
+
+
+def test_pages_that_end_sessions_end_no_renewal() -> None:
+    async def work() -> None:
+        site = Members()
+        await site.fetch("/page")
+
+        async def ending(request: Request) -> Response:
+            if "/out" in request.url:
+                site.inside = False
+            return await site.send(request)
+
+        for number in range(MAX_USELESS_LOGINS + 1):
+            with pytest.raises(LoginFailedError):
+                await site.session.fetch(page(f"{ROOT}/out/{number}"), ending)
+        assert await site.fetch("/a") == 200
+
+    run(work)
+
+
+def test_a_text_of_lost_sessions_that_a_page_cannot_hold() -> None:
+    site = Guarded(lost_text="été \u4e00")
+    response = HtmlResponse(f"{ROOT}/page", body=b"<p>hello", encoding="ascii")
+    assert SignsOfVisitors(site.login, site.first).of(response) is Likeness.NONE
 
 
 def test_a_refused_page_stays_once_logins_were_no_use() -> None:

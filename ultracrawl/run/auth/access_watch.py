@@ -24,6 +24,8 @@ NEGOTIATING = ("accept", "dnt", "origin", "referer", "user-agent")
 class AccessWatch:
     """Compares the answers to pages of an entry with what visitors get at its first page.
 
+    Visitors have none of the entries for a URL, so that the first page of one of them tells about all.
+
     Cookies and tokens in headers, and client certificates, have no log-in that could fail, and expire like passwords.
     """
 
@@ -44,10 +46,10 @@ class AccessWatch:
         """Send a request. Raises `LoginFailedError` if its answer shows that the entry does not let in."""
         response = await send(request)
         visit = page_of(request)
-        found = next((entry for entry in self._entries if entry[1](request.url)), None)
-        if visit is None or found is None:
+        found = [(name, first) for name, covers, first in self._entries if covers(request.url)]
+        if visit is None or not found:
             return response
-        name, _, first = found
+        name, first = ", ".join(name for name, _ in found), found[0][1]
         likeness = first.likeness(readable(response))
         if likeness is Likeness.NONE and not _refuses(response):
             await first.learn(request, response, send)

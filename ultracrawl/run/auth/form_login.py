@@ -107,7 +107,7 @@ class SignsOfVisitors:
 
     def _is_certain(self, response: Response) -> bool:
         text = self._login.lost_text
-        if text and text.encode(_encoding(response)) in response.body:
+        if text and text.encode(_encoding(response), "replace") in response.body:
             return True
         return (response.status == _UNAUTHORISED and is_refusal(response)) or self.leads_to_form(response)
 
@@ -384,6 +384,8 @@ class LoginSession:
     async def _check_first_page(self, send: Send) -> None:
         """Raise `LoginFailedError` if the first page is refused after a login, as to visitors."""
         lets_in = await self._first.lets_in(send, self._signs.refuse_first_page, doubt=True)
+        if lets_in:
+            self._useless = 0  # whatever a page says that ends sessions
         if lets_in is False and (page := self._first.page) is not None:
             raise LoginFailedError(f"its first page, {page.url}, is refused")
 
