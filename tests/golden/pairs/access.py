@@ -27,7 +27,7 @@ def ok(body: bytes, *headers: tuple[str, str]) -> Reply:
     return Reply(200, (("Content-Type", "text/html"), *headers), body)
 
 
-@pair(kill_at=6, look=("/staff/a", "/api/x", "/forbidden"))
+@pair(kill_at=6, code=1, look=("/staff/a", "/api/x", "/forbidden"))
 def passwords_and_headers(on: Stage) -> Change:
     """Basic and Digest, realms, headers for all and for a part, cookies, a body that is posted, HTTP/1.0's absence."""
     on.define(
@@ -123,12 +123,10 @@ def form_login(on: Stage) -> Change:
 
     def member(title: str, *links: str) -> None:
         def answer(request: Request) -> Reply:
-            if (
-                not sessions
-                or f"session={sessions[-1]}" not in (request.header("Cookie") or "")
-                or title in lost
-            ):
-                lost.clear()
+            is_inside = bool(sessions) and f"session={sessions[-1]}" in (request.header("Cookie") or "")
+            if not is_inside or title in lost:
+                if is_inside:
+                    lost.clear()
                 return ok(b"Your session has expired")
             return ok(html(title, *links))
 
