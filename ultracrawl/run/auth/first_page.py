@@ -158,7 +158,9 @@ class FirstPage:
         self._is_stale = False
         """Whether the first page is gone, or open to visitors: it proves nothing, and another one is looked for."""
         self._proved: float | None = None
-        """When it was last seen that the entry lets in."""
+        """When it was last seen that the entry lets in; None if that is in doubt."""
+        self._compared: float | None = None
+        """When it was last seen that visitors get something else at the first page."""
 
     @property
     def clock(self) -> Callable[[], float]:
@@ -216,7 +218,7 @@ class FirstPage:
 
         Whoever was let in is asked again after `PROOF_SECONDS`, or with `doubt`.
         """
-        if self._proved is not None and not doubt and self.clock() - self._proved < PROOF_SECONDS:
+        if self._is_recent(self._proved) and not doubt:
             return True
         self._proved = None
         page = self.page
@@ -232,6 +234,9 @@ class FirstPage:
             return True
         self._is_stale = answer.status == 200 or answer.status in _GONE
         return None
+
+    def _is_recent(self, when: float | None) -> bool:
+        return when is not None and self.clock() - when < PROOF_SECONDS
 
     def forget_proof(self) -> None:
         """Have it asked again whether the entry lets in."""
@@ -250,8 +255,12 @@ class FirstPage:
         return again is not None and again.status == 200 and _likeness(page, again) is Likeness.NONE
 
     async def _is_public(self, answer: Response, send: Send) -> bool:
+        if self._is_recent(self._compared):
+            return False
         seen = await self._as_visitor(answer.url, send)
-        return seen is not None and seen.status == 200 and _likeness(seen, answer) is not Likeness.NONE
+        is_same = seen is not None and seen.status == 200 and _likeness(seen, answer) is not Likeness.NONE
+        self._compared = None if is_same or seen is None else self.clock()
+        return is_same
 
     async def _as_visitor(self, url: str, send: Send) -> VisitorPage | None:
         seen = await self._ask(url, send, {VISITOR: True})
