@@ -196,7 +196,7 @@ def test_processes_start_although_the_temporary_folder_was_deleted() -> None:
     started = []
     for number in (3, 4):
         ours, theirs = context.Pipe()
-        process = context.Process(target=_end_when_told, args=(theirs, number))
+        process = context.Process(target=_end_at_a_message, args=(theirs, number))
         start_process(process)
         started.append((process, ours))
         shutil.rmtree(get_temp_dir())
@@ -207,6 +207,6 @@ def test_processes_start_although_the_temporary_folder_was_deleted() -> None:
     assert (own_temporary_folder() / "owner").exists()
 
 
-def _end_when_told(pipe: Connection, number: int) -> None:
+def _end_at_a_message(pipe: Connection, number: int) -> None:
     pipe.recv_bytes()
     sys.exit(number)

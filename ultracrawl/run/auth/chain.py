@@ -89,7 +89,8 @@ class AuthChain:
                 return LoginSession(login, jars, note, first, kept=kept.get(login.name))
 
             self._auth_layers.append(FormLogin(logins, open_session))
-        if watched := [*_watched(source, rules.trusted_urls, logins)]:
+        watched = [] if context.run.inspection else [*_watched(source, rules.trusted_urls, logins)]
+        if watched:
             self._auth_layers.append(AccessWatch(watched, rules.headers, memory, note))
         if source.site_headers:
             self._auth_layers.append(SiteHeaders(compile_site_headers(source, secrets)))
