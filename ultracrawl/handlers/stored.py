@@ -9,8 +9,9 @@ from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.run import Visit, parts_of, visit_of
+from ultracrawl.run import Visit, context_of, parts_of, visit_of
 from ultracrawl.run.indexing.response_store import ENTRY_HEADER, ResponseStore, entry_of
+from ultracrawl.run.listing.answers import entry_of_today
 from ultracrawl.run.results import TRUNCATED_KEY
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from ultracrawl.model.answer import StoredAnswer
+
+_FORMER_READERS = (
+    "some stored answers name readers as an earlier version did; nobody finds their documents until the next crawl, "
+    "which reads them again"
+)
 
 
 class StoredDownloadHandler(BaseDownloadHandler):
@@ -27,6 +33,7 @@ class StoredDownloadHandler(BaseDownloadHandler):
 
     def __init__(self, crawler: Crawler, responses: ResponseStore | None) -> None:
         super().__init__(crawler)
+        self._context = context_of(crawler)
         self._responses = responses
 
     @classmethod
@@ -42,10 +49,20 @@ class StoredDownloadHandler(BaseDownloadHandler):
         if visit is None or answer is None:
             raise DownloadFailedError(f"{request.url} is not stored")
         request.meta[TRUNCATED_KEY] = answer.truncated
-        visit.note_listed(entry_of(answer))
         headers = _headers(visit, answer)
+        self._note_listed(visit, answer, headers)
         response_class = responsetypes.from_args(headers=headers, url=request.url, body=answer.body)
         return response_class(request.url, status=200, headers=headers, body=answer.body)
+
+    def _note_listed(self, visit: Visit, answer: StoredAnswer, headers: Headers) -> None:
+        """Set the stored entry; without validators if an earlier version wrote its readers: the next crawl reads it."""
+        stored = entry_of(answer)
+        listed = None if stored is None else entry_of_today(stored, self._context.source)
+        if listed is not stored:
+            headers.pop("ETag", None)
+            headers.pop("Last-Modified", None)
+            self._context.counters.add_new_remark(_FORMER_READERS)
+        visit.note_listed(listed)
 
     async def close(self) -> None:
         """Do nothing: there are no connections."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -16,6 +18,7 @@ from support.project import Workspace
 from ultracrawl.agents.file import entries
 from ultracrawl.agents.file.entries import group_name, user_name
 from ultracrawl.agents.file.fetcher import FileFetcher
+from ultracrawl.model import Document
 from ultracrawl.rules.access.readers import BY_HAND
 from ultracrawl.sources import DataSource
 
@@ -184,3 +187,79 @@ def test_what_other_programs_are_fed_with_is_read_again(
     assert '"acl":["group:games","user:games"]' in lines
     assert '"acl":["staff"]' in lines
     assert BY_HAND not in lines
+
+
+@ENGINES
+@pytest.mark.parametrize("renews", [True, False], ids=["renewed", "not renewed"])
+def test_stored_answers_of_an_earlier_version_show_a_private_file_to_no_group(
+    workspace: Workspace, docs: Path, engine: str, renews: bool
+) -> None:
+    define(workspace, engine, storage={"keep": True})
+    with earlier_version():
+        crawl(workspace)
+    if renews:
+        crawl(workspace)
+    for _ in range(2):
+        assert workspace.command("reindex", "--json").run["remarks"]
+        assert seen(workspace) == {who: ["public"] for who in SEEN}
+    run = crawl(workspace)
+    assert (run["outcomes"]["MODIFIED"], run["fetched"]) == (2, 2)
+    assert seen(workspace) == SEEN
+    assert not workspace.command("reindex", "--json").run["remarks"]
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 3}
+    assert seen(workspace) == SEEN
+
+
+@ENGINES
+def test_changed_lists_of_related_urls_leave_the_readers_as_they_are(
+    workspace: Workspace, docs: Path, engine: str
+) -> None:
+    define(workspace, engine, relations={"tell": ["duplicates"]}, acl=["staff"])
+    with earlier_version():
+        crawl(workspace)
+    crawl(workspace)
+    copy = docs / "privatecopy.txt"
+    for path, mode in ((copy, 0o600), (docs / "publiccopy.txt", 0o644)):
+        path.write_text((docs / f"{'private' if path is copy else 'public'}.txt").read_text())
+        path.chmod(mode)
+    assert outcomes(crawl(workspace))["DUPLICATE"] == 2
+    assert seen(workspace) == {
+        **SEEN,
+        "games": [],
+        "user:games": ["group", "private"],
+        "group:games": ["group"],
+    }
+    assert found(workspace, "common", principal="staff") == ["public.txt"]
+
+
+@ENGINES
+def test_a_copy_of_a_renewed_public_file_is_known_as_equal(
+    workspace: Workspace, docs: Path, engine: str
+) -> None:
+    define(workspace, engine, acl=["user:ann"])
+    with earlier_version():
+        crawl(workspace)
+    crawl(workspace)
+    (docs / "publiccopy.txt").write_text((docs / "public.txt").read_text())
+    (docs / "publiccopy.txt").chmod(0o644)
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 3, "DUPLICATE": 1}
+
+
+@ENGINES
+def test_readers_that_a_pipeline_gives_are_not_taken_away(
+    workspace: Workspace, docs: Path, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Closing:
+        def process_item(self, item: Document) -> Document:
+            item.acl = ["staff"] if item.acl else []
+            return item
+
+    module = ModuleType("closing_pipeline")
+    module.Closing = Closing  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "closing_pipeline", module)
+    define(workspace, engine, settings={"ITEM_PIPELINES": {"closing_pipeline.Closing": 100}})
+    with earlier_version():
+        crawl(workspace)
+    crawl(workspace)
+    assert seen(workspace) == {who: ["public"] for who in SEEN}
+    assert found(workspace, "common", principal="staff") == ["group.txt", "private.txt", "public.txt"]

@@ -16,6 +16,7 @@ from ultracrawl.run.download_errors.retry_policy import RetryPolicy
 from ultracrawl.run.filters.copies import ContentCopies
 from ultracrawl.run.filters.starting_depths import StartingDepths
 from ultracrawl.run.filters.verdict import FilterVerdict
+from ultracrawl.run.indexing.items import may_have_readers
 from ultracrawl.run.indexing.reconciliation import IndexReconciler
 from ultracrawl.run.listing.fetching import EntryFetching
 from ultracrawl.run.listing.listing import SourceListing, lister_credential
@@ -121,7 +122,10 @@ def make_listing(parts: Parts) -> SourceListing:
     """Make the lister of a listed source."""
     kind, setup = _kind_of(parts)
     return SourceListing(
-        parts.context, lambda: kind.make_lister(setup), lambda: bool(parts[IndexReconciler].lost)
+        parts.context,
+        lambda: kind.make_lister(setup),
+        lambda: bool(parts[IndexReconciler].lost),
+        items_have_readers=may_have_readers(parts.crawler, parts.context.source),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from email.utils import formatdate
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from ultracrawl.agents.entry_texts import content_key
 from ultracrawl.agents.port import Entry
 from ultracrawl.content.file_names import media_type_of
 from ultracrawl.model import Document
+from ultracrawl.rules.access.readers import NOBODY, is_typed
 from ultracrawl.rules.recrawl.change import checksum
 
 if TYPE_CHECKING:
@@ -68,6 +70,16 @@ class StoredValidators:
     def readers_of(self, entry: Entry) -> tuple[str, ...]:
         """Return the readers by which the index knows the document of an entry."""
         return self._source.indexed_readers(entry.acl, entry.access_url)
+
+
+def entry_of_today(entry: Entry, source: DataSource) -> Entry:
+    """Return a stored entry; it is for nobody if an earlier version derived its readers, of which none has a type.
+
+    Else the index would take them for names that people wrote, and show a file of a user to the group of that name.
+    """
+    if not source.derives_readers or all(name == NOBODY or is_typed(name) for name in entry.acl):
+        return entry
+    return replace(entry, acl=(NOBODY,))
 
 
 def describe(document: Document, entry: Entry) -> None:

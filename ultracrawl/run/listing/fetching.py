@@ -17,7 +17,7 @@ from ultracrawl.rules.urls.canonical import split
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.listing.answers import StoredValidators, entry_headers, entry_response
+from ultracrawl.run.listing.answers import StoredValidators, entry_headers, entry_of_today, entry_response
 from ultracrawl.run.listing.call_threads import CallThreads
 from ultracrawl.run.results import FetchResult
 from ultracrawl.run.transport.headers import values_in
@@ -77,7 +77,7 @@ class EntryFetching(Feature):
     def listed(self, visit: Visit) -> Entry | None:
         """Return the lister's entry for the document of a visit, if it has one."""
         data = self._context.store.documents.retained_document(Retained.LISTED, visit.entry.key)
-        return None if data is None else unpack_entry(data)
+        return None if data is None else entry_of_today(unpack_entry(data), self._context.source)
 
     async def answer(self, visit: Visit) -> Response | None:
         """Return the response of a visit; None if its URL is fetched like those of web sources.

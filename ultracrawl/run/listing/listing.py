@@ -58,9 +58,17 @@ class SourceListing(Feature):
     """
 
     def __init__(
-        self, context: CrawlContext, make_lister: Callable[[], Lister], lost: Callable[[], bool]
+        self,
+        context: CrawlContext,
+        make_lister: Callable[[], Lister],
+        lost: Callable[[], bool],
+        *,
+        items_have_readers: bool = False,
     ) -> None:
-        """Initialise; `lost` returns whether an index lost documents, so that all are fetched."""
+        """Initialise; `lost` returns whether an index lost documents, so that all are fetched.
+
+        `items_have_readers`: items of the source may name their readers.
+        """
         self._context = context
         self._make = make_lister
         self._lost = lost
@@ -71,7 +79,7 @@ class SourceListing(Feature):
         self._deletions = ListedDeletions(context)
         self._schemes = kind_schemes(context.source.type)
         self._validators = StoredValidators(context.source, context.rules.recipe)
-        self._renewal = ReaderRenewal(context, self._validators)
+        self._renewal = ReaderRenewal(context, self._validators, items_have_readers=items_have_readers)
         self._shown_url = partial(_shown_url, schemes=self._schemes)
 
     # ---- start

@@ -7,9 +7,12 @@ from dataclasses import replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from ultracrawl.agents.entry_texts import pack_entry
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.duplicates.fingerprint import ContentMark, type_mark
 from ultracrawl.run.writing.writer import NewReaders
+from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
     from ultracrawl.agents.port import Entry
@@ -36,10 +39,14 @@ class ReaderRenewal:
 
     Earlier versions derived names without a type, so that the same one meant a user and a group. What cannot be done
     without the content is left to a visit: documents that the index does not have yet, those of which similar ones are
-    looked for, and those of sources that feed other programs than our own index.
+    looked for, those whose items may name readers, those with lists of related URLs, of which a copy is kept, and those
+    of sources that feed other programs than our own index.
     """
 
-    def __init__(self, context: CrawlContext, validators: StoredValidators) -> None:
+    def __init__(
+        self, context: CrawlContext, validators: StoredValidators, *, items_have_readers: bool
+    ) -> None:
+        """Initialise; `items_have_readers`: items of the source may name their readers."""
         self._context = context
         self._validators = validators
         self._due: dict[int, NewReaders] = {}
@@ -47,8 +54,11 @@ class ReaderRenewal:
         self._renewed = 0
         fingerprints, feeding = context.rules.fingerprints, context.source.feeding.in_order
         others = context.project.destinations
-        self._needs_content = (fingerprints is not None and fingerprints.near) or any(
-            place.index in others for place in feeding
+        self._needs_content = (
+            items_have_readers
+            or bool(context.source.relations.names)
+            or (fingerprints is not None and fingerprints.near)
+            or any(place.index in others for place in feeding)
         )
 
     def judge(self, key: int, record: UrlRecord, entry: Entry) -> Readers:
@@ -57,16 +67,20 @@ class ReaderRenewal:
         if record.etag == stored or record.outcome is UrlOutcome.NOT_INDEXED:
             return Readers.KNOWN
         if record.outcome is UrlOutcome.DUPLICATE:
+            self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
             self._copies.append(key)
             return Readers.LATER
         if self._needs_content or not record.indexed or record.pending or record.held_back:
+            self._context.store.records.amend_record(
+                key, without_validators(record)
+            )  # equal content is sent too
             return Readers.READ_AGAIN
         readers = self._validators.readers_of(entry)
         mark = ContentMark(record.fingerprint)
         changed = replace(
             record,
             etag=stored,
-            fingerprint=mark.among(type_mark(readers)).fingerprint if record.fingerprint else b"",
+            fingerprint=mark.among(type_mark(entry.acl)).fingerprint if record.fingerprint else b"",
             submitted=True,
             indexed=False,
         )
