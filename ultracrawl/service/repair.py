@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 
 from ultracrawl.index.project_index import index_config, open_index, readable_indexes
@@ -29,6 +29,9 @@ from ultracrawl.stores.project_stores import (
     state_to_read,
     stored_documents_exist,
 )
+
+_MAX_OPEN = 50
+"""States that are open at once while an index is compared with those of all sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +78,17 @@ def documents_with_other_texts(project: Project, name: str) -> dict[str, list[in
     fed = (source for source in project.sources.values() if name in readable_indexes(project, source))
     compared = {source.name for source in fed if _is_at_rest(project, source, name)}
     found: dict[str, list[int]] = {}
-    with closing(open_index(project, name)) as index:
+    with closing(open_index(project, name)) as index, ExitStack() as opened:
+        states: dict[str, Store | None] = {}
         for source, texts in indexed_texts(index, compared):
-            with state_to_read(project, source) as state:
-                if state is not None and (keys := differing_texts(state, texts)):
-                    found.setdefault(source, []).extend(keys)
+            if source not in states:
+                if len(states) >= _MAX_OPEN:
+                    opened.close()
+                    states.clear()
+                states[source] = opened.enter_context(state_to_read(project, source))
+            state = states[source]
+            if state is not None and (keys := differing_texts(state, texts)):
+                found.setdefault(source, []).extend(keys)
     return found
 
 

@@ -7,6 +7,7 @@ from array import array
 from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 from support.project import LOOPBACK, Workspace, kill_group
@@ -17,7 +18,9 @@ from ultracrawl.index import NewAnchors
 from ultracrawl.index.project_index import open_index
 from ultracrawl.model.page import Link, LinkKind
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.indexing import link_texts
 from ultracrawl.run.indexing.anchors import AnchorTexts
+from ultracrawl.service import repair
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores import Retained
@@ -263,6 +266,12 @@ def test_texts_that_an_index_has_otherwise_are_found_and_sent_again(
         index.apply([NewAnchors("site", f"{url}/a", ("of yesterday",)), NewAnchors("site", f"{url}/b", ())])
     checked = workspace.command("index", "check", "--json")
     assert (checked.code, checked.json["sound"], len(checked.json["wrong"])) == (1, False, 1)
+    with (
+        mock.patch.object(link_texts, "PAGE", 1),
+        mock.patch.object(repair, "state_to_read", wraps=repair.state_to_read) as opened,
+    ):
+        assert len(repair.documents_with_other_texts(project, "default")["site"]) == 2
+    assert opened.call_count == 2, "to see whether the source is at rest, and for all documents"
     assert workspace.crawl().run["outcomes"] == {"NOT_MODIFIED": 4}
     assert anchors(workspace) != before, "no run would find them by itself"
     assert workspace.command("index", "rebuild").code == 0
