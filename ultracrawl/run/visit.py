@@ -108,6 +108,8 @@ class Visit:
     fetch: FetchResult = NOT_FETCHED
     checksum: bytes = b""
     """Checksum of the document, or of the body until there is one; the next visit compares with it."""
+    answer: Response | None = field(default=None, repr=False)
+    """Its response, kept until the outcome is known, if the source stores those."""
     page: PageResult = NOT_READ
     links: bytes = b""
     """Keys of its admitted links, as stored."""
@@ -228,6 +230,15 @@ class Visit:
         links, self.deferred_links = self.deferred_links, None
         return links
 
+    def keep_answer(self, response: Response) -> None:
+        """Keep the response until the outcome is known; one that is set aside gets another."""
+        self.answer = response
+
+    def take_answer(self) -> Response | None:
+        """Return the response that was kept, once."""
+        answer, self.answer = self.answer, None
+        return answer
+
     def note_permissions(self, *, hides_text: bool, expires: bool) -> None:
         """Set the restrictions that the page states."""
         if hides_text or expires:
@@ -242,7 +253,7 @@ class Visit:
 
     def set_aside(self) -> Visit:
         """End without an outcome; returns the visit that reads the URL once more, alone."""
-        self.done, self.deferred_links = True, None
+        self.done, self.deferred_links, self.answer = True, None, None
         return Visit(
             self.entry,
             self.record,

@@ -51,7 +51,7 @@ class ResponseHandler:
         self._rules = self._context.rules
         self._feeds = parts_of(crawler).get(FeedTracker)
         self._sitemaps = parts_of(crawler)[SitemapManager]
-        self._responses = parts_of(crawler).get(ResponseStore)
+        self._stores_answers = parts_of(crawler).get(ResponseStore) is not None
         self._converter = parts_of(crawler)[DocumentConverter]
         self._renderer = parts_of(crawler).get(PageRenderer)
         self._retry = parts_of(crawler)[RetryPolicy]
@@ -65,8 +65,8 @@ class ResponseHandler:
             return self._collect(visit, response, self._follow_listing(visit, response))
         if visit.fetch.feed:
             return self._collect(visit, response, self._read_feed(visit, response))
-        if self._responses is not None:
-            self._responses.keep_answer(visit, response)
+        if self._stores_answers:
+            visit.keep_answer(response)
         filtered = self._filtered
         if self._converter.takes(visit.fetch.media_type):
             if filtered is None:

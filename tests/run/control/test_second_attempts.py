@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from scrapy.http import Response
 from support import files
 from support.project import LOOPBACK, Workspace
 from support.site import Site
@@ -62,8 +63,10 @@ def visit(path: str = "/1", **changed: object) -> Visit:
 
 def test_a_visit_has_two_attempts() -> None:
     second, first = SecondAttempts(), visit()
+    first.keep_answer(Response(first.url, body=b"large"))
     again = second.add(first, "too slow")
     assert again is not None
+    assert (first.take_answer(), again.take_answer()) == (None, None), "no body waits for the end of the run"
     assert (first.done, again.alone, again.url, bool(second)) == (True, True, first.url, True)
     assert (second.take_next(), bool(second)) == (again, False)
     assert second.add(again, "too slow") is None

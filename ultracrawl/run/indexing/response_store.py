@@ -49,13 +49,7 @@ class ResponseStore(Feature):
         self._options = context.source.storage
         self.store: DocumentStore | None = None
         """The stored responses of the source, once they are open."""
-        self._responses: dict[int, Response] = {}
-        """Responses of visits that have not ended, by key."""
         self._usable = True
-
-    def keep_answer(self, visit: Visit, response: Response) -> None:
-        """Keep the response of a visit until its outcome is known."""
-        self._responses[visit.entry.key] = response
 
     def opened(self) -> None:
         """Open the store."""
@@ -69,7 +63,7 @@ class ResponseStore(Feature):
 
     def visit_ended(self, visit: Visit) -> None:
         """Store the response of a visit whose document is indexed or retained, or is a duplicate to be kept."""
-        answer = self._responses.pop(visit.entry.key, None)
+        answer = visit.take_answer()
         store = self.store
         if visit.revived:
             self._take_deferred(visit)
