@@ -128,3 +128,27 @@ def test_a_file_may_be_named_by_an_option(workspace: Workspace, words: list[Any]
     assert (ended.code, [one["file"] for one in ended.lines]) == (2, ["other.yaml"])
     assert workspace.command("lint", "-c", "missing.yaml").code == 2
     assert workspace.command("lint", "-c").code == 2
+
+
+WAYS_IN = {
+    "proxy": {"proxy": {"networks": "10.1.0.7", "header": "X-User"}},
+    "oidc": {"oidc": {"issuer": "https://login.example.com", "client_id": "u"}},
+}
+
+
+@pytest.mark.parametrize("way", WAYS_IN)
+@pytest.mark.parametrize(
+    ("prefix", "permissions", "hinted"),
+    [(None, True, True), ("user:", True, False), ("web:", True, False), (None, False, False)],
+)
+def test_users_from_outside_find_files_by_their_names(
+    workspace: Workspace, way: str, prefix: str | None, permissions: bool, hinted: bool
+) -> None:
+    (workspace.directory / "docs").mkdir()
+    section = {**WAYS_IN[way], **({} if prefix is None else {"user_prefix": prefix})}
+    source = {"type": "file", "paths": ["docs"], "permissions": permissions}
+    workspace.write({"sign_in": section, "sources": {"s": source}})
+    found = [key for _, key, fatal in lint(workspace, 0) if not fatal]
+    assert found.count("sign_in.user_prefix") == hinted
+    workspace.write({"sources": {"s": source}})
+    assert lint(workspace, 0) == []

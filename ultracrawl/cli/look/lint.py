@@ -21,6 +21,7 @@ from ultracrawl.settings.adhoc import with_adhoc_sources
 from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import locate_project
 from ultracrawl.sources import Loaded, Project, compile_source
+from ultracrawl.sources.checking.access_checks import check_user_names
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.golden_queries import golden_findings
 
@@ -121,6 +122,8 @@ def _beside_options(location: str, loaded: Loaded, *, connect: bool) -> Iterator
         return
     for option, problem, instead in check_project_locally(project):
         yield Finding(location, 0, option, problem, instead)
+    for hint in check_user_names(project.sign_in, project.known_sources.values()):
+        yield Finding(location, 0, ".".join(map(str, hint.path)), hint.problem, hint.instead, hint.fatal)
     yield from golden_findings(project.search_page.check_answers)
     for source in project.known_sources.values():
         for found in check_locally(project, source):

@@ -50,6 +50,19 @@ def check_sign_in(section: SignInSection) -> Iterator[PathFinding]:
             yield PathFinding(("sign_in", name), problem, f"add `{key}`, or remove it", False)
 
 
+def check_user_names(section: SignInSection, sources: Iterable[DataSource]) -> Iterator[PathFinding]:
+    """Yield a hint if users from outside find files by their names, and nobody has said that the names are the same."""
+    signs_in = section.oidc.issuer is not None or bool(section.proxy.networks)
+    is_said = "user_prefix" in section.model_fields_set
+    if not signs_in or is_said or not (names := [one.name for one in sources if one.derives_readers]):
+        return
+    problem = f"who signs in as NAME finds the private files of the user NAME in {', '.join(names)}"
+    instead = (
+        "write `user_prefix: web:` if the names are not those of the same people, else `user_prefix: 'user:'`"
+    )
+    yield PathFinding(("sign_in", "user_prefix"), problem, instead, fatal=False)
+
+
 def check_access(source: DataSource) -> Iterator[PathFinding]:
     """Yield log-ins beside `guard: names`, and warnings about secrets in clear text, NTLM version 1, and others."""
     yield from check_secrets(source)
