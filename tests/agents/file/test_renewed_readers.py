@@ -200,7 +200,8 @@ def test_stored_answers_of_an_earlier_version_show_a_private_file_to_no_group(
     if renews:
         crawl(workspace)
     for _ in range(2):
-        assert workspace.command("reindex", "--json").run["remarks"]
+        (remark,) = workspace.command("reindex", "--json").run["remarks"]
+        assert remark in workspace.command("reindex").out
         assert seen(workspace) == {who: ["public"] for who in SEEN}
     run = crawl(workspace)
     assert (run["outcomes"]["MODIFIED"], run["fetched"]) == (2, 2)

@@ -61,9 +61,13 @@ def print_report(report: RunReport, *, verbose: bool = False) -> None:
     _print_failed(report)
     _print_rejected(report)
     _print_omitted(report)
+    _print_remarks(report)
+    print_problems(report)
+
+
+def _print_remarks(report: RunReport) -> None:
     for remark in report.remarks:
         print_line(f"  Note: {remark}")
-    print_problems(report)
 
 
 def print_problems(report: RunReport) -> None:
@@ -105,6 +109,7 @@ def print_remade(report: RunReport) -> None:
         if outcome not in _PROCESSED:
             click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     _print_failed(report)
+    _print_remarks(report)
     print_problems(report)
 
 
