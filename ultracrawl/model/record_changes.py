@@ -21,8 +21,8 @@ def without_document(record: UrlRecord) -> UrlRecord:
     return replace(left, removal=None, indexed=False, submitted=False, fingerprint=b"", sketch=b"")
 
 
-def approved(record: UrlRecord) -> UrlRecord:
-    """Return the record of a pending document that is sent to the index now: status 952 becomes 200."""
+def approved(record: UrlRecord, sketch: bytes) -> UrlRecord:
+    """Return the record of a pending document, with its sketch, that is sent to the index now: 952 becomes 200."""
     outcome = UrlOutcome.MODIFIED if record.indexed else UrlOutcome.NEW
     return replace(
         record,
@@ -32,6 +32,7 @@ def approved(record: UrlRecord) -> UrlRecord:
         submitted=True,
         indexed=False,
         pending=False,
+        sketch=sketch,
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -287,3 +289,48 @@ def test_links_of_what_a_person_lets_in_are_followed_by_the_next_run(
     assert workspace.crawl().run["problems"] == []
     assert "/late" in workspace.indexed()
     assert workspace.crawl().run["outcomes"] == {"NOT_MODIFIED": NUMBER + 1}
+
+
+def test_documents_that_a_person_approved_are_guarded(site: Site, url: str, workspace: Workspace) -> None:
+    serve(site, real)
+    workspace.define(f"{url}/p0", crawling_mode="examine")
+    workspace.crawl()
+    assert workspace.command("approve", "site").code == 0
+    before = dump(workspace)
+    workspace.define(f"{url}/p0")
+    serve(site, maze)
+    assert workspace.crawl(code=1).run["outcomes"] == {"HELD_BACK": NUMBER}
+    assert dump(workspace) == before
+
+
+def forget_sketches(workspace: Workspace) -> None:
+    (file,) = (workspace.directory / "var" / "state").glob("*.sqlite")
+    with closing(sqlite3.connect(file)) as state, state:
+        state.execute("UPDATE url SET sketch=x''")
+
+
+def test_documents_whose_words_are_not_known_are_guarded_until_a_person_lets_them_in(
+    served: Site, workspace: Workspace
+) -> None:
+    forget_sketches(workspace)
+    serve(served, lambda name: real(name, version=1))
+    assert workspace.crawl(code=1).run["outcomes"] == {"HELD_BACK": NUMBER}
+    assert workspace.command("approve-changes", "site").code == 0
+    serve(served, lambda name: real(name, version=2))
+    run = workspace.crawl().run
+    assert (run["indexed"], run["problems"]) == (NUMBER, [])
+
+
+def test_the_successor_of_a_document_that_left_is_guarded(served: Site, workspace: Workspace) -> None:
+    served.page("/p29", **{**real("/p29"), "links": [*links_of(29), "/copy"]})
+    served.page("/copy", **real("/p1"))
+    workspace.crawl()
+    served.gone("/p1")
+    assert workspace.crawl().run["deleted"] == 1
+    before = dump(workspace)
+    assert "copy" in before
+    others = [name for name in NAMES if name != "/p1"]
+    serve(served, maze, others)
+    served.page("/copy", **maze("/p1"))
+    assert workspace.crawl(code=1).run["outcomes"]["HELD_BACK"] == NUMBER
+    assert dump(workspace) == before

@@ -37,6 +37,8 @@ KEPT_SHARED = 0.5
 """Share of its words that a document without any of its own still has."""
 LABEL_CHARS = 80
 """Characters of the title, or of the beginning of a text, by which a group of versions is named."""
+WITHOUT_WORDS = b"\0"
+"""The sketch of a document without words; an empty one says that its words are not known."""
 FEW_WORDS = 4
 """From so many words of a sketch on, one of them may be in any other text by chance."""
 
@@ -45,6 +47,8 @@ _VOLATILE = re.compile(r"\d|\A[a-f]{8,}\Z|\A[\x00-\x7f]{25,}\Z")
 """Numbers, hexadecimal and other identifiers. (Languages without spaces have long words.)"""
 
 Marks = frozenset[int]
+UNKNOWN: Marks = frozenset([1 << 32])
+"""A mark that no word has."""
 
 
 def _mark(word: str) -> int:
@@ -103,6 +107,11 @@ def read_sketch(sketch: bytes) -> Marks:
     return frozenset(marks)
 
 
+def former_words(sketch: bytes) -> Marks:
+    """Return the marks by which a new version of a document is judged: one that no version has if none are known."""
+    return read_sketch(sketch) if sketch else UNKNOWN
+
+
 def _stable(marks: Iterable[int]) -> Marks:
     return frozenset([mark for mark in marks if not mark & 1])
 
@@ -159,7 +168,7 @@ class Version:
     @property
     def sketch(self) -> bytes:
         """The sketch of its words, from which a later version is judged."""
-        return sketch_of(self.words)
+        return sketch_of(self.words) or WITHOUT_WORDS
 
     def is_lost(self, before: Marks, common: Marks) -> bool:
         """Return whether the words of the document are lost in this version.

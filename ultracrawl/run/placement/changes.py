@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.model import UrlRecord
-from ultracrawl.rules.duplicates.likeness import Marks, Version, read_sketch
+from ultracrawl.rules.duplicates.likeness import Marks, Version, former_words, read_sketch
 from ultracrawl.rules.duplicates.losses import (
     CommonWords,
     Group,
@@ -115,7 +115,7 @@ class ChangeGuard(Feature):
         """Return whether a page in the index, which ends as a duplicate otherwise, loses its words."""
         if not (self._is_on and visit.record.searchable) or visit.from_store:
             return False
-        version, before = Version.of(visit.url, page.title, page.text), read_sketch(visit.record.sketch)
+        version, before = Version.of(visit.url, page.title, page.text), _words_of(visit.record)
         return self._lost.is_lost(version, before, partial(self._common, visit.entry.site))
 
     def judge(self, visit: Visit, document: IndexDocument) -> tuple[Verdict, str]:
@@ -141,7 +141,7 @@ class ChangeGuard(Feature):
         if not record.searchable and record.fingerprint:
             same = (one for one in records.with_fingerprint(record.fingerprint) if one.searchable)
             record = next(same, record)
-        return read_sketch(record.sketch) if record.searchable else Marks()
+        return _words_of(record)
 
     def _common(self, site: str) -> Marks:
         """Return the words that most documents of a site have; they are read when they are first asked for."""
@@ -196,3 +196,9 @@ class ChangeGuard(Feature):
             self._lost.adopt_approved(map(Group.of_json, lost_versions(notes)))
             groups = self._lost.remembered(complete=complete)
             note_lost_versions(notes, [group.as_json() for group in groups])
+
+
+def _words_of(record: UrlRecord) -> Marks:
+    """Return the words of a document in the index; none if its latest version was lost in a crash."""
+    is_known = record.searchable and bool(record.sketch or record.checksum)
+    return former_words(record.sketch) if is_known else Marks()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.index.values import pack_document, unpack_document
 from ultracrawl.model import UrlRecord
 from ultracrawl.model.record_changes import approved, removed, without_document
+from ultracrawl.rules.duplicates.likeness import Version
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained, Store
 
@@ -51,9 +52,10 @@ class PendingDocuments:
         if record is None or document is None:
             return False
         self._replace_leaving(record)
+        sketch = Version.of(record.url, document.title, document.text).sketch
         self._writer.add(key, document)
         self._state.documents.release_document(Retained.APPROVAL, key)
-        self._state.records.amend_record(key, approved(record))
+        self._state.records.amend_record(key, approved(record, sketch))
         return True
 
     def _replace_leaving(self, record: UrlRecord) -> None:

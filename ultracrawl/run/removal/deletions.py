@@ -10,7 +10,7 @@ from dataclasses import replace
 from ultracrawl.index.values import unpack_document
 from ultracrawl.model import RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import approved, without_document
-from ultracrawl.rules.duplicates.likeness import resemble
+from ultracrawl.rules.duplicates.likeness import Version, read_sketch, resemble
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.writing.writer import IndexWriter
@@ -142,7 +142,8 @@ class Deletions:
             if not taken:
                 taken = True
                 self._writer.add(key, document)
-                successor = approved(duplicate)
+                sketch = Version.of(duplicate.url, document.title, document.text).sketch
+                successor = approved(duplicate, sketch)
                 self._state.records.amend_record(key, successor)
                 if self._on_succession is not None:
                     self._on_succession(duplicate, successor)
@@ -188,7 +189,7 @@ class Deletions:
         """Return whether the target of a redirect has another text than the page had, and one like earlier `others`."""
         led_to = self._state.records.get_record(target)
         before, now = record.sketch, led_to.sketch if led_to is not None else b""
-        if not (before and now) or resemble(before, now):
+        if not (read_sketch(before) and read_sketch(now)) or resemble(before, now):
             return False
         if any(resemble(now, other) for other in others):
             return True
