@@ -334,3 +334,26 @@ def test_the_successor_of_a_document_that_left_is_guarded(served: Site, workspac
     served.page("/copy", **maze("/p1"))
     assert workspace.crawl(code=1).run["outcomes"]["HELD_BACK"] == NUMBER
     assert dump(workspace) == before
+
+
+@pytest.mark.parametrize("walled", [1, NUMBER], ids=["let in", "held back"])
+def test_a_restricted_version_that_waited_takes_no_place_of_a_public_one(
+    served: Site, url: str, workspace: Workspace, walled: int
+) -> None:
+    served.page("/p0", **{**real("/p0"), "links": [*links_of(0), "/secret/d"]})
+    served.page("/secret/d", **real("/p7"))
+    workspace.define(f"{url}/p0", acl_paths={"/secret/": ["boss"]})
+    workspace.crawl()
+    assert {"/p7", "/secret/d"} <= set(workspace.indexed())
+    serve(served, maze, NAMES[NUMBER - walled + 1 :])
+    for name in ("/secret/d", "/public"):
+        served.page(name, title="Handbook", text=words("handbook", 50))
+    open_home = {**real("/p0"), "links": [*links_of(0), "/secret/d", "/public"]}
+    if walled == 1:
+        served.page("/p0", **open_home)
+    workspace.crawl(code=None)
+    workspace.command("approve-changes", "site")
+    served.page("/p0", **open_home)
+    for _ in range(2):
+        workspace.crawl(code=None)
+        assert {"/public", "/secret/d"} <= set(workspace.indexed())

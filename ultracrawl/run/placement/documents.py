@@ -112,13 +112,17 @@ class Documents:
         if needs_approval(self._context.source, visit):
             return None
         verdict, label = self._changes.judge(visit, document)
+        if verdict is Verdict.PLACE:
+            return None
+        if not visit.revived:
+            self._duplicates.note_readers(visit, document.acl)
         if verdict is Verdict.WAIT:
             self._retain(Retain.DEFERRED, visit, document, waits_for_others=True)
             visit.take_links()
             self._context.endings.defer_visit(visit)
-        elif verdict is Verdict.HOLD:
+        else:
             self._hold(visit, document, label)
-        return None if verdict is Verdict.PLACE else HeldBack(visit.url, decided=verdict is Verdict.HOLD)
+        return HeldBack(visit.url, decided=verdict is Verdict.HOLD)
 
     def _hold(self, visit: Visit, document: IndexDocument, label: str) -> None:
         self._retain(Retain.CHANGE, visit, document)

@@ -157,6 +157,11 @@ class Duplicates(Feature):
         others = self._holders.others_of_visit(visit)
         return self._holders.preferred(visit, others) or self._rival(visit)
 
+    def note_readers(self, visit: Visit, readers: Collection[str]) -> None:
+        """Give a visit whose document is retained, before it is compared, the fingerprint among those with its readers."""
+        if self._items_have_readers and visit.page.fingerprint:
+            self._find_by_item(visit, readers)
+
     def _find_by_item(self, visit: Visit, readers: Collection[str]) -> UrlRecord | None:
         """Do what `find` left: the readers of the item are known now."""
         shared, signature = self._open.leave(visit), visit.page.signature
