@@ -93,6 +93,10 @@ class UrlRecord:
         """Whether its document is in the index or on its way there."""
         return self.indexed or self.submitted
 
+    def is_held_since(self, started: float) -> bool:
+        """Return whether its new version was held back since a time (epoch seconds); False if it has no document."""
+        return self.searchable and self.outcome is UrlOutcome.HELD_BACK and self.last_fetched >= started
+
     def as_json(self) -> dict[str, Any]:
         """Return the record in the shape of `ultracrawl urls --json`."""
         return {

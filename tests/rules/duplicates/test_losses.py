@@ -198,6 +198,15 @@ def test_a_group_is_forgotten_after_many_runs_without_it() -> None:
     assert not watched.remembered(complete=True)
 
 
+def test_a_group_that_only_new_documents_belong_to_is_remembered() -> None:
+    watched = guard()
+    for key in range(LIMIT + 1):
+        watched.add_lost(key, wall_look())
+    for _ in range(2 * REMEMBERED_RUNS):
+        watched = next_run(watched)
+        assert watched.add_new(100, wall_look()) is Verdict.HOLD
+
+
 def test_memory_and_notes_are_bounded() -> None:
     watched = guard(limit=10 * MAX_GROUPS)
     for key in range(2 * MAX_GROUPS):

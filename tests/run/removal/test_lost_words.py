@@ -7,12 +7,15 @@ import random
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import yaml
 from support.project import Workspace
 from support.site import Site
+
+from ultracrawl.model import UrlOutcome, UrlRecord
 
 NUMBER = 30
 NAMES = [f"/p{number}" for number in range(NUMBER)]
@@ -357,3 +360,39 @@ def test_a_restricted_version_that_waited_takes_no_place_of_a_public_one(
     for _ in range(2):
         workspace.crawl(code=None)
         assert {"/public", "/secret/d"} <= set(workspace.indexed())
+
+
+@pytest.fixture
+def walled(served: Site, workspace: Workspace) -> Site:
+    """A site whose wall is gone, but for eight pages that are new."""
+    serve(served, WALLS["fixed"])
+    workspace.crawl(code=1)
+    serve(served, real)
+    workspace.crawl()
+    new = [f"/new{number}" for number in range(8)]
+    for name in new:
+        served.page(name, **{**WALLS["fixed"]("/p1"), "links": []})
+    served.page("/p0", **{**real("/p0"), "links": [*new, *links_of(0)]})
+    return served
+
+
+def test_new_pages_that_are_held_back_stop_no_deletion(walled: Site, workspace: Workspace) -> None:
+    walled.gone("/p29")
+    run = workspace.crawl().run
+    assert (run["outcomes"]["HELD_BACK"], run["deleted"], run["problems"]) == (8, 1, [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_held"),
+    [
+        ({}, True),
+        ({"indexed": False}, False),
+        ({"outcome": UrlOutcome.GONE}, False),
+        ({"last_fetched": 4.0}, False),
+    ],
+)
+def test_only_documents_that_this_run_held_back_count_when_it_is_resumed(
+    changes: dict[str, Any], is_held: bool
+) -> None:
+    record = UrlRecord("http://h/", "s", 0, outcome=UrlOutcome.HELD_BACK, indexed=True, last_fetched=5.0)
+    assert replace(record, **changes).is_held_since(5.0) is is_held

@@ -277,6 +277,7 @@ class LostVersions:
         if group is None:
             return Verdict.PLACE
         self._waiting[key] = group
+        group.is_met = True
         self._new.add(key)
         return self._verdict(key, group)
 

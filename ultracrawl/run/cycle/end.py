@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome
@@ -30,8 +29,8 @@ logger = logging.getLogger(__name__)
 
 _UNFINISHED_KEY = "left"
 """Key of a stored report: whether the run will be resumed."""
-MAX_HELD_READ = 500
-"""Held-back documents that are read for their common title."""
+MAX_LABELS = 500
+"""Titles of held-back documents that are counted for the most common one."""
 MIN_INDEX_TIMEOUT = 60.0
 """Seconds that the last commit may take even if the time limit of the run is over."""
 
@@ -141,31 +140,37 @@ class RunFinisher:
             logger.warning(problem)
 
     def _report_held(self) -> int:
-        """Report the new versions that are held back; returns how many of them this run found."""
+        """Report the new versions that are held back; returns of how many documents this run found one."""
         context = self._context
         if context.run.replay:
             return 0
         counts = context.store.records.count_urls()
         if not counts.held_back:
             return 0
-        held = list(islice(context.store.records.held_records(), MAX_HELD_READ))
-        label = Counter(record.cause.subject for record in held if record.outcome is UrlOutcome.HELD_BACK)
-        common = next((f" ({text!r})" for text, number in label.most_common(1) if text and number > 1), "")
+        labels, in_index, found = Counter[str](), 0, 0
+        for record in context.store.records.held_records():
+            if len(labels) < MAX_LABELS and record.outcome is UrlOutcome.HELD_BACK:
+                labels[record.cause.subject] += 1
+            in_index += record.searchable
+            found += record.is_held_since(context.mark.started)
+        common = next((f" ({text!r})" for text, number in labels.most_common(1) if text and number > 1), "")
+        if not in_index:  # of new URLs alone, which belong to a wall that is gone
+            context.counters.add_remark(
+                f"{counts.held_back:,} documents of new URLs are held back, because they look like what was held back "
+                f"before{common}; `ultracrawl approve-changes {context.source.name}` lets them in"
+            )
+            return 0
         section = context.source.modification
         limit = LossGuard(section.percent, section.always).limit(counts.documents)
-        in_index = sum(record.searchable for record in held) + counts.held_back - len(held)
         problem = (
             f"{counts.held_back:,} changes are held back: {in_index:,} of {counts.documents:,} documents "
             f"lost nearly all of their words{common}, and the limit is {limit:,}; their former versions stay in the "
             f"index; `ultracrawl approve-changes {context.source.name}` lets the new ones in, and "
             "`modification: {percent: 100}` lets in all from now on, for a site whose pages are new each time"
         )
-        if in_index:
-            context.run.add_problem(problem)
-            logger.warning(problem)
-        else:  # of new URLs alone, which belong to a wall that is gone
-            context.counters.add_remark(problem)
-        return context.counters.outcomes[UrlOutcome.HELD_BACK]
+        context.run.add_problem(problem)
+        logger.warning(problem)
+        return found
 
     def _is_complete(self) -> bool:
         context = self._context

@@ -90,7 +90,7 @@ class ChangeGuard(Feature):
         if self._context.counters.resumed:
             started = self._context.mark.started
             held = self._context.store.records.held_records()
-            self._lost.note_held(sum(record.last_fetched >= started for record in held))
+            self._lost.note_held(sum(record.is_held_since(started) for record in held))
 
     def _waiting_versions(self) -> Iterator[_Waiting]:
         documents, records = self._context.store.documents, self._context.store.records

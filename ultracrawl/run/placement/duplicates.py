@@ -158,7 +158,7 @@ class Duplicates(Feature):
         return self._holders.preferred(visit, others) or self._rival(visit)
 
     def note_readers(self, visit: Visit, readers: Collection[str]) -> None:
-        """Give a visit whose document is retained, before it is compared, the fingerprint among those with its readers."""
+        """Give a visit whose document is retained the fingerprint among those with its readers."""
         if self._items_have_readers and visit.page.fingerprint:
             self._find_by_item(visit, readers)
 
