@@ -23,7 +23,7 @@ BEGAN = 1000.0
 class End:
     """The end of a cycle over a store that is empty but for what a test puts there."""
 
-    def __init__(self, *, waiting: int = 0, unsettled: int = 0, tracks: bool = True) -> None:
+    def __init__(self, *, waiting: int = 0, unsettled: int = 0, tracks: bool = True, site: str = "h.test") -> None:
         self.unsettled, self.woken = unsettled, list[float]()
         self.removed: list[str] = []
         self.queued: list[int] = []
@@ -31,7 +31,7 @@ class End:
         self.asked = 0
         records = SimpleNamespace(get_record=lambda key: UrlRecord(f"http://h.test/{key}", "s"))
         store = SimpleNamespace(
-            queue=SimpleNamespace(waiting_sites=lambda: [("h.test", 1)] * waiting),
+            queue=SimpleNamespace(waiting_sites=lambda: [(site, 1)] * waiting),
             records=records,
             flush=lambda: None,
         )
@@ -48,6 +48,7 @@ class End:
             self.woken.append,
             cast("Any", self.dispatcher),
             self._begin_second_attempts,
+            {"gone.test"},
         )
         self.end._sweeper = cast("Any", SimpleNamespace(sweep=self._sweep))
 
@@ -75,6 +76,13 @@ def test_what_was_set_aside_is_read_before_anything_is_decided() -> None:
     one.set_aside = 1
     one.end.idle()
     assert (one.woken, one.unsettled, one.asked) == ([0.0], 1, 0)
+
+
+@pytest.mark.parametrize(("site", "complete"), [("h.test", False), ("gone.test", True)])
+def test_what_waits_is_decided_about_without_the_sites_that_are_given_up(site: str, complete: bool) -> None:
+    one = End(waiting=1, site=site)
+    one.end.idle()
+    assert (one.complete, one.asked) == (complete, 0), "links of what waits are not known"
 
 
 def test_documents_are_settled_before_anything_is_removed() -> None:

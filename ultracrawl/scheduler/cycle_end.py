@@ -82,10 +82,15 @@ class CycleEnd:
         wake: Callable[[float], None],
         dispatcher: SignalManager,
         begin_second_attempts: Callable[[], bool],
+        given_up: Set[str],
     ) -> None:
-        """Initialise; `begin_second_attempts` queues a visit that was set aside; returns whether it may be made."""
+        """Initialise; `begin_second_attempts` queues a visit that was set aside; returns whether it may be made.
+
+        `given_up` are the sites that this run does not request any more: what waits is decided about without them.
+        """
         self._context = context
         self._begin_second_attempts = begin_second_attempts
+        self._given_up = given_up
         self._activator = activator
         self._wake = wake
         self._sweeper = OrphanSweeper(context.store, context.source, context.rules.seeds)
@@ -101,11 +106,11 @@ class CycleEnd:
                 self._wake(0.0)
                 return
             context.flush()
-            complete = not context.store.queue.waiting_sites()
-            if context.documents.settle(complete=complete):
+            waiting = {site for site, _ in context.store.queue.waiting_sites()}
+            if context.documents.settle(complete=waiting <= self._given_up):
                 self._wake(0.0)
                 raise DontCloseSpider  # what is placed or refused may have to be replaced by duplicates
-            if not complete:
+            if waiting:
                 return
             if sum(end_cycle() for end_cycle in context.hooks[Feature.cycle_ended]):
                 self._wake(0.0)  # duplicates may take the places of removed documents

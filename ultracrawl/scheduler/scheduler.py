@@ -85,6 +85,7 @@ class UltracrawlScheduler(BaseScheduler):
             self._alarm.set_timer,
             self._crawler.signals,
             lambda: self._may_fetch() > 0 and parts.flight.begin_second_attempts(),
+            self._frontier.given_up,
         )
         for fill_queue in context.hooks[Feature.queue_opened]:
             fill_queue()

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.free_port import free_port
 from support.project import Workspace
 from support.site import Site
 
@@ -396,3 +397,23 @@ def test_only_documents_that_this_run_held_back_count_when_it_is_resumed(
 ) -> None:
     record = UrlRecord("http://h/", "s", 0, outcome=UrlOutcome.HELD_BACK, indexed=True, last_fetched=5.0)
     assert replace(record, **changes).is_held_since(5.0) is is_held
+
+
+def test_links_of_what_is_let_in_are_followed_though_a_site_is_given_up(
+    served: Site, url: str, workspace: Workspace
+) -> None:
+    port = free_port("127.0.0.2")
+    nobody = [f"http://127.0.0.2:{port}/{number}" for number in range(60)]
+    workspace.define(
+        start_urls=[f"{url}/p0", *nobody],
+        politeness={"delay": 0, "concurrency": 1, "backoff": {"longest": 0.1, "limit": 3}},
+        limits={"retries": 0},
+        robots={"obey": False},
+        sitemaps={"use": False},
+    )
+    served.page("/p1", title="Another story", text=words("anew", 60), links=["/from"])
+    served.page("/from", title="New", text=words("from", 30))
+    run = workspace.crawl(code=None).run
+    assert run["given_up"]
+    assert "/from" in workspace.indexed()
+    assert workspace.crawl(code=None).run["resumed"] is False
