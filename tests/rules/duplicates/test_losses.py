@@ -39,7 +39,7 @@ class Guarded:
         guard = LostVersions(lambda: LIMIT, remembered)
         held, placed = set[int](), set[int]()
         for name in sorted(
-            found, key=lambda name: not before.get(name)
+            found, key=lambda name: not read_sketch(before.get(name, b""))
         ):  # what has no words joins the others
             page = found[name]
             if page == self.index.get(name):
@@ -171,6 +171,19 @@ def test_a_new_document_goes_with_the_lost_versions_that_it_is_like() -> None:
         watched.add_lost(key, wall_look())
     assert dict(watched.ready())[10] is not None
     assert watched.add_new(12, wall_look()) is Verdict.HOLD
+
+
+def test_no_more_new_documents_wait_than_the_limit() -> None:
+    watched = guard()
+    for key in range(3):
+        watched.add_lost(key, poem(key))
+    new = range(100, 100 + 3 * LIMIT)
+    assert [watched.add_new(key, poem(key)) for key in new].count(Verdict.WAIT) == LIMIT
+    watched.end_run()
+    assert watched.add_new(99, poem(99)) is Verdict.PLACE, "the limit is that of a run"
+    for key in range(3, LIMIT + 1):
+        watched.add_lost(key, poem(key))
+    assert watched.add_new(98, poem(98)) is Verdict.HOLD
 
 
 def test_what_a_person_let_in_is_no_wall_any_more() -> None:

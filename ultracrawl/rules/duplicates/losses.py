@@ -210,7 +210,9 @@ class LostVersions:
 
     Each waits until the run ends, or until more documents are lost in it than `limit` returns: then all lost ones are
     held back, those that come later too. So are those of a group that has more documents than that by what earlier
-    runs let in (`remembered`), or of which others were held back before. Memory is bounded by the limit.
+    runs let in (`remembered`), or of which others were held back before. At most as many documents of new URLs wait
+    beside them in a run; those that come later are held back with a group that is, and placed otherwise. So memory is
+    bounded by the limit.
     """
 
     def __init__(self, limit: Callable[[], int], remembered: Iterable[Group] = ()) -> None:
@@ -223,6 +225,8 @@ class LostVersions:
         self._waiting: dict[int, Group] = {}
         self._new: set[int] = set()
         """Keys of those that wait and had no document before."""
+        self._joined = 0
+        """Documents of new URLs that had to wait in this run."""
         self._lost = 0
         """Lost versions of this run, those that wait not counted."""
         self._ready: deque[tuple[int, str | None]] = deque()
@@ -276,8 +280,12 @@ class LostVersions:
         group = self._groups.of_new(look)
         if group is None:
             return Verdict.PLACE
-        self._waiting[key] = group
         group.is_met = True
+        if not (self.is_over or group.is_held):
+            if self._joined >= self._limit():
+                return Verdict.PLACE
+            self._joined += 1
+        self._waiting[key] = group
         self._new.add(key)
         return self._verdict(key, group)
 

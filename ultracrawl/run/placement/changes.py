@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.model import UrlRecord
-from ultracrawl.rules.duplicates.likeness import Marks, Version, former_words, read_sketch
+from ultracrawl.rules.duplicates.likeness import Look, Marks, Version, former_words, read_sketch
 from ultracrawl.rules.duplicates.losses import (
     CommonWords,
     Group,
@@ -39,9 +39,9 @@ class _Waiting(NamedTuple):
     """A version that an earlier part of the run left waiting."""
 
     key: int
-    site: str
-    before: Marks
-    version: Version
+    is_lost: bool
+    """Whether its URL had a document before."""
+    look: Look
 
 
 class ChangeGuard(Feature):
@@ -70,15 +70,14 @@ class ChangeGuard(Feature):
         if self._is_on:
             self._remember()
         waiting = sorted(
-            self._waiting_versions(), key=lambda one: not one.before
+            self._waiting_versions(), key=lambda one: not one.is_lost
         )  # new documents join groups
-        for one in waiting:
+        for key, is_lost, look in waiting:
             self._context.counters.count_scheduled()
-            self._retained.add(one.key)
-            look = one.version.look(self._common(one.site))
-            verdict = (self._lost.add_lost if one.before else self._lost.add_new)(one.key, look)
+            self._retained.add(key)
+            verdict = (self._lost.add_lost if is_lost else self._lost.add_new)(key, look)
             if verdict is not Verdict.WAIT:
-                self._lost.note_decided(one.key, look.label if verdict is Verdict.HOLD else None)
+                self._lost.note_decided(key, look.label if verdict is Verdict.HOLD else None)
         if not self._is_on:
             self._lost.end_run()
 
@@ -102,7 +101,7 @@ class ChangeGuard(Feature):
             elif found[0].waits_for_others:
                 before = self._former_words(record, found[0].display_url)
                 version = Version.of(record.url, found[1].title, found[1].text)
-                yield _Waiting(key, site_of(record.url), before, version)
+                yield _Waiting(key, bool(before), version.look(self._common(site_of(record.url))))
 
     # ---- new versions
 
