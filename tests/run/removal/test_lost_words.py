@@ -417,3 +417,23 @@ def test_links_of_what_is_let_in_are_followed_though_a_site_is_given_up(
     assert run["given_up"]
     assert "/from" in workspace.indexed()
     assert workspace.crawl(code=None).run["resumed"] is False
+
+
+def test_only_the_group_of_what_a_person_lets_in_is_no_wall_any_more(
+    served: Site, workspace: Workspace
+) -> None:
+    def maintenance(name: str) -> Page:
+        return {"title": f"Down {words(name, 1)}", "text": f"We come back soon, with {name}: please wait"}
+
+    serve(served, WALLS["fixed"], NAMES[:10])
+    workspace.crawl(code=1)
+    serve(served, real, NAMES[:10])
+    serve(served, maintenance, NAMES[10:20])
+    for _ in range(2):
+        assert workspace.crawl(code=1).run["outcomes"]["HELD_BACK"] == 10
+    assert workspace.command("approve-changes", "site").code == 0
+    serve(served, real, NAMES[10:20])
+    serve(served, WALLS["fixed"], ["/p0"])
+    serve(served, maintenance, ["/p21"])
+    assert workspace.crawl(code=1).run["outcomes"]["HELD_BACK"] == 1
+    assert (workspace.outcomes()["/p0"], workspace.outcomes()["/p21"]) == ("HELD_BACK", "MODIFIED")

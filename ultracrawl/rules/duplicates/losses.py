@@ -190,6 +190,11 @@ class Groups:
         group = self._with_text(look) if look.text else None if look.title else self._blank
         return group if group is not None and (group.is_met or group.is_wall) else None
 
+    def name_of(self, look: Look) -> str:
+        """Return the name of the group that a version belongs to, its own label if there is none."""
+        group = self._by_title.get(look.title) or (self._with_text(look) if look.text else self._blank)
+        return group.look.label if group is not None else look.label
+
     def _forget_title(self, group: Group) -> None:
         """Have a group be known by its text alone, because its versions have several titles: those of the documents."""
         if self._by_title.get(group.look.title) is group:
@@ -258,7 +263,11 @@ class LostVersions:
             return Verdict.PLACE, ""
         look = version.look(common())
         verdict = self.add_lost(key, look) if before else self.add_new(key, look)
-        return verdict, look.label
+        return verdict, self.name_of(look)
+
+    def name_of(self, look: Look) -> str:
+        """Return the name of the group that a version belongs to."""
+        return self._groups.name_of(look)
 
     def is_lost(self, version: Version, before: Marks, common: Callable[[], Marks]) -> bool:
         """Return whether a version loses the words of the former one, unless they were those of a wall."""

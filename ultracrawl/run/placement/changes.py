@@ -77,7 +77,7 @@ class ChangeGuard(Feature):
             self._retained.add(key)
             verdict = (self._lost.add_lost if is_lost else self._lost.add_new)(key, look)
             if verdict is not Verdict.WAIT:
-                self._lost.note_decided(key, look.label if verdict is Verdict.HOLD else None)
+                self._lost.note_decided(key, self._lost.name_of(look) if verdict is Verdict.HOLD else None)
         if not self._is_on:
             self._lost.end_run()
 

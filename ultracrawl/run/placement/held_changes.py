@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ultracrawl.model import NO_CAUSE, UrlOutcome, UrlRecord
+from ultracrawl.model import NO_CAUSE, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.duplicates.losses import Group
 from ultracrawl.rules.urls.canonical import url_key
@@ -48,22 +48,23 @@ class HeldChanges:
 
     def carry_out(self, held: Iterable[UrlRecord]) -> int:
         """Submit the new versions of documents to the index; returns how many."""
-        waiting, accepted = iter(held), 0
+        waiting, accepted, names = iter(held), 0, set[str]()
         while batch := list(islice(waiting, BATCH)):
             accepted += sum(map(self._submit, batch))
+            names.update(record.cause.subject for record in batch if record.cause.code is CauseCode.ALIKE)
             self._writer.sync()
             self._state.flush()
             self._writer.tick()
         if accepted and self._notes is not None:
-            self._approve_groups(self._notes)
+            self._approve_groups(self._notes, names)
         return accepted
 
     @staticmethod
-    def _approve_groups(notes: Notes) -> None:
-        """Have the change guard take what becomes like the new versions for no wall."""
+    def _approve_groups(notes: Notes, names: set[str]) -> None:
+        """Have the change guard take what becomes like the new versions, of the groups named so, for no wall."""
         groups = list(map(Group.of_json, lost_versions(notes)))
         for group in groups:
-            if group.is_held:
+            if group.is_held and group.look.label in names:
                 group.approve()
         note_lost_versions(notes, [group.as_json() for group in groups])
 
