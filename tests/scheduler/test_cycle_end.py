@@ -23,7 +23,9 @@ BEGAN = 1000.0
 class End:
     """The end of a cycle over a store that is empty but for what a test puts there."""
 
-    def __init__(self, *, waiting: int = 0, unsettled: int = 0, tracks: bool = True, site: str = "h.test") -> None:
+    def __init__(
+        self, *, waiting: int = 0, unsettled: int = 0, tracks: bool = True, site: str = "h.test"
+    ) -> None:
         self.unsettled, self.woken = unsettled, list[float]()
         self.removed: list[str] = []
         self.queued: list[int] = []
