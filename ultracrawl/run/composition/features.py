@@ -51,7 +51,7 @@ from ultracrawl.run.filters.verdict import FilterVerdict
 from ultracrawl.run.indexing.anchors import AnchorTexts
 from ultracrawl.run.indexing.depths import LinkDepths
 from ultracrawl.run.indexing.filling import Filling
-from ultracrawl.run.indexing.items import ItemTracker, may_have_readers
+from ultracrawl.run.indexing.items import ItemTracker
 from ultracrawl.run.indexing.reconciliation import IndexReconciler
 from ultracrawl.run.indexing.response_store import ResponseStore
 from ultracrawl.run.listing.fetching import EntryFetching
@@ -128,14 +128,12 @@ FEATURES: tuple[Row[Any], ...] = (
     ),
     Row(
         Duplicates,
-        lambda p: Duplicates(p.context, items_have_readers=may_have_readers(p.crawler, p.context.source)),
+        lambda p: Duplicates(p.context, items_have_readers=p.items_have_readers),
         "a place is taken or given before responses are stored",
     ),
     Row(
         RelatedDocuments,
-        lambda p: RelatedDocuments(
-            p.context, items_have_readers=may_have_readers(p.crawler, p.context.source)
-        ),
+        lambda p: RelatedDocuments(p.context, items_have_readers=p.items_have_readers),
         "its lists are refreshed before depths and anchor texts are sent",
         has_relations,
         BEGUN,
@@ -149,7 +147,7 @@ FEATURES: tuple[Row[Any], ...] = (
     ),
     Row(
         AnchorTexts,
-        lambda p: AnchorTexts(p.context, items_have_readers=may_have_readers(p.crawler, p.context.source)),
+        lambda p: AnchorTexts(p.context, items_have_readers=p.items_have_readers),
         "after depths",
         lambda p: p.context.project.index.anchors,
         BEGUN,

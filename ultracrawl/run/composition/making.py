@@ -16,7 +16,6 @@ from ultracrawl.run.download_errors.retry_policy import RetryPolicy
 from ultracrawl.run.filters.copies import ContentCopies
 from ultracrawl.run.filters.starting_depths import StartingDepths
 from ultracrawl.run.filters.verdict import FilterVerdict
-from ultracrawl.run.indexing.items import may_have_readers
 from ultracrawl.run.indexing.reconciliation import IndexReconciler
 from ultracrawl.run.listing.fetching import EntryFetching
 from ultracrawl.run.listing.listing import SourceListing, lister_credential
@@ -125,7 +124,7 @@ def make_listing(parts: Parts) -> SourceListing:
         parts.context,
         lambda: kind.make_lister(setup),
         lambda: bool(parts[IndexReconciler].lost),
-        items_have_readers=may_have_readers(parts.crawler, parts.context.source),
+        items_have_readers=parts.items_have_readers,
     )
 
 

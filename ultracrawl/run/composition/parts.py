@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from scrapy.exceptions import NotConfigured
 
+from ultracrawl.run.indexing.items import may_have_readers
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
@@ -40,6 +42,11 @@ class Parts:
         """The filters of the source, if it has any; their class is slow to import."""
         self._rows = rows
         self._made: dict[type[object], object] = {}
+
+    @property
+    def items_have_readers(self) -> bool:
+        """Whether items may have readers of their own, see `may_have_readers`."""
+        return may_have_readers(self.crawler, self.context.source)
 
     def add_part(self, part: object) -> None:
         """Add a part that is no row, because the context itself is made with it."""
