@@ -157,7 +157,7 @@ def is_login_redirect(url: str, target: str) -> bool:
     )
 
 
-def has_few_words(body: bytes) -> bool:
+def is_short_page(body: bytes) -> bool:
     """Return whether a page has so little text that a form may be all that it is for."""
     return _number_of_words(body.lower()) <= MAX_WORDS
 

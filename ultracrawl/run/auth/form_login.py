@@ -19,7 +19,7 @@ from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.access.login import Form, Login, joined, password_forms
 from ultracrawl.rules.access.visitors import Likeness
 from ultracrawl.rules.urls.canonical import host_of, path_of
-from ultracrawl.rules.walls import has_few_words, is_login_redirect
+from ultracrawl.rules.walls import is_login_redirect, is_short_page
 from ultracrawl.run.auth.first_page import FirstPage, html_of, is_refusal, page_of, readable
 from ultracrawl.run.auth.login_requests import LoginRequests
 from ultracrawl.run.download_errors.kinds import LoginFailedError
@@ -90,7 +90,7 @@ class SignsOfVisitors:
         if self._is_certain(response):
             return Likeness.SAME
         shows_form = self._shows_form(response)
-        if shows_form and has_few_words(response.body) and not self._login.is_at_form(response.url):
+        if shows_form and is_short_page(response.body) and not self._login.is_at_form(response.url):
             return Likeness.SAME
         likeness = self._first.likeness(response)
         # Some pages show the form beside their text, or are refused, also to those who are let in.
@@ -103,7 +103,7 @@ class SignsOfVisitors:
             return True
         if self._first.likeness(response) is not Likeness.NONE:
             return True
-        return self._shows_form(response) and has_few_words(response.body)
+        return self._shows_form(response) and is_short_page(response.body)
 
     def _is_certain(self, response: Response) -> bool:
         text = self._login.lost_text
