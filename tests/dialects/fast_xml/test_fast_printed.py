@@ -219,7 +219,7 @@ def copies(play: Played) -> object:
 
 
 def session(play: Played) -> object:
-    """Return with which requests a cookie comes that the start page sets, and whether a slow login is waited for."""
+    """Return with which requests a cookie comes that the start page sets, and whether a slow login lets us in."""
     page = Html("home", (*(f"/{number}" for number in range(4)), "https://members.example.com/"))
     play.hosts.put(HOME, Reply(200, (HTML, ("Set-Cookie", "door=open; Path=/")), page.render()))
     play.hosts.put(
@@ -227,7 +227,7 @@ def session(play: Played) -> object:
     )
     play.crawl()
     own = [one for one in play.hosts.pages() if one.header("Host") == "www.example.com"]
-    return [one.header("Cookie") for one in own], play.count("members.example.com/")
+    return [one.header("Cookie") for one in own], play.count("members.example.com/") > 0
 
 
 CLUB = (
@@ -729,7 +729,8 @@ CASES: dict[int, Printed] = {
                  {"allowed_types": ("text/html", "text/vnd.wap.wml")}),
     468: Printed(copies, {"word": 2, "meta": 1, "far": 2}, {"word": 1, "meta": 1, "far": 1},
                  {"allowed_types": ("text/html", "text/plain")}),
-    484: Printed(session, ([None] * 5, 1), ([None, "door=open", None, None, None], 0), {"delay": 1000.0}, CLUB),
+    484: Printed(session, ([None] * 5, True), ([None, "door=open", None, None, None], False), {"delay": 1000.0},
+                 CLUB),
     501: Printed(aged, ([5], [], 90_000.0, "scratch"), ([4], [], 43_200.0, "soft")),
     518: Printed(filters, (FANNED, []), (FANNED, ["N-TUNING", "N-CLUSTER"])),
     538: Printed(hosts, sorted(ALL_HOSTS),

