@@ -65,6 +65,23 @@ def test_limits_tell_no_names(service: Service) -> None:
 # ---- CSRF
 
 
+FOREIGN = (
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": "null"},
+    {"Origin": "https://evil.example"},
+    {"Origin": "http://127.0.0.1:1"},
+)
+"""What browsers say of a request that a page of another site sends."""
+OWN = (
+    {"Sec-Fetch-Site": "same-origin"},
+    {"Sec-Fetch-Site": "same-origin", "Origin": "https://proxy.example"},
+    {"Origin": "http://127.0.0.1:8480"},
+    {"Origin": "null"},
+)
+"""And of a request that one of our own sends; a proxy may have changed the host."""
+
+
 def test_what_changes_something_needs_the_token_of_this_session(service: Service) -> None:
     anna, other, nobody = Browser(service), Browser(service), Browser(service)
     anna.log_in()
@@ -74,12 +91,13 @@ def test_what_changes_something_needs_the_token_of_this_session(service: Service
         for token in ("", "x", other.session_token, form_token, "ä"):
             for where in ({"data": {"csrf_token": token}}, {"headers": {"X-CSRF-Token": token.encode()}}):
                 assert anna.ask("POST", path, **where).status_code == 403, (path, token)
-        for site in ("cross-site", "same-site"):
-            headers = {"X-CSRF-Token": anna.session_token, "Sec-Fetch-Site": site}
-            assert anna.ask("POST", path, headers=headers).status_code == 403
+        for said in FOREIGN:
+            headers = {"X-CSRF-Token": anna.session_token, **said}
+            assert anna.ask("POST", path, headers=headers).status_code == 403, said
     assert anna.get("/").status_code == 200
-    headers = {"X-CSRF-Token": anna.session_token, "Sec-Fetch-Site": "same-origin"}
-    assert anna.ask("POST", "/api/v1/reload", headers=headers).status_code == 200
+    for said in OWN:
+        headers = {"X-CSRF-Token": anna.session_token, **said}
+        assert anna.ask("POST", "/api/v1/reload", headers=headers).status_code == 200, said
 
 
 @pytest.mark.parametrize("token", ["", "x", "foreign", "no cookie"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
+from service.api.conftest import Api
 from support.certificates import Authority
 from support.sentences import sentence
 
@@ -19,6 +20,8 @@ from ultracrawl.model.dates import iso
 from ultracrawl.service.access.failed_logins import MAX_FAILED_LOGINS
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
+from ultracrawl.service.api.app import ApiOptions
+from ultracrawl.service.api.middleware.cookies import Cookies
 from ultracrawl.service.api.middleware.guard import MAX_BODY_BYTES, host_of
 from ultracrawl.service.api.problems import json_answer
 from ultracrawl.service.api.serving import check_exposure, make_server
@@ -26,7 +29,7 @@ from ultracrawl.service.api.serving import check_exposure, make_server
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from service.api.conftest import Api
+    from support.in_process import InProcessWorkspace
 
 READERS = ["/api/v1/sources", "/api/v1/search?q=x", "/api/v1/schedules", "/api/v1/openapi.json", "/metrics"]
 EDITORS = ["/api/v1/sources/site/urls", "/api/v1/sources/site/approvals", "/api/v1/sources/site/plan"]
@@ -131,6 +134,67 @@ def test_errors_are_problems(api: Api, method: str, path: str, status: int) -> N
     problem = answer.json()
     assert (problem["type"], problem["status"]) == ("about:blank", status)
     assert problem["title"]
+
+
+BODIES = (
+    ("POST", "/api/v1/sources/site/start"),
+    ("POST", "/api/v1/sources/site/urls"),
+    ("POST", "/api/v1/sources/site/approvals"),
+    ("PUT", "/api/v1/sources/site/definition"),
+    ("POST", "/api/v1/sources/site/definition/what-if"),
+    ("POST", "/api/v1/definitions/schedules/what-if"),
+)
+
+
+@pytest.mark.parametrize(
+    "media_type", ["application/x-www-form-urlencoded", "text/plain", "image/png", "x", None]
+)
+def test_a_body_of_another_media_type_is_refused(api: Api, media_type: str | None) -> None:
+    headers = {"Content-Type": media_type} if media_type else {}
+    for method, path in BODIES:
+        answer = api.ask(method, path, content=b'{"urls": []}', headers=headers)
+        assert (answer.status_code, answer.headers.get("accept")) == (415, "application/json"), (
+            path,
+            answer.text,
+        )
+        assert answer.json()["status"] == 415
+        assert api.ask(method, path, role=None, content=b"x", headers=headers).status_code == 401
+    assert api.supervisor.orders == []
+
+
+def test_json_of_any_name_is_read(api: Api) -> None:
+    for media_type in ("application/json", "application/json; charset=utf-8", "application/merge-patch+json"):
+        headers = {"Content-Type": media_type}
+        answer = api.ask("POST", "/api/v1/sources/site/approvals", content=b"{}", headers=headers)
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/api/v1/sources/site/definition", "GET, PUT"),
+        ("/api/v1/sources/site/approvals", "GET, POST"),
+        ("/api/v1/sources/site/start", "POST"),
+        ("/healthz", "GET"),
+    ],
+)
+def test_a_method_that_a_path_lacks_is_answered_with_all_that_it_has(
+    api: Api, path: str, methods: str
+) -> None:
+    answer = api.ask("DELETE", path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, methods)
+
+
+@pytest.mark.parametrize("root", ["", "/search"])
+def test_a_slash_at_the_end_leads_to_a_path_alone(workspace: InProcessWorkspace, url: str, root: str) -> None:
+    workspace.define(f"{url}/")
+    api = Api(workspace, ApiOptions(cookies=Cookies(root_path=root)))
+    base = f"http://127.0.0.1:8480{root}"
+    for path in ("/api/v1/sources/", "/api/v1/sources//", "//api/v1/sources/"):
+        answer = api.ask("GET", f"{base}{path}?a=b")
+        assert (answer.status_code, answer.headers["location"]) == (307, f"{root}/api/v1/sources?a=b")
+    for path in ("/evil.example/", "//evil.example/", "/"):
+        assert api.ask("GET", base + path).status_code == 404
 
 
 @pytest.mark.parametrize(

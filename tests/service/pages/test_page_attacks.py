@@ -169,11 +169,20 @@ def test_no_header_is_made_from_a_request(pages: Pages) -> None:
             assert "\r" not in answer.headers.get("location", "")
 
 
-def test_another_site_cannot_choose_colours(pages: Pages) -> None:
-    answer = pages.ask(
-        "/preferences", method="POST", data={"theme": "dark"}, headers={"Sec-Fetch-Site": "cross-site"}
-    )
+@pytest.mark.parametrize("said", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}])
+def test_another_site_cannot_choose_colours(pages: Pages, said: dict[str, str]) -> None:
+    answer = pages.ask("/preferences", method="POST", data={"theme": "dark"}, headers=said)
     assert (answer.status_code, answer.headers.get_list("set-cookie")) == (403, [])
+
+
+CONTROLS = "".join(map(chr, (*range(32), *range(0x7F, 0xA0))))
+
+
+@pytest.mark.parametrize("path", ["/?q=", "/cached?source=site&url=", "/?q=heron&where=Author%3D"])
+def test_a_page_has_no_control_characters(pages: Pages, path: str) -> None:
+    page = pages.ask(path + quote(f"heron{CONTROLS}")).text
+    assert "heron" in page
+    assert {one for one in page if one in CONTROLS} <= {"\n", "\t", "\r", "\f"}
 
 
 def test_no_page_can_be_framed(pages: Pages) -> None:

@@ -24,6 +24,7 @@ from ultracrawl.service.api.audit import AuditTrail
 from ultracrawl.service.api.middleware.cookies import Cookies, LateCookies
 from ultracrawl.service.api.middleware.guard import RequestGuard
 from ultracrawl.service.api.middleware.proxy import ReverseProxy
+from ultracrawl.service.api.middleware.slashes import redirect_slashes
 from ultracrawl.service.api.problems import (
     MEDIA_TYPE,
     Problem,
@@ -99,6 +100,7 @@ def make_app(
         redoc_url=None,
     )
     app.state.api = state
+    redirect_slashes(app.router)
     add_error_handlers(app)
     _add_health(app, state)
     _add_metrics(app, metrics, open_to_all=options.metrics_open)

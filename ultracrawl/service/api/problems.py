@@ -12,8 +12,10 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from ultracrawl.errors import IndexStoreError, NotFoundError, StateError, UserError, WorkError
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
@@ -21,6 +23,9 @@ from ultracrawl.service.searching.orders import SearchEndedError, SearchRefusedE
 
 logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
+_JSON = "application/json"
+_NO_JSON = "no_json"
+"""The type of the mistake that a body has another media type."""
 _SILENT_SECONDS = 60.0
 """Seconds for which the same failure is not logged again."""
 
@@ -42,6 +47,8 @@ class RequestBody(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_text(cls, data: object) -> object:
+        if isinstance(data, bytes):  # FastAPI reads JSON alone, by its media type
+            raise PydanticCustomError(_NO_JSON, "a body is JSON, and its Content-Type says so")
         try:
             json.dumps(data, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
@@ -58,7 +65,7 @@ def json_answer(value: object, status: int = 200) -> Response:
     """Return a JSON response, serialised as by the command line."""
     # Half a surrogate pair has no UTF-8; with a backslash it is the escape that JSON has for it.
     body = json.dumps(value, ensure_ascii=False, default=str).encode(errors="backslashreplace")
-    return Response(body, status, media_type="application/json")
+    return Response(body, status, media_type=_JSON)
 
 
 def problem_answer(status: int, detail: str = "", headers: dict[str, str] | None = None) -> Response:
@@ -71,13 +78,21 @@ def add_error_handlers(app: FastAPI) -> None:
     """Convert all exceptions of an application into problem responses."""
 
     @app.exception_handler(HTTPException)
-    async def of_http(_request: Request, error: HTTPException) -> Response:
+    async def of_http(request: Request, error: HTTPException) -> Response:
         detail = "" if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
-        return problem_answer(error.status_code, detail, dict(error.headers or {}))
+        headers = dict(error.headers or {})
+        if (
+            error.status_code == HTTPStatus.METHOD_NOT_ALLOWED
+        ):  # the route that was asked knows its own methods only
+            headers["Allow"] = ", ".join(_methods_at(request))
+        return problem_answer(error.status_code, detail, headers)
 
     @app.exception_handler(RequestValidationError)
     async def of_values(_request: Request, error: RequestValidationError) -> Response:
-        return problem_answer(422, "; ".join(map(_validation_message, error.errors())))
+        mistakes = error.errors()
+        if any(one["type"] == _NO_JSON for one in mistakes):
+            return problem_answer(415, mistakes[0]["msg"], {"Accept": _JSON})
+        return problem_answer(422, "; ".join(map(_validation_message, mistakes)))
 
     @app.exception_handler(UserError)
     async def of_mistake(request: Request, error: UserError) -> Response:
@@ -95,6 +110,16 @@ def add_error_handlers(app: FastAPI) -> None:
     async def of_bug(request: Request, error: Exception) -> Response:
         logger.error("%s %s: %s: %s", request.method, request.url.path, type(error).__name__, error)
         return problem_answer(500)
+
+
+def _methods_at(request: Request) -> list[str]:
+    """Return the methods that the path of a request has (RFC 9110, 15.5.6)."""
+    routes, scope = request.app.router.routes, request.scope
+    return [
+        method
+        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+        if any(route.matches({**scope, "method": method})[0] is Match.FULL for route in routes)
+    ]
 
 
 def headers_of_problem(error: WorkError) -> dict[str, str]:

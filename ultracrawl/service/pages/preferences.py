@@ -8,20 +8,19 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from ultracrawl.service.api.access import State
+from ultracrawl.service.api.access import State, is_of_another_site
 from ultracrawl.service.pages.account.login import local_path
 from ultracrawl.service.pages.page_route import PageRoute
 from ultracrawl.service.pages.rendering import THEME_COOKIE, THEMES, page_url
 
 router = APIRouter(route_class=PageRoute)
 _YEAR = 365 * 86_400
-_SITES = frozenset({"same-origin", "none"})
 
 
 @router.post("/preferences")
 async def set_preferences(request: Request, state: State) -> Response:
     """Store the colours that a form chooses, and lead back to its page. Status 403 for a form of another site."""
-    if request.headers.get("sec-fetch-site", "none") not in _SITES:
+    if is_of_another_site(request):
         raise HTTPException(403, "this form belongs to another site")
     fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=20)
     theme = fields.get("theme", [""])[-1]

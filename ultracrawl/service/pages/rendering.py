@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import time
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -37,6 +38,8 @@ THEMES = ("system", "light", "dark")
 THEME_COOKIE = "ultracrawl-theme"
 FRAGMENT_HEADER = "HX-Request"
 """Sent by htmx, which replaces a part of a page."""
+_NOT_IN_HTML = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
+"""Control characters that HTML does not allow; a query or a URL may have them."""
 _LEAST_COMPRESSED = 1000
 _KILO = 1000
 _FEW_SECONDS = 10
@@ -112,6 +115,7 @@ def render(
             }
         )
     )
+    text = _NOT_IN_HTML.sub("\ufffd", text)
     all_headers = {
         "Content-Security-Policy": policy,
         "Vary": f"Accept-Encoding, Accept-Language, Cookie, {FRAGMENT_HEADER}",
