@@ -14,7 +14,7 @@ from hypothesis import settings
 
 pytest.register_assert_rewrite("support")  # or a failure there tells no values
 
-from support import cheaper, clock  # noqa: E402
+from support import cheaper, clock, tiers  # noqa: E402
 from support.requirement import note_markers  # noqa: E402
 
 if TYPE_CHECKING:
@@ -34,6 +34,16 @@ settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")  # other work on the machine must not fail properties
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run be of one tier."""
+    tiers.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Count what cases take, and pick those of the tier."""
+    tiers.register(config)
+
+
 def pytest_sessionstart() -> None:
     """Stop with a line if the installation tells of other plug-ins of ours than `pyproject.toml`."""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
@@ -51,9 +61,9 @@ def pytest_sessionstart() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give tests of processes and servers the time that they need where others take most of the machine."""
     for item in items:
-        if any(map(item.get_closest_marker, ("processes", "servers"))) and not item.get_closest_marker(
-            "timeout"
-        ):
+        if any(
+            map(item.get_closest_marker, ("processes", "servers", "night"))
+        ) and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG_SECONDS))
 
 
@@ -72,7 +82,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture
 def processes(request: pytest.FixtureRequest) -> bool:
     """Whether the commands of the test have processes of their own, and its site a server."""
-    return any(map(request.node.get_closest_marker, ("processes", "servers", "soak")))
+    return any(map(request.node.get_closest_marker, ("processes", "servers")))
 
 
 @pytest.fixture

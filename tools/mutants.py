@@ -50,7 +50,7 @@ TABLE = Path("tests", "mutants.json")
 ROOMS = ("rules", "content", "index", "stores", "run", "scheduler", "service", "dialects")
 OF_SERVERS = ("ultracrawl/index/opensearch/", "ultracrawl/stores/postgresql/", "ultracrawl/run/rendering/")
 """What no test runs without server programs or a browser."""
-MARKS = "not servers and not soak and not processes"
+MARKS = "not servers and not night and not processes"
 LIMIT = 60.0
 """Maximum processor seconds of the tests of a mutant."""
 GUARD = 10

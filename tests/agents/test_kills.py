@@ -43,7 +43,7 @@ def killed(workspace: Workspace, calls: Path, after: float) -> bool:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.night)])
 @pytest.mark.parametrize("slow", ["pause", "fetch_pause"])
 def test_killed_again_and_again_the_index_is_as_if_undisturbed(
     workspace: Workspace, kind: Shelf, kills: int, slow: str
@@ -98,7 +98,7 @@ def site() -> Site:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.night)])
 @pytest.mark.parametrize("slow", ["listing", "fetching"])
 def test_an_agent_whose_crawls_are_killed_has_the_index_of_one_undisturbed(
     workspace: Workspace, site: Site, url: str, kills: int, slow: str

@@ -22,7 +22,7 @@ KILL_AFTER = 10
 """Samples between two kills."""
 SEED = 50
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(MINUTES * 60 + 300)]
+pytestmark = [pytest.mark.night, pytest.mark.timeout(MINUTES * 60 + 300)]
 
 
 def crawls_of(sites: list[Site]) -> int:

@@ -17,7 +17,7 @@ PAGES_A_MINUTE = 200
 """Pages of each source; its hosts are asked for about as many with what happens to the nodes."""
 BLOWS_A_MINUTE = 4
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(MINUTES * 180 + 600)]
+pytestmark = [pytest.mark.night, pytest.mark.timeout(MINUTES * 180 + 600)]
 
 
 def test_whatever_happens_to_nodes_for_minutes_all_is_crawled(

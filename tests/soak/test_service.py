@@ -28,7 +28,7 @@ STALE = 240.0
 """Seconds that the latest success of a source may lie back: two intervals, and a crawl that died and waited."""
 SEED = 18
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(MINUTES * 60 + PATIENCE + 300)]
+pytestmark = [pytest.mark.night, pytest.mark.timeout(MINUTES * 60 + PATIENCE + 300)]
 
 
 def times_of(dice: random.Random, shortest: float, longest: float) -> Iterator[float]:

@@ -163,6 +163,11 @@ class _Host:
             socket.send_fds(self._socket, [b"%-16d" % len(message)], descriptors)
             self._socket.sendall(message)
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
     def _end(self) -> None:
         self._socket.close()
         self._process.wait(timeout=10)
@@ -171,3 +176,8 @@ class _Host:
 @cache
 def _host() -> _Host:
     return _Host()
+
+
+def host_process() -> int | None:
+    """Return the process id of the host; None if no command was hosted yet."""
+    return _host().pid if _host.cache_info().currsize else None

@@ -29,4 +29,4 @@ def require(present: object, what: str, package: str = "", *, get: str = "") -> 
 
 def note_markers(item: pytest.Item) -> None:
     """Remember whether the test that begins may need what the system has to bring."""
-    _allowed[0] = any(map(item.get_closest_marker, (SERVERS, "soak")))
+    _allowed[0] = any(map(item.get_closest_marker, (SERVERS, "night")))

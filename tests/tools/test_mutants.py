@@ -194,7 +194,7 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-MARKERS = "[pytest]\nmarkers =\n    servers: s\n    soak: s\n    processes: p\n"
+MARKERS = "[pytest]\nmarkers =\n    servers: s\n    night: s\n    processes: p\n"
 
 
 @pytest.mark.processes

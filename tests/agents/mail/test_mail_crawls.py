@@ -396,7 +396,7 @@ def test_an_archive_that_cannot_be_written_refuses_the_crawl(
 MAILS = 1200
 
 
-@pytest.mark.soak
+@pytest.mark.night
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("kills", [2, 20])
 def test_kills_while_listing_and_while_fetching_leave_the_index_of_an_undisturbed_crawl(

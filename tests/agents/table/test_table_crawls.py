@@ -254,7 +254,7 @@ def changes(dice: random.Random) -> Iterator[list[str]]:
         ]
 
 
-@pytest.mark.soak
+@pytest.mark.night
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("kills", [2, 20])
 @pytest.mark.parametrize("way", [{}, {"changes": {"log": "tickets_log"}}], ids=["compared", "logged"])

@@ -78,7 +78,7 @@ def test_random_histories_end_as_the_model_says(first: int) -> None:
         follow(seed)
 
 
-@pytest.mark.soak
+@pytest.mark.night
 @pytest.mark.parametrize("first", range(100, 10_000, 990))
 def test_ten_thousand_random_histories_end_as_the_model_says(first: int) -> None:
     for seed in range(first, first + 990):

@@ -16,7 +16,7 @@ PAGES = 200
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("kills", "pages"), [(3, 60), pytest.param(20, 150, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("kills", "pages"), [(3, 60), pytest.param(20, 150, marks=pytest.mark.night)])
 @pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
 def test_killed_again_and_again_the_crawl_ends_like_an_undisturbed_one(
     site: Site, url: str, tmp_path: Path, engine: str, kills: int, pages: int

@@ -66,7 +66,8 @@ def test_a_history_crawled_ends_as_the_model_says(
     follow(site, url, workspace, 5, engine)
 
 
-@pytest.mark.soak
+@pytest.mark.processes
+@pytest.mark.night
 @pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
 @pytest.mark.parametrize("seed", range(20))
 def test_twenty_histories_crawled_end_as_the_model_says(

@@ -148,7 +148,7 @@ def kind(source: str) -> str:
     scope="module",
     params=[
         pytest.param(DAY, id="day"),
-        pytest.param(YEAR, id="year", marks=[pytest.mark.soak, pytest.mark.timeout(7200)]),
+        pytest.param(YEAR, id="year", marks=[pytest.mark.night, pytest.mark.timeout(7200)]),
     ],
 )
 def fleet(request: pytest.FixtureRequest) -> Fleet:

@@ -29,7 +29,7 @@ def changes(site: RemoteSite, dice: random.Random) -> Iterator[None]:
         yield
 
 
-@pytest.mark.soak
+@pytest.mark.night
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("kills", [2, 20])
 def test_kills_while_listing_and_while_fetching_leave_the_index_of_an_undisturbed_crawl(
