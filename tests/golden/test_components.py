@@ -9,12 +9,16 @@ import pytest
 from golden.alone import COMPONENTS, alone
 from golden.stored import TRACES, check
 
-pytestmark = pytest.mark.servers
-
 TOGETHER = "together"
 
 
-@pytest.mark.parametrize("name", [*COMPONENTS, TOGETHER])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.servers) for name in COMPONENTS),
+        pytest.param(TOGETHER, marks=[pytest.mark.processes, pytest.mark.essential]),
+    ],
+)
 def test_alone(name: str, tmp_path: Path) -> None:
     names = list(COMPONENTS) if name == TOGETHER else [name]
     check(f"alone/{name}", alone(names, tmp_path))
