@@ -16,7 +16,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts calls options house mirror plain release release-tools unit test servers-test soak mutants coverage bench budget figures screenshots site clean
+.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts calls options house mirror plain release release-tools unit test ci due night times mutants coverage bench budget figures screenshots site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -137,20 +137,28 @@ var/release/.installed: tools/release.lock
 # ULTRACRAWL_TESTS_HOSTED=0 each is really started. Modules that stay compiled spare the others a third.
 PYTEST = $(SCRATCH) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-unit: venv samples ## Run the tests that need Python alone; ARGS="-k name" picks some
+unit: venv samples ## Run the tests of `make test`; ARGS="-k name" picks some
 	@$(MAKE) --no-print-directory core || test -z "$$CI"
-	$(PYTEST) -m "not servers and not soak" $(ARGS)
+	$(PYTEST) --tier test $(ARGS)
 
-test: lint types contracts calls unit ## Everything that must hold before a change is merged, in minutes
+test: lint types contracts calls unit ## What must hold before a change is merged: needs Python alone, five minutes of tests
 
-servers-test: servers venv samples sites plain release-tools ## Run the tests with server programs, a browser, real sites and installed wheels
-	$(PYTEST) -m servers $(ARGS)
+# The tests run in two parts, so that what fails most often fails first.
+ci: test servers samples sites plain release-tools ## That, and all other tests but those of the night; as root it installs what they need
+	@$(MAKE) --no-print-directory budget || echo "what a page costs could not be measured"
+	$(PYTEST) --tier ci $(ARGS)
+	@$(MAKE) --no-print-directory due
 
-# A service with thirty sources is killed again and again, for ULTRACRAWL_SOAK_MINUTES (3) with ULTRACRAWL_SOAK_ENGINE
-# (whoosh), and another one must not grow with its crawls; it tells what it takes if it runs alone:
-# make soak ARGS="-n 0 -s tests/soak".
-soak: servers venv samples ## Run what takes long: kills and random changes by the hundred, a service for minutes
-	$(PYTEST) -m soak $(ARGS)
+due: venv ## Look whether a room has changed too often since its last night
+	$(BIN)/python tools/nights.py --check
+
+# ULTRACRAWL_SOAK_MINUTES (3) and ULTRACRAWL_SOAK_ENGINE (whoosh) are for the service of thirty sources that is killed again
+# and again: pytest --tier night -n 0 -s tests/soak tells what it takes if it runs alone.
+night: servers venv samples sites ## Run what takes long, and write it down: all kills, further runs, soak, mutants; ROOM=stores is one room
+	$(SCRATCH) $(BIN)/python tools/nights.py --workers $(JOBS) $(ROOM)
+
+times: venv samples ## Count what tests take, and write tests/times.json; ARGS=tests/rules counts some
+	$(PYTEST) -m "not night" --store-times $(ARGS)
 
 # Each command and crawl writes a file of data: the thousands in these folders would take most of an hour. Their code runs
 # in the tests of single features too, and in the crawls of tests/golden.
@@ -159,7 +167,7 @@ OF_PROCESSES := crawl face install plugins real upgrade
 coverage: servers venv samples ## Measure which branches the tests in process and the stored crawls take; fails below the gate
 	rm -rf var/coverage
 	mkdir -p var/coverage
-	$(SCRATCH) $(BIN)/python -m coverage run -m pytest -n $(JOBS) --dist worksteal -m "not soak" \
+	$(SCRATCH) $(BIN)/python -m coverage run -m pytest -n $(JOBS) --dist worksteal -m "not night" \
 	    -k "not test_kill and not test_look" $(OF_PROCESSES:%=--ignore=tests/%) $(ARGS)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --skip-empty

@@ -1,4 +1,4 @@
-"""What the forges do with a tag: they build and install it, and publish it only when the owner approves."""
+"""What the forges do: they test branches; a tag they build and install, and publish only when the owner approves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from support.requirement import require
 from .rehearsal import TOOLS, VERSION
 
 GITHUB, GITLAB = ROOT / ".github" / "workflows" / "release.yml", ROOT / ".gitlab-ci.yml"
+GITHUB_TESTS = GITHUB.with_name("tests.yml")
+TAGGED = r"$CI_COMMIT_TAG =~ /^v\d/"
 
 
 def jobs(file: Path) -> dict[str, Any]:
     """Return the jobs of a forge; YAML reads the word `on` as true."""
     read = yaml.safe_load(file.read_text())
-    return dict(read["jobs"] if file == GITHUB else read)
+    return dict(read if file == GITLAB else read["jobs"])
 
 
 def script(file: Path, job: str) -> str:
@@ -36,12 +38,24 @@ def test_only_the_job_with_approval_has_an_identity_at_the_index() -> None:
     assert jobs(GITHUB)["publish"]["environment"] == "release"
     assert {name for name, job in jobs(GITLAB).items() if "id_tokens" in job} == {"publish"}
     assert jobs(GITLAB)["publish"]["environment"] == "release"
-    assert jobs(GITLAB)["publish"]["rules"] == [{"when": "manual"}]
+    assert jobs(GITLAB)["publish"]["rules"] == [{"if": TAGGED, "when": "manual"}]
 
 
-def test_nothing_begins_without_a_tag_of_a_version() -> None:
+def test_no_release_begins_without_a_tag_of_a_version() -> None:
     assert yaml.safe_load(GITHUB.read_text())[True] == {"push": {"tags": ["v*"]}}
-    assert [rule["if"] for rule in jobs(GITLAB)["workflow"]["rules"]] == [r"$CI_COMMIT_TAG =~ /^v\d/"]
+    conditions = {
+        name: [rule["if"] for rule in job["rules"]]
+        for name, job in jobs(GITLAB).items()
+        if name not in ("workflow", "stages")
+    }
+    assert conditions.pop("test") == ["$CI_COMMIT_BRANCH"]
+    assert conditions == {name: [TAGGED] for name in ("build", "install", "publish", "announce")}
+
+
+def test_branches_are_tested() -> None:
+    assert "pull_request" in yaml.safe_load(GITHUB_TESTS.read_text())[True]
+    for file in (GITHUB_TESTS, GITLAB):
+        assert script(file, "test").splitlines()[-1] == "make test"
 
 
 def test_publishing_waits_for_the_installation() -> None:
@@ -50,12 +64,7 @@ def test_publishing_waits_for_the_installation() -> None:
     stages = jobs(GITLAB)["stages"]
     assert [
         stages.index(jobs(GITLAB)[name]["stage"]) for name in ("build", "install", "publish", "announce")
-    ] == [
-        0,
-        1,
-        2,
-        3,
-    ]
+    ] == [1, 2, 3, 4]
 
 
 @pytest.mark.servers
@@ -63,10 +72,11 @@ def test_publishing_waits_for_the_installation() -> None:
     "command",
     [
         ("zizmor", "--offline", "--pedantic", GITHUB),
-        ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", GITHUB),
+        ("zizmor", "--offline", "--pedantic", GITHUB_TESTS),
+        ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", GITHUB, GITHUB_TESTS),
         ("check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", GITLAB),
     ],
-    ids=["security", "github", "gitlab"],
+    ids=["security", "security-tests", "github", "gitlab"],
 )
 def test_checkers_of_workflows_find_nothing(command: tuple[str | Path, ...]) -> None:
     require((TOOLS.parent / ".installed").exists(), "what checks workflows", get="make release-tools")
