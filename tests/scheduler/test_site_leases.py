@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,6 +75,7 @@ class Crawl:
         self.frontier: Frontier[QueueEntry] = made_frontier(pace, max_sites=max_sites, leases=True)
         self.mirrors = Mirrors(aliases or {})
         context = made_context(SimpleNamespace(name=source), clock=lambda: time.wall() + ahead, sites=store)
+        self.renewer = context.leases
         self.leases = SiteLeases(
             context, self.frontier, self.mirrors, self._wake, lambda: self.paused, time.monotonic
         )
@@ -301,6 +303,69 @@ def test_a_crawl_whose_source_another_took_over_does_not_go_on(store: SqliteSite
         one.leases.tick()
     assert "a" not in one.leases
     assert "a" in other.leases
+
+
+@pytest.fixture
+def files(tmp_path: Path, time: Time) -> Iterator[Callable[[], SqliteSiteStore]]:
+    """Opens the sites as another process does."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(
+            closing(SqliteSiteStore(tmp_path / "sites.sqlite", clock=time.wall))
+        )
+
+
+def look_beside(crawl: Crawl) -> None:
+    """Have the thread of a crawl look after its leases, and end."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(crawl.renewer.look).result()
+        thread.submit(crawl.leases._renewal.end_beside).result()
+
+
+def test_a_crawl_that_is_held_up_keeps_its_sites_by_another_thread(
+    files: Callable[[], SqliteSiteStore], time: Time
+) -> None:
+    one, two = Crawl(files(), time, "one", delay=1.0), Crawl(files(), time, "two", delay=1.0)
+    one.queue(a=30)
+    go_on(time, one, end=lambda: len(one.asked) >= 5)
+    two.queue(a=30)
+    for _ in range(5):
+        time.at += LEASE_SECONDS - 1
+        assert "a" not in one.leases, "it sends nothing meanwhile"
+        look_beside(one)
+        time.at += 2
+        two.run()
+    assert not two.asked
+    assert "a" in one.leases
+    go_on(time, one, two)
+    assert (one.sites.count("a"), len(two.asked)) == (30, 30)
+    assert least(all_times(one, two)) >= 1.0
+
+
+def test_another_thread_takes_no_site_back(files: Callable[[], SqliteSiteStore], time: Time) -> None:
+    one, two = Crawl(files(), time, "one", delay=1.0), Crawl(files(), time, "two", delay=1.0)
+    one.queue(a=9)
+    go_on(time, one, end=lambda: one.asked)
+    two.queue(a=9)
+    two.run()
+    time.at += LEASE_SECONDS + 1
+    go_on(time, two, end=lambda: two.asked)
+    look_beside(one)
+    assert "a" not in one.leases
+    go_on(time, one, two)
+    assert (one.sites.count("a"), len(two.asked)) == (9, 9)
+    assert least(all_times(one, two)) >= 1.0
+
+
+def test_another_thread_keeps_nothing_of_a_crawl_that_has_ended(
+    files: Callable[[], SqliteSiteStore], time: Time
+) -> None:
+    one = Crawl(files(), time, "one", delay=1.0)
+    one.queue(a=9)
+    go_on(time, one, end=lambda: one.asked)
+    one.finish()
+    time.at += LEASE_SECONDS
+    look_beside(one)
+    assert files().lease_holder("a") is None
 
 
 def test_requests_in_flight_keep_a_site_whose_turn_is_over(store: SqliteSiteStore, time: Time) -> None:

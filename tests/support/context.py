@@ -14,6 +14,7 @@ from ultracrawl.run.crawl_run import CrawlRun
 from ultracrawl.run.hooks import Hooks
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.stores import RunMark
+from ultracrawl.stores.lease_renewer import LeaseRenewer
 
 
 def made_context(
@@ -38,6 +39,7 @@ def made_context(
     run.ended, run.mark, run.counters = ended, RunMark(1, 0.0), RunCounters("s", "1")
     context = CrawlContext(cast("Any", project), cast("Any", source), cast("Any", rules), clock, run, Hooks())
     for name, port in (
+        ("leases", LeaseRenewer(lambda: True)),
         ("store", store),
         ("sites", sites),
         ("documents", documents),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ultracrawl.run.visit import Visit
     from ultracrawl.sources import CompiledSource, DataSource, Project
     from ultracrawl.stores import RunMark, SiteStore, Store
+    from ultracrawl.stores.lease_renewer import LeaseRenewer
 
 
 class Ports:
@@ -25,6 +26,7 @@ class Ports:
 
     store: Store
     sites: SiteStore
+    leases: LeaseRenewer
     documents: DocumentPort
     endings: Recorder
     queue: LinkQueue
@@ -64,6 +66,11 @@ class CrawlContext:
     def sites(self) -> SiteStore:
         """The store of sites, shared by all sources of the project."""
         return self.ports.sites
+
+    @property
+    def leases(self) -> LeaseRenewer:
+        """Renews leases while the crawl does not come to it."""
+        return self.ports.leases
 
     @property
     def documents(self) -> DocumentPort:

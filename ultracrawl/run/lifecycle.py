@@ -133,7 +133,7 @@ class CrawlLifecycle:
         control = parts[CrawlControl]
         stack.callback(control.close)  # others see the end of the crawl when all else is closed
         open_stores(parts, stack, context.project, renew=renew)
-        control.open(ControlChannel(self._notes) if self._notes is not None else None)
+        control.open(ControlChannel(self._notes, context.leases.lives) if self._notes is not None else None)
         open_run(parts)
         for remark in (*taken.remarks, *self._crawler.settings.getlist(REMARKS_SETTING)):
             context.counters.add_remark(remark)

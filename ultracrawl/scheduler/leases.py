@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import StateError, UserError, WorkError
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.clock import NEVER, Clock
@@ -210,6 +210,8 @@ class LeaseRenewal:
         self._monotonic = monotonic
         self._renewed = (NEVER, NEVER)
         """When the leases were renewed, by both clocks."""
+        self._beside: SiteStore | None = None
+        """The store in the thread that renews the leases when the crawl is late."""
         self.number = 0
         """The fencing token: once the crawl has a new number, nothing is stored under the old one."""
 
@@ -222,20 +224,20 @@ class LeaseRenewal:
     def _clocks(self) -> tuple[float, float]:
         return self._monotonic(), self._store.now()
 
-    @property
-    def _age(self) -> float:
+    def lease_age(self) -> float:
+        """Return how many seconds ago the leases were renewed."""
         monotonic, shared = self._renewed
         return max(self._monotonic() - monotonic, self._store.now() - shared)
 
     @property
     def is_valid(self) -> bool:
         """Whether the leases have not expired."""
-        return self._age < LEASE_SECONDS - EXPIRY_MARGIN
+        return self.lease_age() < LEASE_SECONDS - EXPIRY_MARGIN
 
     @property
     def is_due(self) -> bool:
         """Whether the leases should be renewed."""
-        return self._age >= RENEW_SECONDS
+        return self.lease_age() >= RENEW_SECONDS
 
     def renew(self) -> bool:
         """Renew the leases; returns False if they had expired, and the crawl holds no site any more."""
@@ -246,9 +248,28 @@ class LeaseRenewal:
         logger.warning("%s did not renew its leases in time; it has to lease its sites again", self._source)
         return False
 
+    def renew_beside(self) -> None:
+        """Renew the leases in another thread; the crawl itself notices if they had expired."""
+        number, asked = self.number, self._clocks()
+        try:
+            self._beside = self._beside or self._store.beside()
+            renewed = self._beside is not None and self._beside.renew_leases(number, LEASE_SECONDS)
+        except StateError:
+            self.end_beside()
+            raise
+        if renewed and number == self.number:
+            self._renewed = asked
+
+    def end_beside(self) -> None:
+        """Close the store of the other thread."""
+        if self._beside is not None:
+            self._beside.close()
+            self._beside = None
+
     def close_crawl(self) -> None:
         """Unregister the crawl: it holds no lease and waits for none."""
-        self._store.close_crawl(self.number)
+        number, self.number = self.number, 0
+        self._store.close_crawl(number)
         self._renewed = (float("inf"), float("inf"))  # never again
 
 
@@ -318,6 +339,7 @@ class SiteLeases:
         self._fail = context.run.fail
         self._store = context.sites
         self._renewal = LeaseRenewal(self._store, source, monotonic)
+        self._keep = context.leases.keep
         self._frontier = frontier
         self._wake = wake
         self._paused = paused
@@ -336,6 +358,8 @@ class SiteLeases:
             self._renewal.enlist()
         except UserError as error:
             self._fail(error)
+            return
+        self._keep(self._renewal)
 
     def __contains__(self, name: str) -> bool:
         """Return whether a site may be requested now."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 from ultracrawl.errors import StateError
-from ultracrawl.stores.port.notes import Notes
+from ultracrawl.stores.port.notes import Notes, always
 from ultracrawl.system.process_name import machine_name, process_name
 
 
@@ -68,9 +69,10 @@ class ControlChannel:
     if nothing can be published.
     """
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: Notes, lives: Callable[[], bool] = always) -> None:
+        """`lives` returns whether the crawl still does something; see `Notes.appear`."""
         self._status = CrawlStatus(secrets.token_hex(8), os.getpid(), machine=machine_name())
-        self._presence = notes.appear(_STATUS, _text_of(self._status))
+        self._presence = notes.appear(_STATUS, _text_of(self._status), lives)
         self._notes = notes
         notes.delete(_ORDER)
 

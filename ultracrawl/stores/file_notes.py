@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ultracrawl.errors import StateError
-from ultracrawl.stores.port.notes import NotesOf
+from ultracrawl.stores.port.notes import NotesOf, always
 from ultracrawl.system.files import exclusive_lock
 
 _PADDED_SIZE = 512
@@ -127,8 +127,8 @@ class FileNotes:
         with state_errors(path):
             path.unlink(missing_ok=True)
 
-    def appear(self, name: str, text: bytes) -> FilePresence:
-        """Create and lock a file; what a dead process left of it is overwritten."""
+    def appear(self, name: str, text: bytes, lives: Callable[[], bool] = always) -> FilePresence:
+        """Create and lock a file; what a dead process left of it is overwritten. The lock needs no renewal."""
         path = self.path(name)
         with state_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)

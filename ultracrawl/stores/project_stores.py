@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes.schema import ValueList
@@ -27,6 +28,9 @@ from ultracrawl.stores.source_notes.definition import is_defined_elsewhere
 from ultracrawl.stores.sqlite.answers.response_blocks import BlockStore
 from ultracrawl.stores.unfinished_copy import require_whole
 from ultracrawl.system.plugins import STORES
+
+if TYPE_CHECKING:
+    from ultracrawl.stores.lease_renewer import LeaseRenewer
 
 
 def store_engine(name: str, options: Mapping[str, str] | None = None) -> StoreEngine:
@@ -174,6 +178,20 @@ def state_to_read(project: Project, source: str) -> Iterator[Store | None]:
         return
     with closing(engine.open_store(folder, source, read_only=True)) as state:
         yield state
+
+
+def open_leases(store: Store, function_timeout: float) -> LeaseRenewer:
+    """Return what renews the lease of a source, and others, while the running event loop does not come to it.
+
+    A function of the user may hold the loop up for ten times `function_timeout`, a minute at least.
+    """
+    from ultracrawl.stores.lease_renewer import LeaseRenewer, LoopPulse, longest_silence  # noqa: PLC0415 - for crawls
+
+    pulse = LoopPulse(asyncio.get_running_loop().call_soon_threadsafe, longest_silence(function_timeout))
+    leases = LeaseRenewer(pulse.lives)
+    if (lease := store.kept_lease()) is not None:
+        leases.keep(lease)
+    return leases
 
 
 def open_sites(project: Project, *, read_only: bool = False, renew: bool = False) -> SiteStore:

@@ -12,12 +12,14 @@ from support.memory_index import MemoryIndex
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queues import DestinationQueues
+from ultracrawl.index.writing.lease_note import LeaseNote, seconds_left
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.run import IndexWriter
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.writing.commits import MAX_CACHED_SEGMENTS
 from ultracrawl.run.writing.writer import CommitPolicy
 from ultracrawl.stores import QueueEntry, SqliteStore
+from ultracrawl.stores.port.leases import LEASE_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,28 @@ def test_index_every_bounds_how_long_documents_wait(
         if key:
             feed.add(key, IndexDocument("s", f"http://h/{key}", "T", "text"))
     assert indexed == expected
+    feed.close(1.0)
+    state.close()
+
+
+def test_a_lease_that_another_thread_has_renewed_is_noted_for_the_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Renewed:
+        def lease_age(self) -> float:
+            return LEASE_SECONDS / 4
+
+    state, now = SqliteStore(":memory:", "s"), 1000.0
+    note = LeaseNote(tmp_path, 7)
+    note.write(now - LEASE_SECONDS, LEASE_SECONDS)
+    cache = DocumentCache(tmp_path, 1 << 20, 7, note)
+    index = DestinationQueues.single(tmp_path, InlineIndexer(MemoryIndex({})))
+    feed = IndexWriter("s", cache, index, state, RunCounters("s"), clock=lambda: now)
+    feed.note_lease()
+    assert seconds_left(tmp_path, lambda: now) == 0, "a store without leases notes nothing"
+    monkeypatch.setattr(state, "kept_lease", Renewed)
+    feed.note_lease()
+    assert seconds_left(tmp_path, lambda: now) == pytest.approx(0.65 * LEASE_SECONDS)
     feed.close(1.0)
     state.close()
 

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,81 @@ def test_a_writer_knows_since_when_its_lease_lasts_and_that_it_is_lost(options: 
         for _ in range(2):
             with pytest.raises(StateError):
                 store.keep_lease()
+
+
+def test_another_thread_keeps_the_source_of_a_writer_that_is_held_up(options: dict[str, str]) -> None:
+    engine = PostgresEngine(options)
+    with closing(engine.open_store(HERE, "s")) as busy, ThreadPoolExecutor(1) as thread:
+        lease = busy.kept_lease()
+        assert lease is not None
+        for _ in range(3):
+            clock.leap(LEASE_SECONDS - 1)
+            assert lease.lease_age() >= LEASE_SECONDS - 1
+            thread.submit(lease.renew_beside).result()
+            assert lease.lease_age() < LEASE_SECONDS / 2
+            clock.leap(2)
+            with pytest.raises(UserError):
+                engine.open_store(HERE, "s")
+        known(busy, 1)
+        busy.flush()
+        thread.submit(lease.renew_beside).result()
+        thread.submit(lease.end_beside).result()
+        clock.leap(LEASE_SECONDS + 1)
+        engine.open_store(HERE, "s").close()  # a thread that renews nothing holds nothing
+    assert ask(options, "SELECT key FROM url") == [(1,)]
+
+
+@pytest.mark.parametrize("to", ["another process", "an older copy"])
+def test_another_thread_takes_nothing_back_that_was_lost(options: dict[str, str], to: str) -> None:
+    engine = PostgresEngine(options)
+    lost = engine.open_store(HERE, "s")
+    known(lost, 1)
+    lost.flush()
+    known(lost, 2)
+    lease = lost.kept_lease()
+    assert lease is not None
+    clock.leap(LEASE_SECONDS + 1)
+    if to == "another process":
+        later = engine.open_store(HERE, "s")
+    else:
+        ask(options, "UPDATE part SET flush_no = flush_no - 1")
+    before = ask(options, "SELECT token, until, flush_no FROM part")
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lease.renew_beside).result()
+        thread.submit(lease.end_beside).result()
+    assert lease.lease_age() > LEASE_SECONDS
+    assert ask(options, "SELECT token, until, flush_no FROM part") == before
+    for use in (lost.keep_lease, lost.flush):
+        with pytest.raises(StateError):
+            use()
+    lost.close()
+    if to == "another process":
+        known(later, 3)
+        later.flush()
+        later.close()
+        assert ask(options, "SELECT key FROM url ORDER BY key") == [(1,), (3,)]
+
+
+def test_another_thread_does_not_wait_for_a_flush(options: dict[str, str]) -> None:
+    engine = PostgresEngine(options)
+    with closing(engine.open_store(HERE, "s")) as busy, psycopg.connect(options["url"]) as in_the_way:
+        in_the_way.execute(f"SELECT 1 FROM {options['schema']}.part FOR UPDATE".encode())
+        lease = busy.kept_lease()
+        assert lease is not None
+        clock.leap(LEASE_SECONDS / 2)
+        lease.renew_beside()
+        assert lease.lease_age() >= LEASE_SECONDS / 2, "the row is not free"
+        in_the_way.rollback()
+        lease.renew_beside()
+        assert lease.lease_age() < LEASE_SECONDS / 2
+        lease.end_beside()
+
+
+def test_who_only_reads_has_no_lease(options: dict[str, str]) -> None:
+    engine = PostgresEngine(options)
+    engine.open_store(HERE, "s").close()
+    with closing(engine.open_store(HERE, "s", read_only=True)) as reader:
+        assert reader.kept_lease() is None
 
 
 def test_an_attempt_that_failed_renews_nothing(

@@ -46,6 +46,19 @@ def test_a_process_on_another_machine_is_present_as_long_as_its_lease(
             assert notes.present("crawl") == b"two"
 
 
+def test_a_process_that_hangs_is_not_present(notes: Notes, options: dict[str, str]) -> None:
+    lives = True
+    with closing(notes.appear("crawl", b"one", lambda: lives)) as presence:
+        assert isinstance(presence, shared_notes.PostgresPresence)
+        ask(options, ELSEWHERE)
+        for there in (b"one", None):
+            clock.leap(LEASE_SECONDS - 1)
+            presence.renew()
+            clock.leap(2)
+            assert notes.present("crawl") == there
+            lives = False
+
+
 def test_a_lease_is_renewed_while_its_process_is_busy(
     notes: Notes, options: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

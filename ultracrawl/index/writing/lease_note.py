@@ -7,6 +7,7 @@ after the lease could come behind those of the next holder.
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,24 +29,29 @@ class LeaseNote:
         self._file = folder / _FILE
         self._epoch = epoch
         self._renewed = -1.0
+        self._writing = threading.Lock()
 
     def write(self, renewed: float, seconds: float) -> None:
         """Note that a lease of some seconds was renewed at a monotonic time; with 0 there are no leases.
 
-        Raises `IndexStoreError`.
+        Two threads may do it. Raises `IndexStoreError`.
         """
-        if renewed == self._renewed:
+        with self._writing:
+            if renewed == self._renewed:
+                return
+            try:
+                self._replace(renewed, seconds)
+            except OSError as error:
+                raise IndexStoreError(f"{self._file} cannot be written: {error.strerror}") from error
+            self._renewed = renewed
+
+    def _replace(self, renewed: float, seconds: float) -> None:
+        if not renewed:
+            self._file.unlink(missing_ok=True)
             return
-        try:
-            if renewed:
-                draft = self._file.with_suffix(".new")
-                draft.write_text(f"{renewed!r} {seconds!r} {_boot()} {self._epoch}", encoding="ascii")
-                draft.replace(self._file)
-            else:
-                self._file.unlink(missing_ok=True)
-        except OSError as error:
-            raise IndexStoreError(f"{self._file} cannot be written: {error.strerror}") from error
-        self._renewed = renewed
+        draft = self._file.with_suffix(".new")
+        draft.write_text(f"{renewed!r} {seconds!r} {_boot()} {self._epoch}", encoding="ascii")
+        draft.replace(self._file)
 
 
 def noted_lease(folder: Path) -> Lease:

@@ -33,7 +33,7 @@ from ultracrawl.run.transport.host_addresses import HostAddresses, seed_addresse
 from ultracrawl.run.writing.lost_documents import queue_lost
 from ultracrawl.run.writing.source_writer import open_writer
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.stores.project_stores import open_sites, open_state
+from ultracrawl.stores.project_stores import open_leases, open_sites, open_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +81,10 @@ def open_stores(parts: Parts, stack: AsyncExitStack, project: Project, *, renew:
     stack.callback(ports.store.close)
     ports.sites = open_sites(project, read_only=context.run.replay, renew=renew)
     stack.callback(ports.sites.close)
+    ports.leases = open_leases(ports.store, context.source.filters.function_timeout)
+    if not context.run.inspection:
+        ports.leases.start()
+    stack.callback(ports.leases.close)
     close_features_with(stack, context)
 
 
@@ -113,6 +117,7 @@ def open_documents(parts: Parts, stack: AsyncExitStack) -> IndexWriter:
         destinations=parts[Filling].destinations,
     )
     stack.callback(writer.close, timeout=10.0)
+    context.leases.renewed = writer.note_lease
     writer.commits.log = parts[CrawlLogs].open_feed_log()
     context.ports.endings = recorder_of(context)
     if parts.filtering is not None:

@@ -303,7 +303,15 @@ class IndexWriter:
 
     def _keep_lease(self) -> None:
         """Renew the lease of the source if that is due, and note it for indexes that several machines write to."""
-        renewed = self._state.keep_lease()
+        self._write_note(self._state.keep_lease())
+
+    def note_lease(self) -> None:
+        """Note, in another thread, that it has renewed the lease of the source. Raises `IndexStoreError`."""
+        now, lease = self._clock(), self._state.kept_lease()
+        if lease is not None:
+            self._write_note(now - lease.lease_age())
+
+    def _write_note(self, renewed: float) -> None:
         if self._cache.lease is not None:
             self._cache.lease.write(renewed, LEASE_SECONDS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Protocol
 
 from ultracrawl.errors import UserError
 
@@ -29,3 +30,16 @@ LEASE_SECONDS = lease_seconds(os.environ.get(VARIABLE, ""))
 """Seconds after its last renewal for which a process keeps what it holds."""
 RENEW_SECONDS = LEASE_SECONDS / 4
 """Seconds after which a lease is renewed."""
+
+
+class KeptLease(Protocol):
+    """A lease as another thread sees it, which renews it when its holder does not come to it."""
+
+    def lease_age(self) -> float:
+        """Return how many seconds ago it was renewed; at most 0 when there is nothing to renew any more."""
+
+    def renew_beside(self) -> None:
+        """Renew it by a connection of the calling thread. One that was lost stays lost. Raises `StateError`."""
+
+    def end_beside(self) -> None:
+        """Close that connection."""

@@ -18,6 +18,11 @@ class NotesOf(StrEnum):
     """The processes that run the schedules of the project."""
 
 
+def always() -> bool:
+    """Say that a process lives as long as it runs."""
+    return True
+
+
 class Presence(Protocol):
     """A note that exists as long as the process that wrote it lives; made by `Notes.appear`, used in one thread."""
 
@@ -56,8 +61,11 @@ class Notes(Protocol):
     def delete(self, name: str) -> None:
         """Delete a note, if there is one."""
 
-    def appear(self, name: str, text: bytes) -> Presence:
-        """Write a note that lasts as long as this process. Raises `StateError` also if one of that name exists."""
+    def appear(self, name: str, text: bytes, lives: Callable[[], bool] = always) -> Presence:
+        """Write a note that lasts as long as this process. Raises `StateError` also if one of that name exists.
+
+        Where it has a lease, a thread asks `lives` before it renews it: a process that hangs is not present.
+        """
 
     def present(self, name: str) -> bytes | None:
         """Return the text of a note whose process lives, None if there is none; empty if it is just being written."""

@@ -107,6 +107,9 @@ class SiteStore(Protocol):
     def renew_leases(self, crawl: int, lease: float) -> bool:
         """Let all leases of a crawl end in `lease` seconds; returns False if it was closed and holds none."""
 
+    def beside(self) -> SiteStore | None:
+        """Return the same sites for another thread, by a connection of its own; None if no other process sees them."""
+
     def lease_sites(self, crawl: int, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[SiteClock]]:
         """Lease sites that no other crawl holds; returns, by name, the clocks of the leased sites.
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.stores.port.documents import DocumentPart
+from ultracrawl.stores.port.leases import KeptLease
 from ultracrawl.stores.port.links import LinkPart
 from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueuePart, QueueStart
 from ultracrawl.stores.port.records import RecordPart
@@ -135,6 +136,9 @@ class Store(Protocol):
         It lasts `leases.LEASE_SECONDS` from then. 0: the store has none, its lock is held. Raises `StateError` if
         another process has taken the source over.
         """
+
+    def kept_lease(self) -> KeptLease | None:
+        """Return the lease of the source, for a thread that renews it when its holder is late; None: it has none."""
 
     def flush(self) -> None:
         """Make everything written so far durable, in one transaction, after that of a flush that was begun."""

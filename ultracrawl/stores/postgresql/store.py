@@ -9,6 +9,7 @@ import psycopg
 
 from ultracrawl.errors import StateError, WorkError
 from ultracrawl.stores.port.documents import Retained
+from ultracrawl.stores.port.leases import KeptLease
 from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueueStart
 from ultracrawl.stores.port.store import RunMark
 from ultracrawl.stores.postgresql.access.beside import BesideDatabase
@@ -182,6 +183,10 @@ class PostgresStore:
         if not self._database.read_only:
             self._database.renew()
         return self._database.renewed
+
+    def kept_lease(self) -> KeptLease | None:
+        """Return the lease of the source; who only reads has none."""
+        return None if self._database.read_only else self._database
 
     @property
     def unflushed(self) -> int:

@@ -148,6 +148,9 @@ class SqliteStore:
         """Return 0: who has the lock of the source has it until the process ends."""
         return 0.0
 
+    def kept_lease(self) -> None:
+        """Return None: the lock of the source needs no renewal."""
+
     @property
     def unflushed(self) -> int:
         """The number of unflushed writes."""

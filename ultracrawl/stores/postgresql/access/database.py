@@ -49,6 +49,12 @@ class Database:
         self._names = itertools.count()
         self._db = self._connected(first_patience)
 
+    def beside(self) -> Database:
+        """Connect once more, for another thread, which is told at once when the server is lost. Raises `StateError`."""
+        database = Database(self._address, read_only=self._read_only)
+        database.patience = 0.0
+        return database
+
     def require_schema(self) -> None:
         """Create the tables, or bring them to this version."""
         with self._translated():

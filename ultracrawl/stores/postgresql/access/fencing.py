@@ -40,6 +40,12 @@ _FENCE = b"""
 _RENEW = b"""
     UPDATE part SET until = moment() + %s
     WHERE source = %s AND part = 0 AND until < moment() + %s"""
+# A flush that has the row keeps the source as well: it is not waited for.
+_KEEP = b"""
+    WITH own AS (
+        SELECT source FROM part WHERE source = %s AND part = 0 AND token = %s AND flush_no >= %s
+        FOR UPDATE SKIP LOCKED)
+    UPDATE part p SET until = moment() + %s FROM own WHERE p.source = own.source AND p.part = 0 RETURNING 1"""
 _STAND = b"SELECT token, flush_no FROM part WHERE source = %s AND part = 0"
 _JOIN_WHOLE_TABLES = b"SET LOCAL enable_nestloop = off"
 _ANALYZE = b"""
@@ -79,6 +85,8 @@ class SourceDatabase(Database):
         self._number = 0
         self.renewed = 0.0
         """Monotonic time before the last request that renewed the lease, and was carried out."""
+        self._beside: Database | None = None
+        """The connection of the thread that renews the lease when the crawl is late."""
         self._analyze_at = _FEW_URLS
         """The number of URLs at which the statistics are renewed."""
         try:
@@ -150,7 +158,7 @@ class SourceDatabase(Database):
         if self.lost:
             raise StateError(self.lost)
         self.repeated(once)
-        self.renewed = begun[-1]
+        self.renewed = max(self.renewed, begun[-1])
         self._flush_no += 1
         if self.numbered >= self._analyze_at:
             self.analyze()
@@ -182,6 +190,31 @@ class SourceDatabase(Database):
         """Keep the source while nothing is flushed: a paused crawl is one, too. Raises `StateError` like `write`."""
         if not self.lost and time.monotonic() - self.renewed >= RENEW_SECONDS:
             self.write(lambda _: None)
+
+    # ---- the lease while its holder is busy
+
+    def lease_age(self) -> float:
+        """Return how many seconds ago the lease was renewed."""
+        return time.monotonic() - self.renewed
+
+    def renew_beside(self) -> None:
+        """Renew the lease by a connection of another thread; the next write notices if it was lost."""
+        asked = time.monotonic()
+        try:
+            self._beside = self._beside or self.beside()
+            own = (self._number, self._token, self._flush_no)
+            renewed = self._beside.read(_KEEP, *own, LEASE_SECONDS)
+        except StateError:
+            self.end_beside()
+            raise
+        if renewed:
+            self.renewed = max(self.renewed, asked)
+
+    def end_beside(self) -> None:
+        """Close the connection of the other thread."""
+        if self._beside is not None:
+            self._beside.close()
+            self._beside = None
 
     def _fenced_off(self) -> StateError:
         stand = self.read(_STAND, self._number)

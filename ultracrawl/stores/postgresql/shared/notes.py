@@ -13,7 +13,7 @@ import psycopg
 
 from ultracrawl.errors import StateError
 from ultracrawl.stores.port.leases import LEASE_SECONDS, RENEW_SECONDS
-from ultracrawl.stores.port.notes import NotesOf
+from ultracrawl.stores.port.notes import NotesOf, always
 from ultracrawl.stores.postgresql.access.database import PATIENCE, Database, Query, Row
 from ultracrawl.stores.postgresql.access.fencing import is_over, this_process
 from ultracrawl.stores.postgresql.access.pool import ConnectionPool
@@ -58,29 +58,29 @@ class PostgresNotes:
     """
 
     def __init__(self, pool: ConnectionPool, source: str, of: NotesOf) -> None:
-        self._pool = pool
+        self.pool = pool
         self._owner = (of.value, source)
         self._patience = 0.0
 
     @contextmanager
     def _connection(self) -> Iterator[Database]:
-        with self._pool.connection(self._patience) as database:
+        with self.pool.connection(self._patience) as database:
             self._patience = PATIENCE
             yield database
 
     def _ask(self, query: Query, *values: object) -> list[Row]:
         """Run a statement that finds nothing where there are no tables."""
         with self._connection() as database:
-            return database.read(query, *values) if self._pool.has_tables(database) else []
+            return database.read(query, *values) if self.pool.has_tables(database) else []
 
     def _write(self, query: Query, *values: object) -> list[Row]:
         with self._connection() as database:
-            self._pool.require_tables(database)
+            self.pool.require_tables(database)
             return database.read(query, *values)
 
     def _transact(self, work: Callable[[psycopg.Connection], T]) -> T:
         with self._connection() as database:
-            self._pool.require_tables(database)
+            self.pool.require_tables(database)
             return database.transact(work)
 
     # ---- notes
@@ -88,7 +88,7 @@ class PostgresNotes:
     def read(self, name: str) -> bytes | None:
         """Return the text of a row, of an earlier version, too: a crawl looks before it changes the tables."""
         with self._connection() as database:
-            has_notes = self._pool.has_table(database, "note")
+            has_notes = self.pool.has_table(database, "note")
             rows = database.read(_READ, *self._owner, name) if has_notes else []
         return rows[0][0] if rows else None
 
@@ -123,7 +123,7 @@ class PostgresNotes:
 
     # ---- presence
 
-    def appear(self, name: str, text: bytes) -> PostgresPresence:
+    def appear(self, name: str, text: bytes, lives: Callable[[], bool] = always) -> PostgresPresence:
         """Take a row for this process; waits for the end of the lease of one that died on another machine."""
         token, key, own = uuid4(), (*self._owner, name), this_process()
         alive = f"another process has the note {name!r} of {self._owner[1] or 'the service'!r}"
@@ -146,7 +146,7 @@ class PostgresNotes:
                 raise StateError(alive)
             time.sleep(_LOOK_SECONDS)
             until = self._transact(take_row)
-        return PostgresPresence(self, self._pool, key, text, (token, *own))
+        return PostgresPresence(self, key, text, (token, *own), lives)
 
     def present(self, name: str) -> bytes | None:
         """Return the text of a row whose process lives."""
@@ -169,8 +169,8 @@ class PostgresNotes:
     def locked(self) -> Iterator[None]:
         """Hold a lock of the server, which ends with the connection."""
         with self._connection() as database:
-            self._pool.require_tables(database)
-            with database.locked("/".join((self._pool.address.schema, *self._owner))):
+            self.pool.require_tables(database)
+            with database.locked("/".join((self.pool.address.schema, *self._owner))):
                 yield
 
 
@@ -180,15 +180,15 @@ class PostgresPresence:
     def __init__(
         self,
         notes: PostgresNotes,
-        pool: ConnectionPool,
         key: tuple[str, str, str],
         text: bytes,
         holder: tuple[UUID, str, str],
+        lives: Callable[[], bool],
     ) -> None:
-        self._notes, self._pool = notes, pool
+        self._notes, self._pool, self._lives = notes, notes.pool, lives
         self._key, self._text, self._holder = key, text, holder
         self._publishing, self._closed = threading.Lock(), threading.Event()
-        self._renewal = threading.Thread(target=self._renew, name=f"note {key[-1]}", daemon=True)
+        self._renewal = threading.Thread(target=self._keep, name=f"note {key[-1]}", daemon=True)
         self._renewal.start()
 
     def publish(self, text: bytes) -> None:
@@ -202,8 +202,13 @@ class PostgresPresence:
             row = (*self._key, self._text, *self._holder, LEASE_SECONDS)
             return bool(database.read(_PUBLISH, *row))
 
-    def _renew(self) -> None:
+    def _keep(self) -> None:
         while not self._closed.wait(RENEW_SECONDS):
+            self.renew()
+
+    def renew(self) -> None:
+        """Renew the lease of the row, unless the process hangs."""
+        if self._lives():
             with suppress(StateError):  # while the server is lost
                 self._put()
 

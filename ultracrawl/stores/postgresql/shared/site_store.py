@@ -137,6 +137,10 @@ class PostgresSiteStore:
             self._ahead = rows[0][0] - before
         return bool(rows)
 
+    def beside(self) -> PostgresSiteStore:
+        """Connect once more."""
+        return PostgresSiteStore(self._database.beside())
+
     def lease_sites(self, crawl: int, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[SiteClock]]:
         """Lease sites that no other crawl holds; returns the clocks by name."""
         for (over,) in self._database.read(_SELECT_OVER):

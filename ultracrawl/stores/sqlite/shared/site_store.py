@@ -124,7 +124,7 @@ class SqliteSiteStore:
         """With `renew`, a damaged file is set aside and a new one created; `renewed` then has a message."""
         self._db, self.renewed = open_tables(SITES, path, read_only=read_only, renew=renew)
         self._translated = translated(self._db, SITES.remedy)
-        self._folder = None if path == MEMORY else Path(path).parent
+        self._path = None if path == MEMORY else Path(path)
         self._locks: dict[str, IO[str]] = {}
         """Locks by source; the system releases them when a process ends, however it does."""
         self.now = clock
@@ -152,9 +152,9 @@ class SqliteSiteStore:
 
     def _lock(self, source: str) -> bool:
         """Take the lock of a source; returns whether no other process can run a crawl of it."""
-        if self._folder is not None and source not in self._locks:
+        if self._path is not None and source not in self._locks:
             with suppress(UserError):
-                self._locks[source] = lock_file(self._folder / source, source)
+                self._locks[source] = lock_file(self._path.parent / source, source)
         return source in self._locks
 
     def _refuse_second(self, source: str, now: float) -> None:
@@ -170,6 +170,10 @@ class SqliteSiteStore:
         until = self.now() + lease
         with self._translated:
             return self._db.execute("UPDATE crawl SET until=? WHERE id=?", (until, crawl)).rowcount == 1
+
+    def beside(self) -> SqliteSiteStore | None:
+        """Open the file once more; what is in memory is seen by nobody else."""
+        return None if self._path is None else SqliteSiteStore(self._path, clock=self.now)
 
     def lease_sites(self, crawl: int, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[SiteClock]]:
         """Lease sites that no other crawl holds; returns the clocks by name."""
