@@ -13,6 +13,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.rules.urls.site_table import NO_SITES
 from ultracrawl.run import Visit
+from ultracrawl.run.control.second_attempts import MAX_IN_VAIN
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.results import FetchResult
 from ultracrawl.scheduler.flight import EntryGate, PageBudget, VisitsInFlight
@@ -222,6 +223,29 @@ def test_a_visit_that_is_set_aside_stays_in_the_store_if_its_site_is_given_up() 
     one.frontier.give_up_site("h.test")
     assert not one.flight.begin_second_attempts()
     assert (one.excluded, one.context.visits) == ([], {})
+
+
+@pytest.mark.parametrize("in_vain", [False, True])
+def test_second_attempts_keep_to_the_pages_of_a_site(in_vain: bool) -> None:
+    one = Flight(pages_per_site=3)
+    if in_vain:
+        for number in range(MAX_IN_VAIN):
+            one.flight.second.add(Visit(entry(f"/vain{number}"), UrlRecord("u", "s"), alone=True), "slow")
+    one.gate.add_entry(entry("/fine"))
+    one.end(one.begin())
+    for number in range(4):
+        one.gate.add_entry(entry(f"/slow{number}"))
+    for number in range(4):
+        assert one.flight.set_aside(one.begin(1e9 * (number + 1)), "too slow")
+    began, now = [], 1e10
+    while one.flight.begin_second_attempts():
+        visit = one.begin(now := now + 1e9)
+        began.append(visit.url)
+        one.end(visit)
+    assert began == ["http://h.test/slow0", "http://h.test/slow1"], "three pages in all"
+    assert sorted(one.excluded) == ["http://h.test/slow2", "http://h.test/slow3"]
+    assert not one.flight.second
+    assert not one.frontier.pending
 
 
 def test_a_site_waits_before_a_retry() -> None:

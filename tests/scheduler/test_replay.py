@@ -10,6 +10,8 @@ from support.context import made_context
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.run.control.second_attempts import MAX_IN_VAIN
+from ultracrawl.run.ending import Ending
 from ultracrawl.run.visit import HANDLED_KEY, META_KEY
 from ultracrawl.scheduler import replay
 from ultracrawl.scheduler.replay import ReplayQueue, ReplayScheduler
@@ -102,6 +104,31 @@ def test_a_request_belongs_to_a_visit_that_is_answered_from_the_store(
     assert one.context.visits == {key("a.test/1"): visit}
     one.scheduler.visit_ended(visit)
     assert one.context.visits == {}
+
+
+def test_second_attempts_are_made_alone_until_that_is_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    number = MAX_IN_VAIN + 5
+    paths = " ".join(f"a.test/{one}" for one in range(number))
+    one = Replayed(monkeypatch, paths, paths)
+
+    def requested() -> list[Any]:
+        found = []
+        while (request := one.scheduler.next_request()) is not None:
+            found.append(request.meta[META_KEY])
+        return found
+
+    first = requested()
+    assert len(first) == number
+    for visit in first:
+        assert one.context.queue.set_aside(visit, "too slow")
+    for _ in range(MAX_IN_VAIN):
+        (again,) = requested()
+        assert again.alone
+        assert not one.context.queue.set_aside(again, "too slow")
+        again.note_ending(Ending(UrlOutcome.FAILED))
+        one.scheduler.visit_ended(again)
+    assert len(requested()) == 5, "side by side"
+    assert not one.scheduler.has_pending_requests()
 
 
 def test_it_waits_while_it_is_paused_or_the_index_is_behind(monkeypatch: pytest.MonkeyPatch) -> None:

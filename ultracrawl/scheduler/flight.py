@@ -154,13 +154,19 @@ class EntryGate:
         self._retries[visit.entry.key] = visit
 
     def add_retry(self, visit: Visit) -> None:
-        """Add the entry of a visit for another attempt; one of a sitemap only if its site goes on."""
+        """Add the entry of a visit for another attempt; one of a sitemap only if its site goes on.
+
+        It ends without another request if the pages of its site are used up by then.
+        """
         entry = visit.entry
         self._retries[entry.key] = visit
-        if entry.seq:
+        if not entry.seq:
+            if not self.add_sitemap(entry):
+                del self._retries[entry.key]
+        elif self._budget.is_spent(entry.site):
+            self.exclude_entry(entry)
+        else:
             self._frontier.add_entry(entry)
-        elif not self.add_sitemap(entry):
-            del self._retries[entry.key]
 
     def retry_of(self, key: int) -> Visit | None:
         """Return the visit with a key that waits for another attempt, None if there is none."""

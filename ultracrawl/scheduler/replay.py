@@ -132,7 +132,8 @@ class ReplayScheduler(BaseScheduler, Feature):
             self._alarm.set_timer(CONGESTION_POLL_INTERVAL)
             return None
         if not self._keys:
-            return None if self._context.visits else self._request(self._second.take_next())
+            may_begin = self._second.are_in_vain or not self._context.visits
+            return self._request(self._second.take_next()) if may_begin else None
         key = self._keys.pop()
         record = self._context.store.records.get_record(key)
         if record is None:
