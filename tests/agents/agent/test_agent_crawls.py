@@ -345,17 +345,36 @@ def test_the_example_of_the_page_runs_as_it_is_printed(workspace: Workspace) -> 
 
 
 @pytest.mark.parametrize("wrong", [{"acl": None}, {"attributes": None}, {"acl": 5}])
-def test_a_document_with_wrong_fields_costs_itself_and_is_not_taken_for_deleted(
+def test_a_document_with_wrong_fields_costs_itself(
     workspace: Workspace, system: AgentSystem, wrong: dict[str, Any]
 ) -> None:
-    define(workspace, deletion={"percent": 100})
-    system.put(note("heron"), note("egret"), note("stork"))
+    define(workspace)
+    system.put(note("heron"), note("egret"), note("stork"), note("crane"))
     crawl(workspace)
-    system.put(note("heron", "heron changed"), {**note("egret"), **wrong})
+    others = [note("heron", "heron changed"), note("stork"), note("crane")]
+    system.put({**note("egret"), **wrong}, *others)
+    for changed in (1, 0):  # it stays so, and the others are current all the same
+        run = crawl(workspace)
+        assert outcomes(run).get("MODIFIED", 0) == changed
+        assert (run["deleted"], run["problems"], len(run["remarks"])) == (1 if changed else 0, [], 1)
+        assert found(workspace, "changed") == ["heron"]
+        assert found(workspace, "common") == ["crane", "heron", "stork"]
+    system.put(note("egret"), *others)
+    run = crawl(workspace)
+    assert (run["problems"], run["remarks"]) == ([], [])
+    assert found(workspace, "common") == ["crane", "egret", "heron", "stork"]
+
+
+def test_documents_with_wrong_fields_are_kept_if_they_are_too_many(
+    workspace: Workspace, system: AgentSystem
+) -> None:
+    define(workspace, deletion={"percent": 20, "always": 1})
+    system.put(*map(note, "abcd"))
+    crawl(workspace)
+    system.put(*({**note(name), "acl": None} for name in "ab"), *map(note, "cd"))
     run = crawl(workspace, code=1)
-    assert (outcomes(run), run["deleted"], len(run["problems"])) == ({"MODIFIED": 1}, 0, 1)
-    assert found(workspace, "changed") == ["heron"]
-    assert found(workspace, "common") == ["egret", "heron", "stork"]
+    assert (run["deleted"], len(run["remarks"])) == (0, 1)
+    assert found(workspace, "common") == ["a", "b", "c", "d"]
 
 
 def test_names_that_are_no_text_cost_no_other_document(workspace: Workspace, system: AgentSystem) -> None:

@@ -19,9 +19,9 @@ from ultracrawl.agents.port import (
     Complete,
     Entry,
     KindSetup,
+    LeftOut,
     Listed,
     Lister,
-    Partial,
     attribute_texts,
 )
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
@@ -46,8 +46,6 @@ class AgentLister(Lister):
         self._open = False
         self._started = False
         self._unacknowledged: deque[Sequence[UrlData]] = deque()
-        self._faulty = 0
-        self._first_fault = ""
 
     def check_connection(self) -> None:
         """Open the agent."""
@@ -56,7 +54,7 @@ class AgentLister(Lister):
     def list_entries(self, since: str, cursor: str) -> Iterator[Listed]:
         """Yield the documents of the agent in its order; batches have no cursor, an agent cannot resume a listing.
 
-        A document whose fields are wrong costs only itself; as it exists, the listing is partial.
+        A document whose fields are wrong costs only itself.
         """
         thread = self._opened()
         smart = bool(thread.call_agent(self._agent.is_delta_crawling_capable))
@@ -65,21 +63,18 @@ class AgentLister(Lister):
         fetched: Iterator[object] = iter(lambda: thread.call_agent(self._agent.fetch), None)
         while documents := self._next_documents(fetched):
             self._unacknowledged.append(documents)
-            yield Batch(list(self._entries_of(documents)))
-        if self._faulty:
-            wrong = f"{self._faulty:,} × document that the agent {self._name} describes wrongly"
-            yield Partial(f"{wrong}, such as {self._first_fault}")
-        else:
-            yield Complete(started, changes_only=smart)
+            yield self._batch_of(documents)
+        yield Complete(started, changes_only=smart)
 
-    def _entries_of(self, documents: Sequence[UrlData]) -> Iterator[Entry]:
+    def _batch_of(self, documents: Sequence[UrlData]) -> Batch:
+        entries, left_out = list[Entry](), list[LeftOut]()
         for document in documents:
             try:
-                yield entry_of(document, self._setup.source.name)
+                entries.append(entry_of(document, self._setup.source.name))
             except (TypeError, ValueError, AttributeError) as error:  # fields of other types than declared
-                self._faulty += 1
-                place = self._first_fault or f"{str(document)!a}: {type(error).__name__}: {error}"
-                self._first_fault = place
+                what = f"document that the agent {self._name} describes wrongly"
+                left_out.append(LeftOut(what, f"{str(document)!a}: {type(error).__name__}: {error}"))
+        return Batch(entries, left_out=left_out)
 
     def resume_queued(self, since: str) -> None:
         """Start the agent without fetching documents (Ultra Search 8.4)."""
