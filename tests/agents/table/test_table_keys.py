@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from support.listed import crawl, found, outcomes
 from support.project import Workspace
 from support.sentences import sentence
@@ -15,6 +16,7 @@ from support.tables import Base, by_key, left_out
 from ultracrawl.agents.port import Batch, Complete, Entry, Listed
 from ultracrawl.agents.table import lister as lister_module
 from ultracrawl.agents.table.rows import Row, RowReader
+from ultracrawl.agents.table.shape import is_among
 from ultracrawl.agents.table.triggers import change_log_sql
 from ultracrawl.errors import UserError
 from ultracrawl.sources.secrets import SecretReader
@@ -133,6 +135,24 @@ def test_of_rows_with_one_key_the_same_one_is_read_in_whatever_order_they_come(
     assert len(seen) == 1
 
 
+def test_rows_with_one_key_are_read_once(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, statements = lister_module._Rows.read, list[int]()
+
+    def counted(rows: Any, *words: Any, **options: Any) -> Any:
+        groups, number = read(rows, *words, **options)
+        statements.append(number)
+        return groups, number
+
+    monkeypatch.setattr(lister_module._Rows, "read", counted)
+    base.run("CREATE TABLE t (id INTEGER, b TEXT)")
+    for text in ("c", "a", "b"):
+        base.run(*(f"INSERT INTO t VALUES ({one}, '{text}{one}')" for one in range(20)))
+    listed = base.listed(**ONE)
+    assert statements == [60]
+    assert bodies(base, listed, **ONE) == {f"id={one}": f"a{one}" for one in range(20)}
+    assert left_out(listed) == {"id=0": 40}
+
+
 def test_rows_with_one_key_that_fill_several_statements_end(base: Base, size: int) -> None:
     base.run("CREATE TABLE t (id INTEGER, b TEXT)")
     base.run(*(f"INSERT INTO t VALUES (1, 'x{one}')" for one in range(9)), "INSERT INTO t VALUES (2, 'y')")
@@ -177,6 +197,17 @@ def test_keys_of_several_types_come_back_from_the_log(typeless: Base) -> None:
         == "other"
     )
     assert "one beside id=1.5" in left_out(listed)
+
+
+def test_the_types_of_one_key_say_nothing_about_those_of_another(tmp_path: Path) -> None:
+    (tmp_path / "x.db").touch()
+    base = Base(f"sqlite:///{tmp_path / 'x.db'}", tmp_path, dict(TWO))
+    base.run("CREATE TABLE t (k1, k2, b TEXT)", "INSERT INTO t VALUES (2.5, 1, 'y'), ('x', 'y', 'z')")
+    columns = [sa.column("k1"), sa.column("k2")]
+    with sa.create_engine(base.url).connect() as connection:
+        for keys in ([(2.5, 1), ("x", "y")], [("x", "y"), (2.5, 1)]):
+            rows = sa.select(sa.column("b")).select_from(sa.table("t")).where(is_among(columns, keys))
+            assert sorted(connection.execute(rows).scalars()) == ["y", "z"]
 
 
 def test_rows_of_several_types_are_fetched_also_in_a_key_of_several_columns(tmp_path: Path) -> None:

@@ -144,9 +144,8 @@ class TableLister(Lister):
     def _next_rows(self, reader: RowReader, after: Sequence[object] | None) -> tuple[RowGroups[Entry], bool]:
         """Return the rows of the next statement, which follow a key, and whether they are the last.
 
-        Rows without a key are in no statement: NULL is neither before nor after a key. The rows of keys that are not
-        of one row are read once more to be compared, and all of the last key, because no later statement has the rest
-        of them.
+        Rows without a key are in no statement: NULL is neither before nor after a key. All rows of the last key are
+        read once more, because no later statement has the rest of them, and so are those that could not be compared.
         """
         size, keys = self._batch_size(reader), reader.keys
         limit = size * (BATCHES_PER_STATEMENT if self._database.can_stream else 1)
@@ -161,7 +160,7 @@ class TableLister(Lister):
             undecided = groups.undecided(with_last=number == limit)
             for start in range(0, len(undecided), size):
                 some = keys.is_among(undecided[start : start + size])
-                groups.replace(source.read(rows.where(some), size, compares=True)[0])
+                groups.replace(source.read(rows.where(some), size, in_order=False)[0])
             if keys.are_mixed:
                 groups.join_types(_other_types(reader, connection, groups.keys()))
         return groups, number < limit
@@ -257,13 +256,13 @@ class _Rows:
         self._second_connection = second_connection
 
     def read(
-        self, statement: sa.Select[Any], size: int, *, compares: bool = False
+        self, statement: sa.Select[Any], size: int, *, in_order: bool = True
     ) -> tuple[RowGroups[Entry], int]:
         """Return the rows by their keys, and their number; `size` of them are in memory at once.
 
-        If rows with the same key are compared, one row of each key stays in memory.
+        If they do not come in the order of their keys, one row of each key stays in memory.
         """
-        reader, groups, number = self._reader, RowGroups[Entry](), 0
+        reader, groups, number = self._reader, RowGroups[Entry](in_order=in_order), 0
         for part in reader.read(self._connection, statement, reader.listing_columns, size):
             number += len(part)
             found = [row for _, row in part]
@@ -271,7 +270,7 @@ class _Rows:
             for values, row in part:
                 key = key_texts(values)
                 entry = reader.listed_entry(key, row, repeated.get(key, {}))
-                groups.add(key, values, entry, partial(reader.order_of, row) if compares else None)
+                groups.add(key, values, entry, partial(reader.order_of, row))
         return groups, number
 
 

@@ -28,7 +28,10 @@ class _Group(Generic[T]):
     content: T | None
     """What was made of the first row; None if another group with the same key comes first."""
     order: Order | None
+    """What decides between it and further rows; None: nothing does."""
     number: int = 1
+    undecided: bool = False
+    """Whether several rows have its key, and they could not be compared."""
 
 
 class RowGroups(Generic[T]):
@@ -38,28 +41,36 @@ class RowGroups(Generic[T]):
     documents would change from run to run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_order: bool = False) -> None:
+        """If rows come `in_order` of their keys, only the order of the latest one is kept, with what that needs."""
         self._groups: dict[_Identity, _Group[T]] = {}
+        self._in_order = in_order
+        self._latest: _Group[T] | None = None
 
     def add(self, key: Key, values: Sequence[object], content: T, order: Order | None = None) -> None:
         """Add a row with what is made of it.
 
-        `key` has the texts of the values of its key columns. Rows without an order remain to be compared (`undecided`).
+        `key` has the texts of the values of its key columns. Rows that cannot be compared remain `undecided`: those
+        without an order, and those of a key that comes again after another one, as a collation may have it.
         """
         identity = key, tuple(map(type, values))
         known = self._groups.get(identity)
         if known is None:
-            self._groups[identity] = _Group(values, content, order)
+            if self._in_order and self._latest is not None:
+                self._latest.order = None
+            self._latest = self._groups[identity] = _Group(values, content, order)
             return
         known.number += 1
-        if order is not None and known.order is not None and order() < known.order():
+        if order is None or known.order is None:
+            known.undecided = True
+        elif order() < known.order():
             known.order, known.content = order, content
 
     def undecided(self, *, with_last: bool) -> list[Sequence[object]]:
-        """Return the values of the keys that several rows have, and of the last one if more rows may have it."""
+        """Return the values of the keys whose rows are undecided, and of the last one if more rows may have it."""
         groups = self._groups.values()
         last = next(reversed(groups)) if with_last else None
-        return [group.values for group in groups if group.number > 1 or group is last]
+        return [group.values for group in groups if group.undecided or group is last]
 
     def replace(self, others: RowGroups[T]) -> None:
         """Take groups from `others`, which has all rows with its keys."""

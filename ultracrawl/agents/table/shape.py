@@ -185,13 +185,23 @@ class RowKeys:
         return rows_after(self.columns, key)
 
 
+class _Untyped(sa.types.UserDefinedType[Any]):
+    """The type of values that go to the database as they are.
+
+    For `NullType`, SQLAlchemy would take the types of the first of several keys for all of them.
+    """
+
+    cache_ok = True
+
+
 def is_among(
     columns: Sequence[sa.ColumnClause[Any]], keys: Sequence[Sequence[object]]
 ) -> sa.ColumnElement[bool]:
     """Return the condition that columns have the values of one of the keys."""
     if len(columns) == 1:
         return columns[0].in_([untyped_parameter(key[0]) for key in keys])
-    return sa.tuple_(*columns, types=[sa.types.NullType()] * len(columns)).in_([tuple(key) for key in keys])
+    untyped = (sa.type_coerce(column, _Untyped()) for column in columns)
+    return sa.tuple_(*untyped).in_([tuple(key) for key in keys])
 
 
 def rows_after(columns: Sequence[sa.ColumnClause[Any]], key: Sequence[object]) -> sa.ColumnElement[bool]:
