@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ultracrawl.errors import IndexLockedError
+from ultracrawl.system.wall_guard import wall_limit
 
 LOCK = "write.lock"
 """Lock file in the folder of an index, unless its format defines another one."""
 WHOOSH_LOCK = "MAIN_WRITELOCK"
 """Lock file of Whoosh, which programs that use Whoosh lock as well."""
 LOCKS = (LOCK, WHOOSH_LOCK)
+LOCK_SECONDS = wall_limit(60.0)
+"""Seconds to wait for the lock by the clock on the wall: a commit of a large batch takes minutes."""
 
 
 @contextmanager

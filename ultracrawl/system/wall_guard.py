@@ -5,6 +5,9 @@ of processor time: the same work takes the same, whatever else the machine does.
 clock on the wall is looked at as well, and allows ten times as long (`wall_limit`). What meets that may be innocent
 (`HungError`): a page is read once more, alone, at the end of the run.
 
+Who waits for other processes of ours, for a lock or for their start, works nothing: only the clock on the wall counts,
+with as much time as their work has.
+
 Limits for answers of others, over a network or a pipe, stay on the wall.
 """
 
@@ -28,6 +31,12 @@ WALL: Clock = time.monotonic
 def wall_limit(seconds: float) -> float:
     """Return the seconds by the clock on the wall that go with a limit of processor time."""
     return max(WALL_FACTOR * seconds, LEAST_WALL_SECONDS)
+
+
+START_LIMIT = wall_limit(10.0)
+"""Seconds by the clock on the wall that a process may take to start; no process of ours needs ten of processor time."""
+LOCK_LIMIT = wall_limit(6.0)
+"""Seconds by the clock on the wall to wait for a lock that other processes hold for a moment, as for a transaction."""
 
 
 class HungError(Exception):

@@ -14,7 +14,7 @@ from tantivy import IndexWriter, Query
 from ultracrawl.errors import IndexDamagedError, IndexLockedError
 from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
-from ultracrawl.index.locking import LOCK, write_lock
+from ultracrawl.index.locking import LOCK, LOCK_SECONDS, write_lock
 from ultracrawl.index.reclaiming import note_reclaimed, segment_to_reclaim
 from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE, document_id
 from ultracrawl.index.tantivy.fields import new_document, stored_document
@@ -32,7 +32,6 @@ from ultracrawl.system.files import set_contents_aside
 
 logger = logging.getLogger(__name__)
 
-LOCK_SECONDS = 60.0
 _WRITER_HEAP_BYTES = 64_000_000
 """Writer heap: bytes of postings in memory before tantivy writes a segment."""
 

@@ -22,7 +22,6 @@ from ultracrawl.index.whoosh.postings import DAMAGE, refuse_foreign_pickles
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.system.files import set_contents_aside
 
-LOCK_SECONDS = 60.0
 _NAME = "MAIN"
 _OPEN_ATTEMPTS = 20
 

@@ -14,9 +14,10 @@ from whoosh.codec.whoosh3 import W3Segment
 from ultracrawl.errors import IndexLockedError, IndexStoreError
 from ultracrawl.index.changes import batches, last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
+from ultracrawl.index.locking import LOCK_SECONDS
 from ultracrawl.index.reclaiming import SegmentCounts, note_reclaimed, segment_to_reclaim
 from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE, document_id
-from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory, StoredIndex
+from ultracrawl.index.whoosh.directory import IndexDirectory, StoredIndex
 from ultracrawl.index.whoosh.fields import field_values, new_schema, schema_fields, schema_version
 from ultracrawl.index.whoosh.integrity import damaged_files, find_damage, index_facts
 from ultracrawl.index.whoosh.stored_documents import documents_of, stored_documents

@@ -18,6 +18,7 @@ from ultracrawl.run.rendering.memory_watch import MemoryWatch
 from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
 from ultracrawl.run.rendering.open_page import Fetch, OpenPage, PartAnswer, Rendered, unless
 from ultracrawl.run.rendering.site_context import SiteContext
+from ultracrawl.system.wall_guard import START_LIMIT
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as PlaywrightBrowser
@@ -54,9 +55,8 @@ _FLAGS = (
     # Pages of a context and a site follow each other in one process. Sites and contexts never share one.
     "--process-per-site",
 )
-_START_TIMEOUT = 60.0
 _CLOSE_TIMEOUT = 5.0
-"""Seconds that the browser may take to start, and a page to close."""
+"""Seconds that a page may take to close."""
 _MAX_IDLE = 4
 """Contexts that are kept for further pages of their origins, beside those that are in use."""
 _LOSS_SECONDS = 1.0
@@ -173,7 +173,7 @@ class Browser:
         """Return a context for a page of an origin: the idle one that was used last, or a new one."""
         running = None
         try:
-            async with asyncio.timeout(_START_TIMEOUT):
+            async with asyncio.timeout(START_LIMIT):
                 running = await self._started()
                 for context in reversed(self._idle):
                     if context.origin == origin:
@@ -203,6 +203,7 @@ class Browser:
             browser = await self._playwright.chromium.launch(
                 executable_path=self._program,
                 args=list(_FLAGS),
+                timeout=1000 * START_LIMIT,
                 chromium_sandbox=os.geteuid() != 0,  # Chromium refuses to run as root with it
                 handle_sigint=False,
                 handle_sigterm=False,

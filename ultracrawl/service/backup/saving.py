@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.locking import LOCKS, write_lock
+from ultracrawl.index.locking import LOCK_SECONDS, LOCKS, write_lock
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, definition_hash
 from ultracrawl.service.backup.places import DATABASE, files_of, index_places, places_of
@@ -25,8 +25,6 @@ from ultracrawl.stores.project_stores import saving_engine
 from ultracrawl.stores.sqlite.copying import SUFFIX, copy_database
 from ultracrawl.system.files import convert_write_errors
 
-LOCK_SECONDS = 600.0
-"""Seconds to wait for the write lock of an index; a commit of a large segment takes minutes."""
 _PIECE = 1 << 20
 _TEMPORARY_PREFIX = ".ultracrawl-backup-"
 """Prefix of the temporary folders in which archives are built."""

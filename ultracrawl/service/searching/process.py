@@ -16,10 +16,8 @@ from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.searching.orders import SearchEndedError
 from ultracrawl.sources import Project
 from ultracrawl.system.fork_server import fork_server, start_process
-from ultracrawl.system.wall_guard import WALL, Clock, wall_limit
+from ultracrawl.system.wall_guard import START_LIMIT, WALL, Clock, wall_limit
 
-_START_SECONDS = 60.0
-"""Seconds that a process has to start."""
 _SERVER_SHARE = 0.7
 """Share of the time of a search that a server of its index has for an answer: a search that is ended says less."""
 _END_SECONDS = 2.0
@@ -62,8 +60,8 @@ class SearchProcess:
         try:
             start_process(self._process)
             child_end.close()
-            if not self._pipe.poll(_START_SECONDS):
-                raise TimeoutError(f"it did not start within {_START_SECONDS:.0f} s")
+            if not self._pipe.poll(START_LIMIT):
+                raise TimeoutError(f"it did not start within {START_LIMIT:.0f} s")
             self._pipe.recv_bytes()
         except (OSError, EOFError) as error:
             child_end.close()

@@ -15,6 +15,7 @@ from typing import IO, Any, Protocol
 from ultracrawl.errors import StateDamagedError, StateError, UserError
 from ultracrawl.stores.caching.read_ahead import RecordCache
 from ultracrawl.system.files import set_aside
+from ultracrawl.system.wall_guard import LOCK_LIMIT
 
 MEMORY = ":memory:"
 """The path of an in-memory store."""
@@ -108,7 +109,7 @@ def set_aside_database(path: Path) -> Path:
 
 def _open(path: str, read_only: bool) -> sqlite3.Connection:
     with contextlib.ExitStack() as on_error:
-        db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+        db = sqlite3.connect(path, isolation_level=None, timeout=LOCK_LIMIT)
         on_error.callback(db.close)
         with translated(db):
             use_wal(db)
@@ -165,7 +166,7 @@ def connect_read_only(path: Path, remedy: str = _REMEDY) -> sqlite3.Connection:
     is_checkpointed = not (wal.exists() and wal.stat().st_size)
     for mode in ("mode=ro", "mode=ro&immutable=1")[: 1 + is_checkpointed]:
         try:
-            db = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None, timeout=30.0)
+            db = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None, timeout=LOCK_LIMIT)
             db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
             return db
         except sqlite3.Error as error:

@@ -11,6 +11,7 @@ from ultracrawl.errors import StateDamagedError, StateError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.stores.documents.response_bodies import pack_answer, translated_errors, unpack_answer
 from ultracrawl.stores.sqlite.database import DISK_FULL, is_damage, is_disk_full, set_aside_database, use_wal
+from ultracrawl.system.wall_guard import LOCK_LIMIT
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (
@@ -45,7 +46,7 @@ class BlockStore:
     def _open(self) -> None:
         with self._errors(), contextlib.ExitStack() as on_error:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self._path, isolation_level=None, timeout=30.0)
+            self._db = sqlite3.connect(self._path, isolation_level=None, timeout=LOCK_LIMIT)
             on_error.callback(self._db.close)
             self._db.execute("PRAGMA auto_vacuum=INCREMENTAL")
             use_wal(self._db)

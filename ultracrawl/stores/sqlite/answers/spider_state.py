@@ -14,6 +14,7 @@ from ultracrawl.errors import StateDamagedError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.stores.documents.response_bodies import pack_answer, translated_errors, unpack_answer
 from ultracrawl.stores.sqlite.database import lock_file, set_aside_database, translated, use_wal
+from ultracrawl.system.wall_guard import LOCK_LIMIT
 
 KEPT = 90 * 86_400.0
 """Seconds until an unused response is deleted."""
@@ -179,7 +180,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, int, int]:
     with contextlib.ExitStack() as on_error:
         with translated_errors(path):
             path.touch(mode=0o600)
-        db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+        db = sqlite3.connect(path, isolation_level=None, timeout=LOCK_LIMIT)
         on_error.callback(db.close)
         with translated(db, _REMEDY):
             use_wal(db)

@@ -17,6 +17,7 @@ from ultracrawl.stores.sqlite.database import (
     translated,
     use_wal,
 )
+from ultracrawl.system.wall_guard import LOCK_LIMIT
 
 CHECKPOINT_PAGES = 250
 """Pages of 4 KB in the write-ahead log (1 MB) that trigger a checkpoint: these files are small."""
@@ -61,7 +62,7 @@ def _open(kind: SharedDatabase, path: Path | str, *, check: bool) -> sqlite3.Con
     with contextlib.ExitStack() as on_error:
         if path != MEMORY:
             _create_folder(kind, Path(path))
-        db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+        db = sqlite3.connect(path, isolation_level=None, timeout=LOCK_LIMIT)
         on_error.callback(db.close)
         with translated(db, kind.remedy):
             use_wal(db)
