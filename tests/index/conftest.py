@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from support.memory_index import MemoryIndex
 from support.opensearch import Open, Options, own_index
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
@@ -31,7 +30,6 @@ DISK_ENGINES = [name for name in ENGINES.names if name != "opensearch"]
 WITHOUT_CORE = "whoosh_without_core"
 """The engine whoosh as it is where the compiled core is missing."""
 ENGINE_NAMES = [
-    "memory",
     *DISK_ENGINES,
     pytest.param("opensearch", marks=pytest.mark.servers),
     *([WITHOUT_CORE] if usable_core() else []),
@@ -66,9 +64,7 @@ def opened_engine(name: str, folder: Path) -> Iterator[IndexEngine]:
     """Open an empty index of an engine of `ENGINE_NAMES`."""
     config = IndexConfig(name, folder / "index", tuple(ATTRIBUTES.values()))
     with own_index() if name == "opensearch" else nullcontext({}) as options:
-        opened: IndexEngine = (
-            MemoryIndex(ATTRIBUTES) if name == "memory" else open_index(replace(config, options=options))
-        )
+        opened = open_index(replace(config, options=options))
         yield opened
         opened.close()
 

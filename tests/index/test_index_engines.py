@@ -6,17 +6,14 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.memory_index import MemoryIndex
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
-from ultracrawl.index.tantivy import TantivyIndex
-from ultracrawl.index.whoosh import WhooshIndex
 
 from .conftest import ATTRIBUTES, LIBRARY, document
 
@@ -252,47 +249,6 @@ def test_hostile_text_is_indexed(engine: IndexEngine, found: Found) -> None:
     huge = "x" * 200_000
     engine.apply([document("/" + "u" * 3000, huge, huge)])
     assert found("x" * 3) == []
-
-
-WORDS = st.sampled_from(["a", "b", "ab", "c", "Ä", "d_e", "东", "9"])
-TEXTS = st.lists(WORDS, max_size=12).map(" ".join)
-DOCUMENTS = st.builds(
-    lambda n, title, text, author: document(f"/{n}", text, title, Author=[author] if author else []),
-    st.integers(0, 7), TEXTS, TEXTS, TEXTS,
-)  # fmt: skip
-CHANGES = st.lists(
-    st.one_of(DOCUMENTS, st.builds(lambda n: Deletion("s", f"/{n}"), st.integers(0, 7))), max_size=9
-)
-PIECES = st.one_of(
-    WORDS,
-    st.sampled_from(
-        ['"a b"', '"ab', "-a", "+b", "a*", "Author:a", 'author:"b c"', "(", ")", "OR", "AND", "NOT"]
-    ),
-)
-
-
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    batches=st.lists(CHANGES, max_size=4),
-    queries=st.lists(st.lists(PIECES, max_size=6).map(" ".join), max_size=8),
-)
-def test_engines_agree(tmp_path_factory: pytest.TempPathFactory, batches: list, queries: list[str]) -> None:
-    memory = MemoryIndex(ATTRIBUTES)
-    others = [
-        kind(Path(tmp_path_factory.mktemp("index")), ATTRIBUTES) for kind in (WhooshIndex, TantivyIndex)
-    ]
-    for batch in batches:
-        added = memory.apply(batch)
-        assert [other.apply(batch) for other in others] == [added, added]
-    for other in others:
-        assert sorted(memory.urls()) == sorted(other.urls())
-        for text in queries:
-            expected, got = (e.search(SearchQuery(text, limit=50)) for e in (memory, other))
-            assert {hit.url for hit in got.hits} == {hit.url for hit in expected.hits}, text
-            assert got.total == expected.total
-        other.optimise()
-        assert sorted(memory.urls()) == sorted(other.urls())
-        other.close()
 
 
 @settings(max_examples=150)

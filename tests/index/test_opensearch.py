@@ -12,12 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from index.conftest import ATTRIBUTES, LIBRARY, document
-from index.test_index_engines import CHANGES, PIECES
-from support.memory_index import MemoryIndex
-from support.opensearch import Open, Options, behind, own_index, send
+from support.opensearch import Open, Options, behind, send
 from support.project import LOOPBACK, Workspace
 from support.resource import Reply
 from support.server import Request
@@ -686,25 +682,6 @@ def test_three_shards_rank_as_one(options: Options, tmp_path: Path) -> None:
         found.append((result.total, [hit.url for hit in result.hits]))
         index.close()
     assert found[0] == found[1]
-
-
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    batches=st.lists(CHANGES, max_size=4),
-    queries=st.lists(st.lists(PIECES, max_size=6).map(" ".join), max_size=8),
-)
-def test_it_agrees_with_an_index_in_memory(batches: list[Any], queries: list[str]) -> None:
-    memory = MemoryIndex(ATTRIBUTES)
-    with own_index() as options:
-        other = OpenSearchIndex(Path("unused"), ATTRIBUTES, options)
-        for batch in batches:
-            assert other.apply(batch) == memory.apply(batch)
-        assert set(memory.urls()) == set(other.urls())
-        for text in queries:
-            expected, got = (one.search(SearchQuery(text, limit=50)) for one in (memory, other))
-            assert {hit.url for hit in got.hits} == {hit.url for hit in expected.hits}, text
-            assert got.total == expected.total
-        other.close()
 
 
 def test_two_that_begin_at_once_make_one_index(
