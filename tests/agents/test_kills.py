@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from support.agent_system import AgentSystem
 from support.project import LOOPBACK, Workspace, kill_group
 from support.shelf import Shelf
 from support.site import Site
+from support.until import some_time, until
 
 pytestmark = pytest.mark.servers  # much time
 
@@ -32,10 +32,8 @@ def killed(workspace: Workspace, calls: Path, after: float) -> bool:
     """Begin a crawl and kill it some time after its lister was asked; returns whether it was at work by then."""
     calls.unlink(missing_ok=True)
     process = workspace.start("crawl", "s", "--json", **path())
-    end = time.monotonic() + 60
-    while not calls.exists() and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.01)
-    time.sleep(after)
+    until(lambda: calls.exists() or process.poll() is not None)
+    some_time(after)
     alive = process.poll() is None
     kill_group(process)
     process.communicate()

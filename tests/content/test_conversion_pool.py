@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
@@ -15,6 +14,7 @@ import psutil
 import pytest
 from support import files
 from support.sentences import sentence
+from support.until import until
 
 from ultracrawl.content.service.frames import LENGTH, encode_job
 from ultracrawl.content.service.job import Converted, Job, NotConverted, ProcessLimits
@@ -119,9 +119,7 @@ def test_an_error_of_the_thread_reaches_who_waits(
 def test_close_ends_processes_that_work() -> None:
     pool = ConversionPool(ProcessLimits(60.0, 512 << 20))
     waiting = [pool.submit(Job(files.pdf(["x"] * 5000), "application/pdf")) for _ in range(3)]
-    deadline = time.monotonic() + 10
-    while not pool.pids and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: pool.pids)
     (pid,) = pool.pids
     pool.close()
     assert gone(pid)
@@ -144,10 +142,7 @@ def test_a_process_ends_with_the_crawler_that_was_killed() -> None:
         assert crawler.stdout is not None
         pid = int(crawler.stdout.readline())
         crawler.kill()
-    deadline = time.monotonic() + 10
-    while not gone(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert gone(pid)
+    until(lambda: gone(pid))
 
 
 @pytest.mark.parametrize(

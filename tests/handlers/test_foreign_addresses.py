@@ -16,6 +16,7 @@ from handlers.ways import WAYS, Way, connected_addresses
 from scrapy.http import Response
 from scrapy.resolver import CachingThreadedResolver
 from support.listener import Listener
+from support.until import until_on_loop
 from twisted.internet.address import IPv4Address
 
 from ultracrawl.handlers.guarding.reactor import ConnectionAttempt, guard_reactor
@@ -287,8 +288,7 @@ def test_p1_names_of_requests_at_once_are_checked_for_each(
             with attempt.current():
                 runner.reactor.connectTCP("localhost", server.port, ClientFactory.forProtocol(Connected))
         await asyncio.wait_for(connected, 60)
-        while not allowed.connections:  # its thread takes the connection when it comes to it
-            await asyncio.sleep(0.01)
+        await until_on_loop(lambda: allowed.connections)  # its thread takes it when it comes to it
         return await asyncio.wait_for(attempts[1][0].refused, 60)
 
     assert runner.run(connect()).rule == "address loopback"

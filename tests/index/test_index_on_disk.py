@@ -7,11 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.until import some_time
 from whoosh.columns import VarBytesColumn
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
@@ -180,7 +180,7 @@ def test_a_killed_writer_loses_no_commit_and_leaves_no_half(tmp_path: Path, engi
     assert writer.stdout is not None
     for _ in range(4):
         last = int(writer.stdout.readline())
-    time.sleep(0.013)
+    some_time(0.013)
     os.kill(writer.pid, signal.SIGKILL)
     rest = writer.communicate()[0].split()
     last = int(rest[-1]) if rest else last

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
 import pytest
+from support.until import until
 
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.engines import IndexConfig
@@ -209,10 +209,12 @@ def test_fast_124_an_engine_that_is_missing_is_a_problem_of_its_destination_only
     indexer = IndexProcess(IndexConfig("nonsense", tmp_path / "index"))
     destination = DestinationQueue(tmp_path, indexer)
     destination.add(fill(DocumentCache(tmp_path), 1))
-    end = time.monotonic() + 30
-    while destination.in_progress and time.monotonic() < end:
+
+    def is_done() -> bool:
         destination.poll()
-        time.sleep(0.05)
+        return not destination.in_progress
+
+    until(is_done)
     assert (destination.is_active, len(destination.waiting)) == (False, 1)
     assert "unknown index engine 'nonsense'" in destination.problem
     destination.close(1.0)

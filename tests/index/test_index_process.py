@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -16,7 +15,7 @@ import pytest
 from support.inline_indexer import InlineIndexer
 from support.memory_index import MemoryIndex
 from support.sentences import sentence
-from support.until import until
+from support.until import some_time, until
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion, IndexDocument, NewAnchors, SearchQuery
@@ -48,13 +47,14 @@ def segment(cache: DocumentCache, start: int, count: int, words: int = 50) -> Pa
     return path
 
 
-def collect(process: IndexProcess, count: int, seconds: float = 30) -> list[Report]:
+def collect(process: IndexProcess, count: int) -> list[Report]:
     reports: list[Report] = []
-    deadline = time.monotonic() + seconds
-    while len(reports) < count:
-        assert time.monotonic() < deadline, "the index process does not report"
-        reports += process.poll()
-        time.sleep(0.01)
+
+    def reported() -> bool:
+        reports.extend(process.poll())
+        return len(reports) >= count
+
+    until(reported)
     return reports
 
 
@@ -120,10 +120,7 @@ def test_nobody_waits_for_a_merge_at_the_end(config: IndexConfig, tmp_path: Path
     process = IndexProcess(config)
     process.submit(segment(cache, 0, 1))
     collect(process, 1)
-    deadline = time.monotonic() + 30
-    while open_index(config).facts().deleted > 5:
-        assert time.monotonic() < deadline, "an idle process merges"
-        time.sleep(0.05)
+    until(lambda: open_index(config).facts().deleted <= 5)  # an idle process merges
     process.close()
 
 
@@ -314,10 +311,7 @@ def test_the_worker_ends_when_its_parent_is_killed(config: IndexConfig, tmp_path
     path = segment(DocumentCache(tmp_path / "cache"), 0, 3)
     command = [sys.executable, "-c", program, config.to_json(), str(path)]
     worker = int(subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stdout)
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{worker}").exists() and "Z (zombie)" not in Path(f"/proc/{worker}/status").read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: not running(worker))
 
 
 def test_inline_indexer_has_the_same_interface(tmp_path: Path) -> None:
@@ -366,7 +360,7 @@ def test_an_index_killed_while_writing_opens_with_its_last_commit(config: IndexC
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
-            time.sleep(rng.uniform(0.0, 0.5))
+            some_time(rng.uniform(0.0, 0.5))
             process.kill()
             told = process.stdout.read().split()
         last = int(told[-1]) if told else last

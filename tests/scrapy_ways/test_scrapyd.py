@@ -13,6 +13,7 @@ from scrapy_ways.scrapyd_server import Scrapyd, scrapyd
 from scrapy_ways.test_effective_settings import assert_hardened
 from support.launching import Launcher
 from support.site import Site
+from support.until import until_on_loop
 
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, WallClock
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher
@@ -168,8 +169,7 @@ def test_a_crawl_that_outlives_who_launched_it_is_found_again(
         launcher = ProfileLauncher(Launcher(), lambda: found, WallClock())
         order = CrawlOrder("local", schedule="nightly", profile="north")
         await launcher.launch(order)
-        while not site.count("/a"):
-            await asyncio.sleep(0.1)
+        await until_on_loop(lambda: site.count("/a"))
         again = await launcher.launch(order)
         jobs = server.get("listjobs", project=NAME)
         assert (len(jobs["running"]), jobs["pending"], jobs["finished"]) == (1, [], [])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -13,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 from stores.conftest import IN_SERVERS, a_schema
+from support.clock import wall_time
 from support.context import made_context
 from support.project import LOOPBACK, Workspace
 from support.site import Site
@@ -110,7 +110,7 @@ def filter_over(store: Store) -> CandidateFilter:
         """What is rejected does not matter."""
 
     urls = LinkUrls(UrlPolicy(), ignore)
-    return CandidateFilter(urls, CandidateRules(Boundary()), store, time.time, CandidateListeners(ignore))
+    return CandidateFilter(urls, CandidateRules(Boundary()), store, wall_time, CandidateListeners(ignore))
 
 
 def activator_over(store: Store, links: CandidateFilter, queued: list[QueueEntry]) -> RecrawlActivator:

@@ -38,6 +38,16 @@ def install_both() -> None:
     time.monotonic = _monotonic
 
 
+def wall_time() -> float:
+    """Return the moment by the clock on the wall that programs under test read: for what a test says is old, or due."""
+    return _wall()
+
+
+def monotonic_time() -> float:
+    """Return the moment by the clock by which sites note requests: virtual where a crawl runs in this process."""
+    return _monotonic()
+
+
 def set_ahead(seconds: float) -> None:
     """Have it be so much later by the clock on the wall, for this process and those that it forks."""
     _wall.ahead = seconds

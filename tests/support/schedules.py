@@ -60,6 +60,12 @@ def run_virtual(work: Coroutine[Any, Any, T]) -> T:
         return runner.run(work)
 
 
+async def pass_by(seconds: float) -> None:
+    """Let so much time go by, which takes none."""
+    assert isinstance(asyncio.get_running_loop(), VirtualLoop)
+    await asyncio.sleep(seconds)
+
+
 @dataclass(slots=True)
 class VirtualClock:
     """The clock on the wall of a world; somebody may set it."""
@@ -72,7 +78,7 @@ class VirtualClock:
         return self.start + self.skew + asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+        await pass_by(seconds)
 
 
 def report(source: str, *problems: str, interrupted: bool = False) -> RunReport:

@@ -12,12 +12,14 @@ READ = {
     "one that is handed on": "import time\nrun(clock=time.time)",
     "one of nanoseconds": "from time import monotonic_ns\nmonotonic_ns()",
     "in a function": "def test():\n    import time\n    time.process_time()",
+    "no time by a name": "import asyncio\nasync def test(): await asyncio.sleep(seconds)",
     "on the loop": "import asyncio\nasync def test(): await asyncio.sleep(1)",
 }
 FREE = {
     "a module of the same name": "from support import time\ntime.sleep(1)",
     "what only has the name": "def sleep(): ...\nsleep()\nloop.time()",
     "another function": "import time\ntime.tzset()",
+    "a turn of the loop": "import asyncio\nasync def test(): await asyncio.sleep(0)",
     "a wait for what happens": "from support.until import until\nuntil(lambda: True)",
 }
 

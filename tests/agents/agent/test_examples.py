@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from support.clock import wall_time
 from support.project import ROOT
 from support.recorded_systems import Recorded, Tickets, Wiki
 from support.resource import Reply
@@ -75,7 +75,7 @@ class Cms:
             "html": html,
             "author": "Miller",
             "section": "birds",
-            "time": datetime.fromtimestamp(time.time(), UTC).isoformat(),  # the clock of the tests
+            "time": datetime.fromtimestamp(wall_time(), UTC).isoformat(),  # the clock of the tests
             **more,
         }
 
@@ -220,13 +220,13 @@ class TestMediaWiki(RecordedSuite):
         return "https://wiki.example.com/Stork"
 
     def test_a_page_that_is_moved_stays_the_document(self) -> None:
-        before = datetime.fromtimestamp(time.time(), UTC)
+        before = datetime.fromtimestamp(wall_time(), UTC)
         self.system.move(3, "White stork")
         (moved,) = self.listing(before)
         assert (moved.doc_key, moved.display_url) == ("3", "https://wiki.example.com/White_stork")
 
     def test_a_page_that_became_a_redirect_is_gone(self) -> None:
-        before = datetime.fromtimestamp(time.time(), UTC)
+        before = datetime.fromtimestamp(wall_time(), UTC)
         self.system.edit(3, "Stork", "")
         self.system.pages[3]["redirect"] = True
         (gone,) = self.listing(before)

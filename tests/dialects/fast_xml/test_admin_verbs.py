@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from support.fast import fast_options, fast_xml
 from support.named import named
 from support.project import Workspace
 from support.site import Site
+from support.until import stays, until
 
 from ultracrawl.dialects.fast_xml.notices import Notices
 from ultracrawl.dialects.fast_xml.reader import read_scopes
@@ -193,17 +193,12 @@ def test_suspend_and_resume_act_on_the_part_that_is_being_crawled(
     (workspace.directory / "all.xml").write_text(text)
     process = workspace.start("admin", "refresh", "handbook", "-c", "all.xml")
     try:
-        until = time.monotonic() + 30
-        while "/docs/1" not in site.paths() and time.monotonic() < until:
-            time.sleep(0.05)
+        until(lambda: "/docs/1" in site.paths(), process)
         assert "handbook.docs" in admin(workspace, "suspend", "handbook")
+        stays(lambda: len(site.requests))
         asked = len(site.requests)
-        time.sleep(0.5)
-        assert len(site.requests) == asked
         assert "handbook.docs" in admin(workspace, "resume", "handbook")
-        while len(site.requests) == asked and time.monotonic() < until:
-            time.sleep(0.05)
-        assert len(site.requests) > asked
+        until(lambda: len(site.requests) > asked, process)
     finally:
         process.terminate()
         process.communicate(timeout=30)

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from support.clock import AHEAD
+from support.clock import AHEAD, wall_time
 from support.hosts import HTML, Hosts
 from support.in_process import InProcessWorkspace
 from support.resource import Html, Reply
@@ -84,7 +84,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 def monday(hour: float) -> float:
     """Return how many seconds it is from now to an hour of a Monday."""
-    now = time.gmtime(time.time())
+    now = time.gmtime(wall_time())
     return (7 - now.tm_wday) * DAY + (hour - now.tm_hour) * HOUR - now.tm_min * 60 - now.tm_sec
 
 
@@ -178,7 +178,7 @@ def test_variable_delay_the_span_decides(world: World, hour: int, gap: int, begi
     home = Html("home", ("/1", "/2")).render()
 
     def answer(_: Request) -> Reply:
-        begun.append(time.time())
+        begun.append(wall_time())
         return Reply(200, (HTML,), home)
 
     world.hosts.put(f"{WWW}/", answer)

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import pytest
 from support import in_process
 from support.certificates import Authority
+from support.clock import wall_time
 from support.fast import fast_xml
 from support.fast_printed import (
     DAY,
@@ -518,16 +519,16 @@ def spans(play: Played) -> object:
     home = Html("home", tuple(f"/{number}" for number in range(3))).render()
 
     def answer(_: Request) -> Reply:
-        begun.append(time.time())
+        begun.append(wall_time())
         return Reply(200, (HTML,), home)
 
     play.hosts.put(HOME, answer)
     found = {}
     for day, hour in ((0, 10), (1, 3), (2, 10), (5, 12), (6, 12)):
-        now = time.gmtime(time.time())
-        today = time.time() - now.tm_hour * 3600 - now.tm_min * 60 - now.tm_sec
+        now = time.gmtime(wall_time())
+        today = wall_time() - now.tm_hour * 3600 - now.tm_min * 60 - now.tm_sec
         begin = today + ((day - now.tm_wday) % 7 + 7) * DAY + hour * HOUR
-        play.ahead = begin - time.time()
+        play.ahead = begin - wall_time()
         play.crawl()
         found[day] = smallest([one.time for one in play.hosts.pages()]), time.gmtime(begun[-1]).tm_hour
     return found
@@ -630,7 +631,7 @@ def news(play: Played) -> object:
     play.fan("/news/", "/1", "/2")
     found = []
     for day in (2, 5):
-        now = time.gmtime(time.time())
+        now = time.gmtime(wall_time())
         play.ahead = ((day - now.tm_wday) % 7 + 7) * DAY + (12 - now.tm_hour) * HOUR
         play.crawl()
         times = [one.time for one in play.hosts.pages() if one.path.startswith("/news/")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from support.crowd import Crowd
 from support.project import Workspace, kill_group
 from support.robot import RobotFiles
 from support.site import Site
+from support.until import until
 
 FILTERS = """Setup fn=load-modules module="mine" funcs="bad"
 <Filter name="e">
@@ -87,9 +87,7 @@ def test_portal_robot_126_commands_of_other_hosts_are_never_taken(
     robot.properties(onCompletion="idle", command_port=21445, remote_access=remote)
     process = workspace.start("robot", "start", "-c", "config/robot.conf")
     try:
-        deadline = time.monotonic() + 40
-        while robot.command("robot", "status", "--json").json["state"] != "Idle":
-            assert time.monotonic() < deadline
+        until(lambda: robot.command("robot", "status", "--json").json["state"] == "Idle", process)
         assert not listening(process.pid), "there is no port that anybody could send a command to"
     finally:
         kill_group(process)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from subprocess import Popen
@@ -14,7 +13,7 @@ from support.project import Ended, Workspace, kill_group
 from support.robot import RobotFiles
 from support.sentences import sentence
 from support.site import Site
-from support.until import until
+from support.until import PATIENCE, until
 
 from ultracrawl.dialects.portal_robot.service import control as robot_control
 from ultracrawl.dialects.portal_robot.service.control import RobotState
@@ -65,14 +64,12 @@ class Life:
         found = crawl_status(notes_beside(*files))
         return found.phase if found else None
 
-    def becomes(self, state: str, seconds: float = 40.0) -> None:
-        deadline = time.monotonic() + seconds
-        while (now := self.status()["state"]) != state:
-            assert time.monotonic() < deadline, f"{now}, not {state}"
+    def becomes(self, state: str) -> None:
+        until(lambda: self.status()["state"] == state)
 
-    def ended(self, seconds: float = 40.0) -> Ended:
+    def ended(self) -> Ended:
         assert self.process is not None
-        out, err = self.process.communicate(timeout=seconds)
+        out, err = self.process.communicate(timeout=PATIENCE)
         return Ended(self.process.returncode, out, err)
 
     def log(self, name: str = "robot") -> str:
@@ -145,14 +142,9 @@ def test_portal_robot_135_139_quit_ends_after_the_hook_ran_once(life: Life) -> N
 def test_portal_robot_136_138_loop_runs_the_hook_each_time_that_something_was_registered(life: Life) -> None:
     life.set(onCompletion="loop", cmd_hook=life.hook())
     life.start()
-    deadline = time.monotonic() + 40
-    while life.site.count("/a") < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: life.site.count("/a") >= 2, life.process)
     life.site.page("/a", title="A", text="needle in another a")
-    while len(life.hooked()) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: len(life.hooked()) >= 2, life.process)
     assert life.tell("stop").out == "robot: Off\n"
     assert life.hooked() == ["robot 3 ", "robot 1 "], "the run in between registered nothing"
     assert life.log().count("Restart Robot.") >= 2
@@ -178,9 +170,7 @@ def test_portal_robot_133_a_running_robot_is_paused_and_goes_on(life: Life) -> N
     life.start()
     life.becomes("Running")
     pausing = life.files.workspace.start("robot", "pause", "-c", "config/robot.conf")
-    while life.phase() is not Phase.PAUSING:
-        assert pausing.poll() is None, "it waits for what is in flight"
-        time.sleep(0.02)
+    until(lambda: life.phase() is Phase.PAUSING, pausing)  # which waits for what is in flight
     answer.set()
     assert pausing.communicate(timeout=40)[0] == "robot: Paused\n"
     assert life.site.count("/a") == 0

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from support.project import Workspace, kill_group
 from support.robot import RobotFiles
 from support.site import Site
+from support.until import until
 
 PAGES = 12
 FILTERS = """Setup fn=load-modules module="mine"
@@ -153,10 +152,7 @@ def test_portal_robot_7_8_setup_and_shutdown_run_once_in_the_life_of_a_robot_tha
     judging(robot, "0", onCompletion="loop")
     process = robot.workspace.start("robot", "start", "-c", "config/robot.conf")
     try:
-        deadline = time.monotonic() + 40
-        while site.count("/11") < 3:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        until(lambda: site.count("/11") >= 3, process)
         assert robot.command("robot", "stop").code == 0
         process.communicate(timeout=20)
     finally:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 
 import pytest
 from scrapy import Request
 from scrapy.http import Response
+from support.clock import wall_time
 
 from ultracrawl.run.auth.cookie_jars import MAX_COOKIE_LENGTH, MAX_COOKIES_PER_DOMAIN, CookieJars
 
@@ -23,7 +23,7 @@ class Web:
         *,
         across_ports: bool = False,
     ) -> None:
-        self.now = time.time()
+        self.now = wall_time()
         self.jars = CookieJars(group_of, age, lambda: self.now, across_ports=across_ports)
 
     def get(self, url: str, *cookies: str) -> str:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.certificates import Authority
-from support.free_port import free_port
+from support.free_port import free_port, serving
 from support.project import Workspace
 from support.proxy import Proxy
 from support.requirement import require
@@ -201,21 +198,16 @@ def tinyproxy(folder: Path) -> Iterator[str]:
     program = shutil.which("tinyproxy") or shutil.which("tinyproxy", path="/usr/sbin:/usr/bin")
     require(program, "tinyproxy", "tinyproxy-bin")
     assert program is not None
-    port = free_port()
-    configuration = folder / "tinyproxy.conf"
-    configuration.write_text(f"Port {port}\nListen 127.0.0.1\nBasicAuth crawler {SECRET}\nMaxClients 20\n")
-    process = subprocess.Popen([program, "-d", "-c", str(configuration)], stdout=subprocess.DEVNULL)
-    try:
-        for _ in range(600):
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except OSError:
-                time.sleep(0.05)
+
+    def command(port: int) -> list[str]:
+        configuration = folder / "tinyproxy.conf"
+        configuration.write_text(
+            f"Port {port}\nListen 127.0.0.1\nBasicAuth crawler {SECRET}\nMaxClients 20\n"
+        )
+        return [program, "-d", "-c", str(configuration)]
+
+    with serving(command, folder / "tinyproxy.log") as port:
         yield f"http://127.0.0.1:{port}"
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.mark.servers

@@ -6,12 +6,11 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 from support.project import Workspace, kill_group
 from support.site import Site
-from support.until import until
+from support.until import stays, until
 
 pytestmark = pytest.mark.processes
 
@@ -65,7 +64,7 @@ def test_fast_60_nothing_is_crawled_before_the_next_cycle_is_due(
     workspace.define(f"{url}/", refresh={"interval": "1 h"})
     workspace.crawl()
     process = workspace.start("crawl", "--continuous", "--json")
-    time.sleep(2.0)
+    stays(lambda: site.count("/"), 2.0)
     assert interrupt(process)[0] == []
     assert site.count("/") == 1
 

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -16,7 +15,7 @@ from support.named import named
 from support.project import ROOT, Workspace, kill_group
 from support.sentences import sentence
 from support.site import Site
-from support.until import until
+from support.until import stays, until
 
 from ultracrawl.stores.port.leases import LEASE_SECONDS
 
@@ -71,7 +70,7 @@ def test_a_paused_crawl_asks_for_nothing_and_goes_on_when_resumed__portal_robot_
     assert state(workspace) == "paused"
     assert "the crawl is paused" in site_status(workspace, slow)
     before = len(slow.requests)  # what was on its way has arrived
-    time.sleep(0.5)  # five times its delay
+    stays(lambda: len(slow.requests))  # five times its delay
     assert len(slow.requests) == before < PAGES
     assert len(workspace.search("words")) >= before - 3, "what was fetched can be searched"
     again = workspace.command("pause", "site", "--json").json["sources"]

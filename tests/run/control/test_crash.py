@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 from support.crash import build, shake
 from support.project import Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 pytestmark = pytest.mark.servers  # much time
 
@@ -33,9 +33,7 @@ def test_a_kill_in_the_middle_is_resumed_without_fetching_twice_what_was_done(
     build(site, PAGES)
     workspace.define(f"{url}/p0", politeness={"delay": 0.01, "concurrency": 1})
     process = workspace.start("crawl", "--json")
-    while len(site.requests) < 100:
-        time.sleep(0.02)
-        assert process.poll() is None, process.communicate()
+    until(lambda: len(site.requests) >= 100, process)
     kill_group(process)
     before = site.counts()
     run = workspace.crawl().run

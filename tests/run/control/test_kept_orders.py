@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from support.clock import wall_time
 from support.project import LOOPBACK, Ended, Workspace, kill_group
 from support.site import Site
 from support.until import until
@@ -52,7 +52,7 @@ def test_documents_are_approved_by_the_next_run(crawled: Workspace) -> None:
 
 def test_an_approval_of_all_that_was_shown_is_of_no_others(crawled: Workspace, url: str) -> None:
     notes = notes_beside(crawled.directory / "var" / "state" / "site.sqlite")
-    leave_site_order(notes, SiteOrder(SiteAction.APPROVE, "", keys=(url_key(f"{url}/a"),)), time.time())
+    leave_site_order(notes, SiteOrder(SiteAction.APPROVE, "", keys=(url_key(f"{url}/a"),)), wall_time())
     crawled.crawl()
     assert crawled.search("needle") == ["/a"]
 

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from configparser import ConfigParser
 from contextlib import suppress
@@ -20,7 +19,7 @@ from support.free_port import free_port
 from support.project import LOOPBACK, ROOT, Workspace, kill_group
 from support.robot import RobotFiles
 from support.site import Site
-from support.until import until
+from support.until import stays, until
 
 from ultracrawl.stores.file_notes import notes_beside
 from ultracrawl.stores.site_orders import SITE_ORDERS, SiteAction
@@ -246,7 +245,7 @@ def test_a_crawl_obeys_orders_while_its_definition_is_broken(steered: Steered, s
     assert steered.order("pause") == "paused"
     assert steered.status()["state"] == "paused"
     before = sum(path.startswith("/one/") for path in site.paths())
-    time.sleep(0.5)  # five times its delay
+    stays(lambda: sum(path.startswith("/one/") for path in site.paths()))  # five times its delay
     assert sum(path.startswith("/one/") for path in site.paths()) == before
     assert steered.order("resume") == "running"
     until(lambda: sum(path.startswith("/one/") for path in site.paths()) > before)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
@@ -10,6 +9,7 @@ from itertools import pairwise
 from urllib.parse import urlsplit
 
 import pytest
+from support.clock import monotonic_time, wall_time
 from support.crowd import Crowd
 from support.network import NetworkSite
 from support.pace import gaps, kept
@@ -17,6 +17,7 @@ from support.project import Workspace, kill_group
 from support.resource import Reply
 from support.sentences import sentence
 from support.site import Site
+from support.until import until
 
 from ultracrawl.stores import SiteClock, SqliteSiteStore
 
@@ -107,7 +108,7 @@ def test_fast_180_a_suspended_crawl_goes_on_by_itself(site: Site, url: str, work
     tree(site, 2)
     spans = every_day("11.30-12", "suspend")
     workspace.define(f"{url}/", politeness={"delay": 0, "variable_delay": spans})
-    noon = time.monotonic() + 4 - time.time() % 1
+    noon = monotonic_time() + 4 - wall_time() % 1
     at = at_local(11, 59, 56)
     run = workspace.crawl(**at).run
     assert run["fetched"] == 3
@@ -135,12 +136,12 @@ def test_retry_after_is_obeyed_by_the_whole_site(
     asked: list[float] = []
 
     def busy(request: object) -> Reply:
-        asked.append(time.monotonic())
+        asked.append(monotonic_time())
         if len(asked) > 1:
             return Reply(200, (("Content-Type", "text/html"),), b"<title>x</title>")
         value = wish
         if wish == "date":
-            value = (datetime.fromtimestamp(time.time(), UTC) + timedelta(seconds=2)).strftime(
+            value = (datetime.fromtimestamp(wall_time(), UTC) + timedelta(seconds=2)).strftime(
                 "%a, %d %b %Y %H:%M:%S GMT"
             )
         return Reply(429, (("Retry-After", value),), b"")
@@ -426,16 +427,13 @@ def test_a_delay_survives_a_kill(site: Site, url: str, workspace: Workspace) -> 
     tree(site, 3)
     workspace.define(f"{url}/", politeness={"delay": 4, "concurrency": 8}, robots={"obey": False})
     process = workspace.start("crawl", "--json")
-    while not site.requests:
-        time.sleep(0.01)
+    until(lambda: site.requests, process)
     kill_group(process)
     status = workspace.command("status", urlsplit(url).netloc, "--json").json["sites"][0]
     assert status["delay"] == 4
     assert status["waits"] == "4 s (definition)"
     process = workspace.start("crawl", "--json")
-    while len(site.requests) < 2:
-        time.sleep(0.01)
-        assert process.poll() is None
+    until(lambda: len(site.requests) >= 2, process)
     kill_group(process)
     assert gaps(times(site))[0] >= 3.5
 
@@ -452,7 +450,7 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
     row = workspace.command("status", name, "--json").json["sites"][0]
     assert (row["source"], row["site"], row["queued"], row["errors"]) == ("site", name, {}, 0)
     assert (row["delay"], row["origin"], row["robots"]) == (0.1, "robots.txt", "1 rules")
-    delay_site(workspace, SiteClock(name, next_at=time.time() + 3000, why="60 s (definition)"))
+    delay_site(workspace, SiteClock(name, next_at=wall_time() + 3000, why="60 s (definition)"))
     assert sentence("queue.none_queued", name=name) in workspace.command("status", name).out
     unknown = workspace.command("status", "nowhere.example.com")
     assert unknown.code == 2
@@ -473,7 +471,7 @@ def test_no_site_waits_longer_than_there_is_a_reason_for(
     workspace.crawl()
     site.reset()
     name = url.removeprefix("http://")
-    delay_site(workspace, SiteClock(name, next_at=time.time() + 3000, on_hold=held))
-    began = time.monotonic()
+    delay_site(workspace, SiteClock(name, next_at=wall_time() + 3000, on_hold=held))
+    began = monotonic_time()
     workspace.crawl()
     assert least <= times(site)[0] - began < most

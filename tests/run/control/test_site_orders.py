@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
@@ -11,7 +10,7 @@ import pytest
 from support.fast import fast_xml
 from support.project import Workspace, kill_group
 from support.site import Site
-from support.until import until
+from support.until import stays, until
 
 pytestmark = pytest.mark.processes
 
@@ -127,7 +126,7 @@ def test_a_site_in_quarantine_waits_and_goes_on(collection: Collection, site: Si
     collection.start(lambda: site.count("/w/2") == 1)
     collection.order("quarantine", "handbook", collection.host, "600")
     before = len(site.paths())
-    time.sleep(1.0)  # ten times its delay
+    stays(lambda: len(site.paths()) <= before + 1, 1.0)  # ten times its delay
     assert len(site.paths()) <= before + 1
     collection.order("quarantine", "handbook", collection.host, "0")
     collection.end()
@@ -156,7 +155,7 @@ def test_a_site_comes_back_into_the_cycle_that_left_it_out(collection: Collectio
     collection.start(lambda: site.count("/w/2") == 1)
     collection.order("blacklist", "handbook", collection.host, "600")
     before = len(site.paths())
-    time.sleep(0.5)
+    stays(lambda: len(site.paths()) <= before + 1)
     assert len(site.paths()) <= before + 1, "one may have been on its way"
     collection.order("blacklist", "handbook", collection.host, "0")
     until(lambda: all(site.count(f"/w/{number}") == 1 for number in range(WAITING)))

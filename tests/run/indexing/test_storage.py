@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 import pytest
+from support.clock import wall_time
 from support.project import Workspace, kill_group
 from support.sentences import sentence
 from support.site import Site
@@ -233,7 +234,7 @@ def test_kills_lose_no_stored_document(site: Site, url: str, workspace: Workspac
 @pytest.mark.parametrize("name", ["out.warc", "out.warc.gz"])
 def test_warc_export(small: Site, url: str, workspace: Workspace, name: str) -> None:
     define(workspace, url, {})
-    before = int(time.time())
+    before = int(wall_time())
     workspace.crawl()
     ended = workspace.command("export", "site", "--warc", name)
     assert ended.out == f"3 documents in {name}\n"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 
 import pytest
 from support.project import Workspace, kill_group
 from support.sentences import sentence
 from support.site import Site
-from support.until import until
+from support.until import some_time, until
 from support.verbs import mistyped
 
 from ultracrawl.cli.mistakes import Mistake
@@ -357,7 +356,7 @@ def test_killed_while_it_approves_nothing_is_lost(
     killed = 0
     for wait in (0.1, 0.2, 0.3, 0.45, 0.6, 0.75):
         process = workspace.start("approve", "site")
-        time.sleep(wait)
+        some_time(wait)
         killed += process.poll() is None
         kill_group(process)
     assert killed, "all of them were faster than their kill"

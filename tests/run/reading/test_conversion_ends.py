@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from contextlib import suppress
 
 import psutil
@@ -12,6 +11,7 @@ import pytest
 from support import files
 from support.project import ROOT, Workspace, kill_group
 from support.site import Site
+from support.until import some_time, until
 
 pytestmark = pytest.mark.processes
 
@@ -49,16 +49,13 @@ def test_a_crawl_that_ends_in_a_conversion_goes_on_later(
     (folder / "sitecustomize.py").write_text(SLOW)
     process = workspace.start("crawl", hosted=True, PYTHONPATH=f"{folder}:{ROOT}")
     try:
-        deadline = time.monotonic() + 30
-        workers: list[psutil.Process] = []
-        while not (workers and site.count("/slow.json")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-            workers = workers_of(process.pid)
-        time.sleep(0.5)
+        until(lambda: workers_of(process.pid) and site.count("/slow.json"), process)
+        workers = workers_of(process.pid)
+        some_time(0.5)
         assert workers
         os.kill(process.pid, how)
         if how is signal.SIGTERM:
-            time.sleep(0.5)
+            some_time(0.5)
             os.kill(process.pid, how)
         process.wait(20)
         _, alive = psutil.wait_procs(workers, timeout=40)

@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.until import stays, until
 
 from ultracrawl.run.rendering.memory_watch import MemoryWatch
 from ultracrawl.system.process_memory import memory_of_tree
@@ -78,10 +78,9 @@ def test_files_that_are_mapped_do_not_count() -> None:
 )
 def test_the_largest_page_is_ended(tree: Process, page: int, total: int, left: list[int]) -> None:
     watch = MemoryWatch(tree.pid, page * MEGABYTE, total * MEGABYTE)
-    until = time.monotonic() + (20 if len(left) == 1 else 1)
-    while sizes(tree) != left or (len(left) == 2 and time.monotonic() < until):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    until(lambda: sizes(tree) == left)
+    if len(left) == 2:
+        stays(lambda: sizes(tree), 1.0)
     watch.close()
     assert [watch.claim(), watch.claim()] == [len(left) == 1, False]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Iterator
 
 import pytest
 from support.crowd import Crowd
 from support.project import LOOPBACK, Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 PAGES = 40
 
@@ -41,15 +41,12 @@ def slow(long: Site, url: str, workspace: Workspace) -> Iterator[subprocess.Pope
 def test_a_full_cache_is_indexed_and_crawling_goes_on__ultra_search_5_7(
     slow: subprocess.Popen[str], long: Site, workspace: Workspace
 ) -> None:
-    deadline = time.monotonic() + 30
-    while not (found := len(workspace.search("words"))) and time.monotonic() < deadline:
-        time.sleep(0.1)
+    found = list[int]()
+    until(lambda: found.append(len(workspace.search("words"))) or found[-1], slow)  # type: ignore[func-returns-value]
     assert slow.poll() is None, "the crawl is still running"
-    assert 0 < found < PAGES
+    assert 0 < found[-1] < PAGES
     before = len(long.requests)
-    while len(long.requests) <= before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert len(long.requests) > before, "crawling goes on after a part was indexed"
+    until(lambda: len(long.requests) > before, slow)  # crawling goes on after a part was indexed
 
 
 def test_an_empty_queue_lets_a_cache_be_indexed_that_is_not_full__ultra_search_6(
@@ -92,14 +89,14 @@ def test_fetched_documents_lie_in_a_cache_on_disk_first__ultra_search_3(
 ) -> None:
     defined(workspace, url, "20 MB", delay=0.3, concurrency=1)
     process = workspace.start("crawl", "--json")
-    deadline = time.monotonic() + 30
-    cached = ""
-    while "long words" not in cached and time.monotonic() < deadline:
-        time.sleep(0.05)
-        cached = "".join(path.read_text() for path in (workspace.directory / "var/cache").rglob("*.open"))
+
+    def cached() -> str:
+        return "".join(path.read_text() for path in (workspace.directory / "var/cache").rglob("*.open"))
+
+    until(lambda: "long words" in cached(), process)
     assert workspace.indexed() == [], "the cache is not full, and the queue not empty"
     kill_group(process)
-    assert f"{url}/" in cached, "the URLs of what was fetched"
+    assert f"{url}/" in cached(), "the URLs of what was fetched"
     defined(workspace, url, "20 MB", delay=0, concurrency=4)
     workspace.crawl()
     assert len(workspace.indexed()) == PAGES + 1

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from support.in_process import InProcessWorkspace
+from support.until import until_on_loop
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument
@@ -389,8 +390,7 @@ def test_crawls_that_end_during_a_check_are_followed_by_one(golden: Golden) -> N
         watch.check = check  # type: ignore[method-assign]
         running = asyncio.ensure_future(watch.run())
         watch.note_crawl()
-        while len(checks) < 2:
-            await asyncio.sleep(0.01)
+        await until_on_loop(lambda: len(checks) >= 2)
         running.cancel()
 
     asyncio.run(asyncio.wait_for(serve(), 60))

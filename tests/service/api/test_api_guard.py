@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 from service.api.conftest import Api
 from support.certificates import Authority
+from support.clock import wall_time
 from support.sentences import sentence
 
 from ultracrawl.cli.main import cli
@@ -341,11 +341,11 @@ def test_names_of_tokens_are_unique_and_unknown_ones_named(folder: Path) -> None
 
 
 def test_an_expired_token_is_refused_with_its_reason_to_its_holder_only(api: Api) -> None:
-    api.store.create_token("old", Role.READER, expires=time.time() - 1)
-    secret = api.store.create_token("short", Role.READER, expires=time.time() + 1e6)
+    api.store.create_token("old", Role.READER, expires=wall_time() - 1)
+    secret = api.store.create_token("short", Role.READER, expires=wall_time() + 1e6)
     path = api.store.path
     assert api.ask("GET", "/api/v1/sources", token=secret).status_code == 200
-    path.write_text(path.read_text().replace(iso(time.time() + 1e6)[:4], "2001"))  # type: ignore[index]
+    path.write_text(path.read_text().replace(iso(wall_time() + 1e6)[:4], "2001"))  # type: ignore[index]
     answer = api.ask("GET", "/api/v1/sources", token=secret)
     assert (answer.status_code, "expired at 2001-" in answer.json()["detail"]) == (401, True)
     number = secret.split("_")[1]
@@ -402,7 +402,7 @@ def test_ends_and_uses_of_tokens_are_shown(folder: Path) -> None:
         "create", "dated", "--role", "reader", "--expires", "2999-01-31"
     )
     store = TokenStore(folder / "var" / "state" / "service" / "tokens.json")
-    store.find_token(store.create_token("used", Role.READER, expires=time.time() - 1 + 60))
+    store.find_token(store.create_token("used", Role.READER, expires=wall_time() - 1 + 60))
     rows = {row["name"]: row for row in json.loads(call("list", "--json"))["tokens"]}
     assert rows["long"]["expires"] is None
     assert rows["long"]["last_used"] is None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
+from support.clock import wall_time
 
 from ultracrawl.errors import NotFoundError, WorkError
 from ultracrawl.service.editing import versions as module
@@ -47,7 +47,7 @@ def test_only_the_latest_are_kept(project: Project) -> None:
 def test_versions_end_by_age_and_size_but_not_the_latest(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add(project, "a", at=time.time() - module.LONGEST - 10)
+    add(project, "a", at=wall_time() - module.LONGEST - 10)
     assert len(Versions(project, "site").all_versions()) == 1
     add(project, "b")
     assert [one.revision for one in Versions(project, "site").all_versions()] == ["b"]

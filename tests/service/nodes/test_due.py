@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +11,8 @@ from unittest.mock import AsyncMock, Mock
 import pytest
 import yaml
 from stores.conftest import a_schema
+from support.clock import wall_time
+from support.until import until_on_loop
 
 from ultracrawl.errors import StateError
 from ultracrawl.service.nodes.node import open_node
@@ -57,13 +57,6 @@ def a_project(folder: Path, options: dict[str, str]) -> Project:
     return require(read_definitions(file))
 
 
-async def until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.02)
-
-
 def test_a_lost_connection_ends_no_node_and_leaves_no_plan_with_it(tmp_path: Path, database: str) -> None:
     with a_schema(database) as options:
         project = a_project(tmp_path, options)
@@ -75,11 +68,11 @@ def test_a_lost_connection_ends_no_node_and_leaves_no_plan_with_it(tmp_path: Pat
             async def work() -> None:
                 workplace, ended = Workplace(), Mock()
                 async with node.running(workplace, ended):
-                    await until(lambda: workplace.changes == 2)
-                    await until(lambda: plans_of_it() == [(own_key("birds"),)])
+                    await until_on_loop(lambda: workplace.changes == 2)
+                    await until_on_loop(lambda: plans_of_it() == [(own_key("birds"),)])
                     node._take = Mock()  # type: ignore[method-assign]  # nothing more
                     workplace.changes = 4
-                    await until(lambda: plans_of_it() == [()])
+                    await until_on_loop(lambda: plans_of_it() == [()])
                     assert workplace.changes == 6
                     ended.assert_not_called()
 
@@ -94,7 +87,7 @@ def test_what_is_being_crawled_here_is_not_delivered_meanwhile(tmp_path: Path, d
             async def work() -> None:
                 node._deliveries = Mock(end_deliveries=AsyncMock())
                 async with node.running(Workplace(), Mock()):
-                    await until(lambda: node._deliveries.begin_due.called)
+                    await until_on_loop(lambda: node._deliveries.begin_due.called)
 
             asyncio.run(work())
             assert "bees" in node._deliveries.begin_due.call_args.args[0], "its crawl may just be ending"
@@ -111,8 +104,8 @@ def test_a_source_whose_state_could_not_be_read_once_is_taken_when_it_is_due_and
     with a_schema(database) as options:
         project = a_project(tmp_path, options)
         with closing(open_state(project, "birds")) as store:
-            run, _ = store.begin_run(time.time(), "")
-            store.end_run(replace(run, finished=time.time() if finished else 0.0))
+            run, _ = store.begin_run(wall_time(), "")
+            store.end_run(replace(run, finished=wall_time() if finished else 0.0))
         with open_node(lambda: project, dict, "a") as node:
             with monkeypatch.context() as patched:
                 patched.setattr(plans, "state_to_read", Mock(side_effect=StateError("away")))

@@ -19,6 +19,7 @@ from cryptography.x509 import load_pem_x509_certificate
 from support.certificates import Authority
 from support.sentences import sentence
 from support.supervision import FakeSupervision
+from support.until import until_on_loop
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport
@@ -148,10 +149,10 @@ def test_what_happens_in_a_service_is_reported_while_it_runs_and_at_its_end(tmp_
     async def live() -> None:
         async with noticing.running():
             supervisor.tell(failed(clock.at))
-            while not way.sent:
-                await asyncio.sleep(0.01)
+            await until_on_loop(lambda: way.sent)
             supervisor.tell(Event(EventKind.CHILD_DIED, clock.at, "handbook", "killed by signal 9"))
-            await asyncio.sleep(0.05)
+            for _ in range(10):  # so that it has heard of it
+                await asyncio.sleep(0)
 
     asyncio.run(live())
     kinds = [one.kind for message in way.sent for one in message]
@@ -192,8 +193,7 @@ def test_pages_that_fell_are_reported_after_a_crawl_that_ended(tmp_path: Path) -
     async def live() -> None:
         async with noticing.running():
             supervisor.tell(good(clock.at))
-            while not way.sent:
-                await asyncio.sleep(0.01)
+            await until_on_loop(lambda: way.sent)
 
     asyncio.run(asyncio.wait_for(live(), 60))
     assert [one.kind for message in way.sent for one in message] == [NoticeKind.ANSWERS_FELL]
@@ -230,8 +230,9 @@ async def two_failures(
     async with noticing.running():
         for source in ("handbook", "intranet"):
             supervisor.tell(failed(clock.at, source))
-            while source not in {one.source for message in way.sent for one in message}:
-                await asyncio.sleep(0.01)
+            await until_on_loop(
+                lambda source=source: source in {one.source for message in way.sent for one in message}
+            )
 
 
 @pytest.mark.parametrize(
@@ -256,8 +257,7 @@ def test_a_recovery_after_a_restart_is_reported(
         async with noticing.running():
             supervisor.tell(good(clock.at))
             supervisor.tell(failed(clock.at, "last"))
-            while "last" not in {one.source for message in way.sent for one in message}:
-                await asyncio.sleep(0.01)
+            await until_on_loop(lambda: "last" in {one.source for message in way.sent for one in message})
 
     asyncio.run(live())
     kinds = [one.kind for message in way.sent for one in message if one.source == "handbook"]

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from support.schedules import Asked, Lasted, Marks, VirtualClock, World, pool_of, report, run_virtual
+from support.schedules import Asked, Lasted, Marks, VirtualClock, World, pass_by, pool_of, report, run_virtual
 
 from ultracrawl.rules.schedules.times import IntervalTimes
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
@@ -111,7 +111,7 @@ class Fleet:
             )
             runner.max_sleep = HOUR
             keeping = asyncio.ensure_future(runner.run())
-            await asyncio.sleep(self.span)
+            await pass_by(self.span)
             assert not keeping.done()
             keeping.cancel()
 

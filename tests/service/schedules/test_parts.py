@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from support import schedules
-from support.schedules import VirtualClock, only, plan, report, run_virtual
+from support.schedules import VirtualClock, only, pass_by, plan, report, run_virtual
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import ScheduleStatus
@@ -43,7 +42,7 @@ def test_an_endless_source_does_not_hold_the_others_of_its_schedule(store: Sqlit
     async def run() -> None:
         kept = Kept([plan("endless", "a", "b")], store)
         async with kept.kept() as runner:
-            await asyncio.sleep(3 * DAY)
+            await pass_by(3 * DAY)
             state, due = only(runner), runner.next_runs()
         assert [kept.hours(one) for one in ("endless", "a", "b")] == [[15], [15, 39, 63], [15, 39, 63]]
         assert (state.status, state.left) == (ScheduleStatus.EXECUTING, ("endless",))
@@ -65,7 +64,7 @@ def test_what_is_done_later_than_the_next_time_is_launched_at_the_time_after(
         kept = Kept([plan("endless", "slow", timing=ScheduleTiming(IntervalTimes(HOUR)))], store)
         kept.world.lasts = lambda order: 1000 * DAY if order.source == "endless" else 2.5 * HOUR
         async with kept.kept():
-            await asyncio.sleep(9.5 * HOUR)
+            await pass_by(9.5 * HOUR)
         assert [kept.hours(one) for one in ("endless", "slow")] == [[1], [1, 4, 7]]
 
     run_virtual(run())
@@ -80,7 +79,7 @@ def test_a_source_that_fails_is_reported_while_others_are_crawled(store: SqliteS
             else CrawlEnd(order.source, report(order.source))
         )
         async with kept.kept() as runner:
-            await asyncio.sleep(40 * HOUR)
+            await pass_by(40 * HOUR)
             state = only(runner)
         assert (state.status, state.error) == (ScheduleStatus.EXECUTING, "dies: its process was killed")
         (run,) = store.runs("nightly", 5)
@@ -99,11 +98,11 @@ def test_a_source_that_may_not_start_does_not_hold_the_others(store: SqliteSched
         async with kept.kept() as runner:
             if holds == "paused":
                 runner.pause_source("a")
-            await asyncio.sleep(2 * DAY)
+            await pass_by(2 * DAY)
             assert (kept.hours("a"), kept.hours("b")) == ([], [15, 39])
             elsewhere.clear()
             runner.resume_source("a")
-            await asyncio.sleep(DAY)
+            await pass_by(DAY)
         assert (len(kept.hours("a")), kept.hours("b")) == (2, [15, 39, 63])
 
     run_virtual(run())
@@ -115,12 +114,12 @@ def test_all_that_is_left_is_stopped_with_a_schedule_whose_other_sources_are_don
     async def run() -> None:
         kept = Kept([plan("endless", "a")], store)
         async with kept.kept() as runner:
-            await asyncio.sleep(16 * HOUR)
+            await pass_by(16 * HOUR)
             runner.find_schedule("nightly").stop_by_hand()
-            await asyncio.sleep(2 * DAY)
+            await pass_by(2 * DAY)
             assert (only(runner).status, only(runner).next_run) == (ScheduleStatus.STOPPED, None)
             runner.find_schedule("nightly").resume_by_hand()
-            await asyncio.sleep(DAY)
+            await pass_by(DAY)
         assert (kept.hours("endless"), kept.hours("a")) == ([15, 87], [15, 87])
 
     run_virtual(run())
@@ -130,12 +129,12 @@ def test_what_is_done_is_launched_by_hand_too(store: SqliteScheduleStore) -> Non
     async def run() -> None:
         kept = Kept([plan("endless", "a")], store)
         async with kept.kept() as runner:
-            await asyncio.sleep(16 * HOUR)
+            await pass_by(16 * HOUR)
             runner.find_schedule("nightly").launch_by_hand()
-            await asyncio.sleep(30)
+            await pass_by(30)
             with pytest.raises(WorkError, match="already"):
                 runner.find_schedule("nightly").launch_by_hand()
-            await asyncio.sleep(HOUR)
+            await pass_by(HOUR)
             with pytest.raises(WorkError, match="stop it first"):
                 runner.find_schedule("nightly").disable()
         assert (kept.hours("endless"), kept.hours("a")) == ([15], [15, 16])
@@ -147,10 +146,10 @@ def test_a_kill_loses_no_time_and_repeats_nothing(store: SqliteScheduleStore) ->
     async def run() -> None:
         first = Kept([plan("endless", "a")], store)
         async with first.kept():
-            await asyncio.sleep(40 * HOUR)
+            await pass_by(40 * HOUR)
         second = Kept([plan("endless", "a")], store)
         async with second.kept():
-            await asyncio.sleep(DAY)
+            await pass_by(DAY)
         assert (first.hours("a"), second.hours("endless"), second.hours("a")) == ([15, 39], [40], [63])
 
     run_virtual(run())
@@ -170,11 +169,11 @@ def test_what_is_left_is_resumed_by_a_clock_that_ticks(store: SqliteScheduleStor
     async def run() -> None:
         first = Kept([plan("endless", "a")], store)
         async with first.kept():
-            await asyncio.sleep(16 * HOUR)
+            await pass_by(16 * HOUR)
         second = Kept([plan("endless", "a")], store)
         second.clock = second.world.clock = TickingClock(START)
         async with second.kept():
-            await asyncio.sleep(10)
+            await pass_by(10)
         assert second.hours("endless") == [16]
 
     run_virtual(run())
@@ -186,12 +185,12 @@ def test_a_time_that_came_while_nothing_ran_is_made_up_for_beside_what_is_resume
     async def run() -> None:
         first = Kept([plan("endless", "a")], store)
         async with first.kept() as runner:
-            await asyncio.sleep(16 * HOUR)
+            await pass_by(16 * HOUR)
             await runner.end_crawls()
-        await asyncio.sleep(2 * DAY)
+        await pass_by(2 * DAY)
         second = Kept([plan("endless", "a")], store)
         async with second.kept():
-            await asyncio.sleep(DAY)
+            await pass_by(DAY)
         assert (second.hours("endless"), second.hours("a")) == ([64], [64, 87])
 
     run_virtual(run())
@@ -205,9 +204,9 @@ def test_what_is_put_off_at_the_end_of_its_window_does_not_hold_the_others(
         timing = ScheduleTiming(CalendarTimes(("0 18 * * *",)))
         kept = Kept([plan("endless", "a", timing=timing, window=window)], store)
         async with kept.kept() as runner:
-            await asyncio.sleep(20 * HOUR)
+            await pass_by(20 * HOUR)
             state = only(runner)
-            await asyncio.sleep(2 * DAY)
+            await pass_by(2 * DAY)
         assert (state.status, state.next_run, state.left) == (
             ScheduleStatus.SCHEDULED,
             START + 34 * HOUR,
@@ -231,7 +230,7 @@ class SlowlyEnding(Kept):
         stop = crawl.stop_crawl
 
         async def stop_slowly() -> None:
-            await asyncio.sleep(HOUR)
+            await pass_by(HOUR)
             await stop()
 
         if order.source == "slow":
@@ -247,7 +246,7 @@ def test_what_is_ended_at_the_end_of_its_window_does_not_begin_again_while_other
         kept = SlowlyEnding([plan("a", "slow", window=window)], store)
         kept.world.lasts = lambda _: DAY
         async with kept.kept():
-            await asyncio.sleep(20 * HOUR)
+            await pass_by(20 * HOUR)
         assert (kept.hours("a"), kept.hours("slow")) == ([15], [15])
 
     run_virtual(run())
@@ -258,14 +257,14 @@ def test_a_schedule_of_another_name_takes_over_what_is_not_being_crawled(store: 
         pool_crawls: set[str] = set()
         kept = Kept([plan("endless", "a")], store, is_crawled=pool_crawls.__contains__)
         async with kept.kept() as runner:
-            await asyncio.sleep(16 * HOUR)
+            await pass_by(16 * HOUR)
             pool_crawls.add("endless")
             runner.replace_plans([plan("endless", "a", name="renamed")])
-            await asyncio.sleep(DAY)
+            await pass_by(DAY)
             assert (kept.hours("endless"), kept.hours("a")) == ([15], [15, 39])
             pool_crawls.clear()
             runner.stop_source("endless")
-            await asyncio.sleep(HOUR)
+            await pass_by(HOUR)
         assert kept.world.crawls[0].ended == START + 40 * HOUR
 
     run_virtual(run())
@@ -278,15 +277,15 @@ def test_a_source_that_leaves_its_schedule_while_it_waits_is_not_crawled_by_it(
         kept = Kept([plan("a", "b")], store)
         async with kept.kept() as runner:
             runner.pause_source("a")
-            await asyncio.sleep(16 * HOUR)
+            await pass_by(16 * HOUR)
             runner.replace_plans([plan("b"), plan("a", name="never", enabled=False)])
             runner.resume_source("a")
-            await asyncio.sleep(30)
+            await pass_by(30)
             assert [state.status for state in runner.states()] == [
                 ScheduleStatus.SCHEDULED,
                 ScheduleStatus.DISABLED,
             ]
-            await asyncio.sleep(DAY)
+            await pass_by(DAY)
         assert (kept.hours("a"), kept.hours("b")) == ([], [15, 39])
 
     run_virtual(run())
@@ -301,7 +300,7 @@ def test_one_that_is_launched_once_ends_though_its_times_come_meanwhile(store: S
         kept.world.lasts = lambda order: HOUR if order.source == "slow" else 10.0
         async with kept.kept() as runner:
             runner.find_schedule("nightly").launch_by_hand()
-            await asyncio.sleep(2 * HOUR)
+            await pass_by(2 * HOUR)
             assert not runner.busy
         assert (kept.hours("slow"), kept.hours("a")) == ([0], [0])
 

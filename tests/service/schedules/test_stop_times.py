@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support import schedules
-from support.schedules import VirtualClock, only, plan, report, run_virtual
+from support.schedules import VirtualClock, only, pass_by, plan, report, run_virtual
 
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.rules.schedules.times import CalendarTimes
@@ -50,9 +49,9 @@ def test_a_crawl_is_stopped_at_its_time_and_goes_on_at_the_next_launch(store: Sq
     async def run() -> None:
         kept = Kept([from_to("0 22 * * *", "0 6 * * *")], store)
         async with kept.kept() as runner:
-            await asyncio.sleep(19 * HOUR)
+            await pass_by(19 * HOUR)
             state = only(runner)
-            await asyncio.sleep(2 * DAY)
+            await pass_by(2 * DAY)
         assert (state.status, state.error, state.left) == (ScheduleStatus.SCHEDULED, "", ())
         assert state.next_run == START + 34 * HOUR
         assert (kept.hours("a"), kept.ended()) == ([10, 34, 58], [18, 42, 66])
@@ -64,7 +63,7 @@ def test_a_stop_at_the_time_of_a_start_begins_anew(store: SqliteScheduleStore) -
     async def run() -> None:
         kept = Kept([from_to("0 5 * * *", "0 5 * * *")], store)
         async with kept.kept():
-            await asyncio.sleep(3 * DAY)
+            await pass_by(3 * DAY)
         assert [round(one, 1) for one in kept.hours("a")] == [17, 41, 65]
         assert kept.ended()[:2] == [41, 65]
 
@@ -75,7 +74,7 @@ def test_what_waits_for_a_slot_at_the_stop_time_waits_no_longer(store: SqliteSch
     async def run() -> None:
         kept = Kept([from_to("0 22 * * *", "0 6 * * *", "a", "b")], store, jobs=1)
         async with kept.kept():
-            await asyncio.sleep(20 * HOUR)
+            await pass_by(20 * HOUR)
         assert (kept.hours("a"), kept.hours("b")) == ([10], [])
 
     run_virtual(run())
@@ -87,7 +86,7 @@ def test_one_that_repeats_is_launched_again_until_its_stop_time(store: SqliteSch
         kept.world.lasts = lambda _: HOUR - REST
         kept.world.stops = lambda _: 0.0
         async with kept.kept():
-            await asyncio.sleep(DAY)
+            await pass_by(DAY)
         assert kept.hours("a") == [10, 11]
 
     run_virtual(run())
@@ -99,7 +98,7 @@ def test_one_that_repeats_waits_a_minute_after_a_failure(store: SqliteScheduleSt
         kept.world.lasts = lambda _: 0.0
         kept.world.ends = lambda order: CrawlEnd(order.source, report(order.source, "the server is down"))
         async with kept.kept():
-            await asyncio.sleep(DAY)
+            await pass_by(DAY)
         assert len(kept.world.crawls) == 10
 
     run_virtual(run())
@@ -109,9 +108,9 @@ def test_one_that_a_person_stops_is_not_repeated(store: SqliteScheduleStore) -> 
     async def run() -> None:
         kept = Kept([from_to("0 22 * * *", "0 6 * * *", repeat=True)], store)
         async with kept.kept() as runner:
-            await asyncio.sleep(11 * HOUR)
+            await pass_by(11 * HOUR)
             runner.find_schedule("nightly").stop_by_hand()
-            await asyncio.sleep(2 * DAY)
+            await pass_by(2 * DAY)
             assert only(runner).status is ScheduleStatus.STOPPED
         assert kept.hours("a") == [10]
 
@@ -126,12 +125,12 @@ def test_a_kill_is_made_up_for_until_the_stop_time_only(
         plans = [from_to("0 22 * * *", "0 6 * * *")]
         first = Kept(plans, store)
         async with first.kept():
-            await asyncio.sleep(11 * HOUR)
+            await pass_by(11 * HOUR)
         first.world.die()
-        await asyncio.sleep(back * HOUR)
+        await pass_by(back * HOUR)
         second = Kept(plans, store)
         async with second.kept():
-            await asyncio.sleep(HOUR)
+            await pass_by(HOUR)
         assert bool(second.world.crawls) is resumed
 
     run_virtual(run())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -10,7 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.schedules import Kept, Marks, VirtualClock, plan, run_virtual
+from support.schedules import Kept, Marks, VirtualClock, pass_by, plan, run_virtual
 
 from ultracrawl.rules.schedules.times import CalendarTimes, IntervalTimes
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
@@ -50,7 +49,7 @@ def test_sources_whose_intervals_are_shorter_than_the_queue_take_turns(
         kept = kept_by(marks, [marks.plan(name, interval="1 m") for name in names], store)
         kept.world.lasts = lambda _: 9.0
         async with kept.kept():
-            await asyncio.sleep(HOUR)
+            await pass_by(HOUR)
         times = {name: len(kept.hours(name)) for name in names}
         assert max(times.values()) - min(times.values()) <= 1, times
         assert min(times.values()) == int(HOUR / (24 * 9))
@@ -68,7 +67,7 @@ def test_a_crawl_that_waited_for_most_of_its_interval_has_a_whole_one(
         kept = kept_by(marks, [marks.plan("late", interval="1 h"), blocks], store)
         kept.world.lasts = lambda _: 50 * MINUTE
         async with kept.kept():
-            await asyncio.sleep(2.8 * HOUR)
+            await pass_by(2.8 * HOUR)
         crawl = [one for one in kept.world.crawls if one.order.source == "late"][1]
         assert (crawl.begun - START, crawl.ended - START) == (105 * MINUTE, 155 * MINUTE)
         assert crawl.end is not None
@@ -85,7 +84,7 @@ def test_a_crawl_that_is_not_done_in_its_interval_is_ended_and_the_next_one_begi
         kept = kept_by(marks, [marks.plan("a", interval="1 h")], store)
         kept.world.lasts = lambda _: 10 * DAY
         async with kept.kept():
-            await asyncio.sleep(5.5 * HOUR)
+            await pass_by(5.5 * HOUR)
         assert kept.hours("a") == [0, 1, 2, 3, 4, 5]
         assert [one.ended - one.begun for one in kept.world.crawls[:5]] == [HOUR] * 5
 
@@ -101,7 +100,7 @@ def test_a_crawl_whose_cycle_ends_while_it_waits_for_its_next_turn_keeps_its_pla
         kept = kept_by(marks, [slow, other, third], store, turn=40 * MINUTE)
         kept.world.lasts = lambda order: (39 if order.source == "other" else 90) * MINUTE
         async with kept.kept():
-            await asyncio.sleep(3 * HOUR)
+            await pass_by(3 * HOUR)
         begun = [(one.order.source, round((one.begun - START) / MINUTE)) for one in kept.world.crawls]
         assert begun[:3] == [("slow", 0), ("other", 40), ("slow", 79)], begun
         assert begun[3][0] == "third", "it was due later than the crawl that waited already"
@@ -125,7 +124,7 @@ def test_an_order_that_waits_as_its_window_closes_begins_first_when_it_opens(
         kept = kept_by(marks, [endless, windowed, *often], store)
         kept.world.lasts = lambda order: {"endless": 20 * HOUR, "windowed": HOUR}.get(order.source, 5 * HOUR)
         async with kept.kept():
-            await asyncio.sleep(3 * DAY)
+            await pass_by(3 * DAY)
         assert kept.hours("windowed")[0] == 36, (
             "its window opened at 34, and it was due before all that wait then"
         )

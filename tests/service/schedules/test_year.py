@@ -12,7 +12,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.schedules import Dice, Marks, VirtualClock, World, pool_of, report, run_virtual
+from support.schedules import Dice, Marks, VirtualClock, World, pass_by, pool_of, report, run_virtual
 
 from ultracrawl.errors import StateError
 from ultracrawl.rules.schedules.times import (
@@ -121,7 +121,7 @@ class Year:
             await self._one_process()
             down = self.clock.now()
             # Often a moment, now and then most of a day.
-            await asyncio.sleep(self.dice.choice([5.0, 5.0, 5 * MINUTE, 5 * MINUTE, 2 * HOUR, 20 * HOUR]))
+            await pass_by(self.dice.choice([5.0, 5.0, 5 * MINUTE, 5 * MINUTE, 2 * HOUR, 20 * HOUR]))
             self.downs.append((down, self.clock.now()))
 
     async def _one_process(self) -> None:
@@ -133,7 +133,7 @@ class Year:
         keeping = asyncio.ensure_future(runner.run())
         ends = self.clock.now() + self.dice.uniform(2 * DAY, 30 * DAY)
         while self.clock.now() < min(ends, START + YEAR) and not keeping.done():
-            await asyncio.sleep(self.dice.uniform(HOUR, DAY))
+            await pass_by(self.dice.uniform(HOUR, DAY))
             await self._trouble(store)
         if keeping.done():
             keeping.result()  # nothing ends it but we
@@ -149,7 +149,7 @@ class Year:
         if self.dice.chance(0.05):
             self.faults.counted["disk full"] += 1
             store.full = True
-            await asyncio.sleep(self.dice.uniform(HOUR, 10 * HOUR))
+            await pass_by(self.dice.uniform(HOUR, 10 * HOUR))
             store.full = False
         if self.dice.chance(0.03):
             self.faults.counted["suspended"] += 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -13,10 +12,12 @@ from typing import Any
 
 import pytest
 import yaml
+from support.clock import wall_time
 from support.fake_scrapyd import PROJECT, FakeScrapyd
 from support.launching import Launcher, settle
 from support.project import Workspace
 from support.sentences import sentence
+from support.until import until_on_loop
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, ScheduleStatus, UrlOutcome
@@ -42,18 +43,11 @@ class Hurried:
         self.slept = 0.0
 
     def now(self) -> float:
-        return time.time() + self.slept
+        return wall_time() + self.slept
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds / 100)
         self.slept += seconds
-
-
-async def asked_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.01)
 
 
 @pytest.fixture
@@ -118,7 +112,7 @@ async def test_a_crawl_is_begun_there_and_followed_to_its_end__ultra_search_128(
     scene.scrapyd.jobs[key]["phase"] = "running"
     ending = asyncio.ensure_future(crawl.finished())
     seen = scene.scrapyd.asked
-    await asked_until(lambda: scene.scrapyd.asked > seen + 2)
+    await until_on_loop(lambda: scene.scrapyd.asked > seen + 2)
     assert not ending.done()
     scene.scrapyd.end()
     end = await ending
@@ -131,7 +125,7 @@ def test_its_report_counts_if_the_state_is_on_this_machine(tmp_path: Path, scrap
     async def play() -> CrawlEnd:
         crawl = await Scene(tmp_path, scrapyd).launch()
         with closing(open_state(project_of(tmp_path, scrapyd), "handbook")) as state:
-            run, _ = state.begin_run(time.time(), "")
+            run, _ = state.begin_run(wall_time(), "")
             report = RunReport("handbook", "1", "2026-01-01T00:00:00Z", problems=["the disk is full"])
             report.outcomes[UrlOutcome.NEW] += 3
             report.status_codes[200] += 3
@@ -140,12 +134,12 @@ def test_its_report_counts_if_the_state_is_on_this_machine(tmp_path: Path, scrap
         scrapyd.end()
         return await crawl.finished()
 
-    ended_at = time.time() + 60
+    ended_at = wall_time() + 60
     end = asyncio.run(play())
     assert end.report is not None
     assert (end.failed, end.line, end.report.outcomes) == (True, "the disk is full", {UrlOutcome.NEW: 3})
     scrapyd.jobs.clear()
-    ended_at = time.time() - 60
+    ended_at = wall_time() - 60
     assert asyncio.run(play()) == CrawlEnd("handbook", None), "that of an earlier run says nothing"
 
 
@@ -192,10 +186,10 @@ def test_a_job_that_left_no_report_in_its_log_has_failed_and_its_schedule_goes_o
 ) -> None:
     async def scene(supervisor: Supervisor, _here: Launcher) -> None:
         await supervisor.launch_schedule("nightly")
-        await asked_until(lambda: bool(scrapyd.keys))
+        await until_on_loop(lambda: bool(scrapyd.keys))
         scrapyd.logs[f"{PROJECT}/handbook/{scrapyd.keys[0]}.log"] = log
         scrapyd.end()
-        await asked_until(lambda: supervisor.schedules()[0].last_end is not None)
+        await until_on_loop(lambda: supervisor.schedules()[0].last_end is not None)
         state = supervisor.schedules()[0]
         assert (state.status, state.next_run is None) == (ScheduleStatus.FAILED, False)
         assert sentence("scrapyd.no_report") in state.error
@@ -238,7 +232,7 @@ def test_a_stop_ends_it_cleanly(tmp_path: Path, scrapyd: FakeScrapyd, phase: str
         scrapyd.fails = True
         await crawl.stop_crawl()
         asked = scrapyd.asked
-        await asked_until(lambda: scrapyd.asked > asked + 1)
+        await until_on_loop(lambda: scrapyd.asked > asked + 1)
         scrapyd.fails = False  # the order was not heard, and is given again
         return await crawl.finished()
 
@@ -271,7 +265,7 @@ async def test_one_whose_scrapyd_is_silent_for_too_long_has_failed_and_was_not_s
     crawl = await scene.launch()
     scene.scrapyd.fails, asked = True, scene.scrapyd.asked
     ending = asyncio.ensure_future(crawl.finished())
-    await asked_until(lambda: scene.scrapyd.asked > asked + 1)
+    await until_on_loop(lambda: scene.scrapyd.asked > asked + 1)
     assert not ending.done()
     scene.clock.slept += PATIENCE
     end = await ending
@@ -363,16 +357,16 @@ def test_its_crawls_take_no_place_of_those_here_and_a_person_starts_them_there(
     async def scene(supervisor: Supervisor, here: Launcher) -> None:
         await supervisor.launch_schedule("weekly")
         await supervisor.launch_schedule("nightly")
-        await asked_until(lambda: bool(scrapyd.keys))
-        await asked_until(lambda: supervisor.schedules()[0].status is ScheduleStatus.EXECUTING)
+        await until_on_loop(lambda: bool(scrapyd.keys))
+        await until_on_loop(lambda: supervisor.schedules()[0].status is ScheduleStatus.EXECUTING)
         assert here.names == ["local"]
         phases = {one.name: one.phase for one in supervisor.sources()}
         assert phases["handbook"] is SourcePhase.RUNNING
         scrapyd.end()
-        await asked_until(lambda: supervisor.schedules()[0].status is ScheduleStatus.SCHEDULED)
+        await until_on_loop(lambda: supervisor.schedules()[0].status is ScheduleStatus.SCHEDULED)
         assert supervisor.schedules()[0].error == ""
         await supervisor.start_source("handbook")
-        await asked_until(lambda: len(scrapyd.keys) == 2)
+        await until_on_loop(lambda: len(scrapyd.keys) == 2)
         assert scrapyd.keys[1].startswith("by-hand.handbook.")
         assert here.names == ["local"]
 
@@ -386,7 +380,7 @@ def test_one_that_cannot_be_reached_fails_and_is_tried_again_at_its_next_time(
     async def scene(supervisor: Supervisor, here: Launcher) -> None:
         scrapyd.fails = True
         await supervisor.launch_schedule("nightly")
-        await asked_until(lambda: supervisor.schedules()[0].status is ScheduleStatus.FAILED)
+        await until_on_loop(lambda: supervisor.schedules()[0].status is ScheduleStatus.FAILED)
         state = supervisor.schedules()[0]
         assert state.error == sentence("scrapyd.bad_gateway", url=scrapyd.url)
         assert state.next_run is not None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from service.searching.conftest import ANYBODY, OPTIONS, Birds, is_alive
-from support.until import until
+from support.until import until, until_on_loop
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError, WorkError
 from ultracrawl.index import Deletion, IndexDocument
@@ -39,8 +39,7 @@ async def hang(birds: Birds) -> asyncio.Future[dict[str, object]]:
     """Begin a search in the first process, which is stopped."""
     os.kill(birds.searching.pids()[0], signal.SIGSTOP)
     hanging = asyncio.ensure_future(birds.searching.run(ANYBODY, SearchOrder("heron")))
-    while not birds.searching._processes._busy:
-        await asyncio.sleep(0.01)
+    await until_on_loop(lambda: birds.searching._processes._busy)
     return hanging
 
 
@@ -197,8 +196,7 @@ def test_a_search_that_takes_too_much_memory_is_ended(birds: Birds) -> None:
 async def _stopped_once_started(birds: Birds) -> None:
     searching = birds.searching
     first = asyncio.ensure_future(searching.run(ANYBODY, SearchOrder("heron")))
-    while not searching.pids() and not first.done():
-        await asyncio.sleep(0.01)
+    await until_on_loop(lambda: searching.pids() or first.done())
     for pid in searching.pids():
         os.kill(pid, signal.SIGSTOP)
     try:

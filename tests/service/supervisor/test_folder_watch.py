@@ -17,6 +17,7 @@ import watchfiles
 import yaml
 from support.launching import Launcher, settle
 from support.sentences import sentence
+from support.until import until_on_loop
 
 from ultracrawl.cli.look.local_checks import check_watching
 from ultracrawl.service.orders import WallClock
@@ -114,10 +115,7 @@ class Share:
 
     async def until_crawls(self, number: int) -> None:
         """Wait for a crawl, and end it."""
-        async with asyncio.timeout(PATIENCE):
-            while self.crawls < number:
-                await self.supervisor._check_once()
-                await asyncio.sleep(0.02)
+        await until_on_loop(lambda: self.crawls >= number, self.supervisor._check_once)
         assert self.crawls == number
         self.launcher.launched[-1].finish()
         await settle()
@@ -212,10 +210,7 @@ def test_changes_wait_as_long_as_the_source_is_crawled_or_paused(share: Share) -
 
 def test_the_crawl_of_a_change_can_be_stopped(share: Share) -> None:
     async def scene(share: Share) -> None:
-        async with asyncio.timeout(PATIENCE):
-            while not share.crawls:
-                await share.supervisor._check_once()
-                await asyncio.sleep(0.02)
+        await until_on_loop(lambda: share.crawls, share.supervisor._check_once)
         await share.supervisor.stop_source("share")
         assert (await share.launcher.launched[0].finished()).report is not None
 
@@ -230,16 +225,10 @@ def test_a_folder_that_goes_and_comes_back_is_reported_and_watched_again(
         aside = share.folder / "aside"
         os.rename(share.docs, aside)
         await share.until_crawls(2)
-        async with asyncio.timeout(PATIENCE):
-            while "does not exist" not in caplog.text:
-                await asyncio.sleep(0.02)
+        await until_on_loop(lambda: "does not exist" in caplog.text)
         os.rename(aside, share.docs)
         before = share.crawls
-        async with asyncio.timeout(PATIENCE):
-            while share.crawls == before:
-                await share.supervisor._check_once()
-                if share.launcher.launched[-1].end.done():
-                    await asyncio.sleep(0.02)
+        await until_on_loop(lambda: share.crawls != before, share.supervisor._check_once)
         share.launcher.launched[-1].finish()
         await settle()
 
@@ -277,9 +266,7 @@ def test_folders_that_cannot_be_watched_are_reported_once(
     monkeypatch.setattr(watchfiles, "watch", refuse)
 
     async def scene(share: Share) -> None:
-        async with asyncio.timeout(PATIENCE):
-            while len(tries) < 3:
-                await asyncio.sleep(0.02)
+        await until_on_loop(lambda: len(tries) >= 3)
         assert not share.crawls
 
     with caplog.at_level(logging.WARNING, "ultracrawl"):
@@ -335,9 +322,7 @@ def test_what_the_crawl_does_not_look_at_or_writes_itself_does_not_count(
         await share.until_crawls(1)
         for name in left_out:
             (share.docs / name).write_text("words")
-        async with asyncio.timeout(PATIENCE):
-            while not judged.keys() >= set(left_out):
-                await asyncio.sleep(0.02)
+        await until_on_loop(lambda: judged.keys() >= set(left_out))
         await settle()
         await share.supervisor._check_once()
         assert share.crawls == 1

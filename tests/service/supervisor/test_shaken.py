@@ -18,7 +18,7 @@ from support.project import LOOPBACK, PATIENCE, Workspace
 from support.same_index import index_differences
 from support.site import Site
 from support.started import start
-from support.until import until
+from support.until import some_time, until
 
 pytestmark = pytest.mark.servers  # much time
 
@@ -74,7 +74,7 @@ def test_kills_at_random_leave_the_index_of_an_undisturbed_crawl(tmp_path: Path,
         calm.crawl("--jobs", str(SOURCES))
         process = serve(shaken)
         for _ in range(KILLS):
-            time.sleep(dice.uniform(0.5, 3.0))
+            some_time(dice.uniform(0.5, 3.0))
             victims = below(process)
             if victims:
                 victim = dice.choice(victims)

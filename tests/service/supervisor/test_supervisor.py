@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -13,8 +12,10 @@ from typing import Any
 
 import pytest
 import yaml
+from support.clock import wall_time
 from support.launching import Launcher, settle
 from support.sentences import sentence
+from support.until import until_on_loop
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, ScheduleStatus
@@ -149,9 +150,7 @@ async def test_one_that_had_its_turn_waits_and_is_not_unfinished(
     service.write({**DEFINITION, "processes": {"turn": "0.01 s"}})
     await supervisor.reload_definitions()
     await supervisor.start_source("quiet")
-    async with asyncio.timeout(60):
-        while "quiet" not in service.launcher.names:
-            await asyncio.sleep(0.01)
+    await until_on_loop(lambda: "quiet" in service.launcher.names)
     assert service.waiting() == ["hourly"]
 
 
@@ -192,10 +191,8 @@ async def test_another_process_takes_it_out_of_the_queue_too(
         await supervisor.start_source("nightly")
         await settle()
         assert service.waiting() == ["nightly"]
-        supervisor._store.leave_order(ScheduleOrder("nightly", command, of_source=True), time.time())
-        async with asyncio.timeout(60):
-            while "nightly" in supervisor._pool.crawls:
-                await asyncio.sleep(0.01)
+        supervisor._store.leave_order(ScheduleOrder("nightly", command, of_source=True), wall_time())
+        await until_on_loop(lambda: "nightly" not in supervisor._pool.crawls)
     assert service.launcher.names == ["hourly"]
 
 
@@ -372,9 +369,7 @@ async def test_who_lasts_longer_than_its_turn_makes_room(service: Service, super
     for name in ("quiet", "nightly"):
         await supervisor.start_source(name)
     service.launcher.launched[0].finish()  # its turn was that of the definition with which it began
-    async with asyncio.timeout(60):
-        while "nightly" not in service.launcher.names:
-            await asyncio.sleep(0.01)
+    await until_on_loop(lambda: "nightly" in service.launcher.names)
     assert service.launcher.names[:3] == ["hourly", "quiet", "nightly"]
 
 

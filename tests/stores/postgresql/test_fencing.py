@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -15,6 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 from support import clock
+from support.clock import monotonic_time, wall_time
 from support.until import until
 
 from ultracrawl.errors import StateError, UserError
@@ -211,14 +211,14 @@ def test_a_writer_with_nothing_to_write_keeps_its_source(options: dict[str, str]
 
 
 def test_a_writer_knows_since_when_its_lease_lasts_and_that_it_is_lost(options: dict[str, str]) -> None:
-    engine, opened = PostgresEngine(options), time.monotonic()
+    engine, opened = PostgresEngine(options), monotonic_time()
     with closing(engine.open_store(HERE, "s")) as store:
         first = store.keep_lease()
-        assert opened <= first <= time.monotonic()
+        assert opened <= first <= monotonic_time()
         assert store.keep_lease() == first, "it is not due"
         clock.leap(LEASE_SECONDS / 2)
-        leapt = time.monotonic()
-        assert leapt <= store.keep_lease() <= time.monotonic()
+        leapt = monotonic_time()
+        assert leapt <= store.keep_lease() <= monotonic_time()
         with pytest.raises(UserError):
             engine.open_store(HERE, "s")
         ask(options, "UPDATE part SET token = gen_random_uuid()")
@@ -324,7 +324,7 @@ def test_who_only_reads_creates_nothing_and_finds_nothing(database: str) -> None
     with closing(engine.open_sites(HERE, read_only=True)) as sites:
         assert sites.get_clock("h") is None
         assert sites.lease_holder("h") is None
-        assert abs(sites.now() - time.time()) < 60
+        assert abs(sites.now() - wall_time()) < 60
     with closing(engine.open_schedules(HERE, read_only=True)) as schedules:
         assert schedules.get_schedule("nightly") is None
         assert schedules.paused_sources() == frozenset()
@@ -446,7 +446,7 @@ def test_an_epoch_is_higher_than_all_before_in_the_project_whatever_the_clocks_s
     engine = PostgresEngine(options)
     with closing(engine.open_store(HERE, "s")) as one, closing(engine.open_store(HERE, "t")) as other:
         first = one.next_epoch()
-        assert abs(first - time.time()) < 3600, "the seconds of the server"
+        assert abs(first - wall_time()) < 3600, "the seconds of the server"
         ask(options, "UPDATE epoch SET last = last + 1000")  # its clock was set back since
         later = [other.next_epoch(), one.next_epoch(), other.next_epoch()]
     assert later == [first + 1001, first + 1002, first + 1003]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.clock import wall_time
 from support.project import Workspace
 from support.remote_site import PASSWORD, RemoteSite
 from support.same_index import index_differences
@@ -96,7 +97,7 @@ def test_what_is_known_of_a_file_without_reading_it(site: RemoteSite) -> None:
         {"size": ("5",)},
         "application/pdf",
     )
-    assert time.time() - 864_100 < entry.last_modified <= time.time() + 1
+    assert wall_time() - 864_100 < entry.last_modified <= wall_time() + 1
     assert site.opened == []
 
 

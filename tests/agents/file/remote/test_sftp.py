@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import asyncssh
 import pytest
+from support.clock import wall_time
 from support.remote_site import PASSWORD, USER
 from support.sftp import SftpSite
 
@@ -192,7 +192,7 @@ def test_the_url_of_a_document_has_no_user(site: SftpSite) -> None:
 def test_a_file_that_changes_twice_in_a_second_is_seen_to_have_changed(site: SftpSite) -> None:
     """Times of SFTP are whole seconds."""
     file = site.root / "docs" / "a.txt"
-    now = int(time.time())
+    now = int(wall_time())
     os.utime(file, (now, now))
     young = one_entry(setup_of(site))
     os.utime(file, (now - 60, now - 60))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from service.pages.admin.conftest import Administration, texts
+from support.clock import wall_time
 
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
@@ -43,7 +42,7 @@ def test_people_have_their_role_what_they_see_and_their_sessions(administration:
 
 def test_tokens_have_their_last_use_and_end(administration: Administration, tokens: TokenStore) -> None:
     text = tokens.create_token("portal", Role.READER)
-    tokens.create_token("old", Role.EDITOR, None, time.time() - 9)
+    tokens.create_token("old", Role.EDITOR, None, wall_time() - 9)
     tokens.create_token("docs", None, sites=["https://docs.example.com"])
     tokens.find_token(text)
     found = {row[0]: row for row in rows(administration, "tokens")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 from service.pages.admin.conftest import Administration
 from support.chromium import chromium
+from support.clock import wall_time
 from support.pages import Watched, served
 from support.project import Workspace
 from support.site import Site
@@ -73,11 +73,11 @@ def everything(workspace: Workspace, url: str) -> Administration:
     workspace.write({"sources": sources})
     administration = Administration(workspace)
     note_failure(
-        source_notes(administration.project, "failed"), FailureNote(time.time() + 9, "log-in failed: 401 <b>")
+        source_notes(administration.project, "failed"), FailureNote(wall_time() + 9, "log-in failed: 401 <b>")
     )
     tokens = TokenStore.of_project(administration.project)
     tokens.create_token("portal", Role.READER, ("staff",))
-    tokens.create_token("over", None, (), time.time() - 9, ["https://docs.example.com"])
+    tokens.create_token("over", None, (), wall_time() - 9, ["https://docs.example.com"])
     administration.users.add_user("ben", Role.READER, "correct horse battery", ("staff", "x" * 90))
     record_action(administration.project, Actor("oidc:ida", "192.0.2.7"), "log-in")
     with Versions(administration.project, "running").adding() as added:
@@ -86,7 +86,7 @@ def everything(workspace: Workspace, url: str) -> Administration:
     administration.supervisor.known |= {name: SourceState(name) for name in NAMES}
     administration.supervisor.known |= {
         "running": SourceState("running", SourcePhase.RUNNING, "2", {"fetched": 5, "queued": 758}, begun=1.0),
-        "late": SourceState("late", next_run=time.time() - 9000),
+        "late": SourceState("late", next_run=wall_time() - 9000),
         "paused": SourceState("paused", paused_by_hand=True),
     }
     return administration

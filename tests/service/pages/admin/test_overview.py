@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
-import time
 from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import pytest
 from jinja2 import Environment
 from lxml.html import fragment_fromstring
 from service.pages.admin.conftest import Administration, texts
+from support.clock import wall_time
 from support.in_process import InProcessWorkspace
 
 from ultracrawl.service.access.requester import Role
@@ -69,7 +69,7 @@ def test_a_crawled_source_is_shown_with_its_numbers(administration: Administrati
 def test_a_failed_source_needs_a_person(administration: Administration) -> None:
     note_failure(
         source_notes(administration.project, "site"),
-        FailureNote(time.time() + 9, "log-in failed: 401 <script>"),
+        FailureNote(wall_time() + 9, "log-in failed: 401 <script>"),
     )
     page = administration.get("/admin")
     (need,) = page.cssselect(".need.failed")
@@ -128,9 +128,9 @@ def test_a_source_that_nothing_crawls_needs_a_person(workspace: InProcessWorkspa
 def test_a_source_that_is_due_and_has_not_begun_is_late(administration: Administration) -> None:
     supervisor = administration.supervisor
     for ago, condition in ((60, "ok"), (3000, "late")):
-        supervisor.known["site"] = SourceState("site", next_run=time.time() - ago)
+        supervisor.known["site"] = SourceState("site", next_run=wall_time() - ago)
         assert row_of(administration)["condition"] == condition
-    supervisor.known["site"] = SourceState("site", SourcePhase.QUEUED, next_run=time.time() - 3000)
+    supervisor.known["site"] = SourceState("site", SourcePhase.QUEUED, next_run=wall_time() - 3000)
     assert row_of(administration)["condition"] == "waiting"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import time
 from dataclasses import replace
 from io import StringIO
 from urllib.parse import quote
@@ -11,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from lxml.html import HtmlElement, fragment_fromstring
 from service.pages.admin.conftest import Administration, texts
+from support.clock import wall_time
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 
@@ -145,7 +145,7 @@ def test_an_open_page_follows_the_crawl(
 ) -> None:
     known, path = administration.supervisor.known, "/admin/sources/site"
     counts = {"fetched": 1200, "queued": 758, "errors": 4, "failed": 1}
-    known["site"] = SourceState("site", SourcePhase.RUNNING, "2", counts, begun=time.time() - 100)
+    known["site"] = SourceState("site", SourcePhase.RUNNING, "2", counts, begun=wall_time() - 100)
     now = administration.get(path, Role.READER).cssselect("#now")[0]
     figures = dict(zip(texts(now, "dt"), texts(now, "dd"), strict=True))
     assert (figures["Pages read"], figures["Wait"], figures["Errors"]) == ("1,200", "758", "4")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
@@ -16,6 +15,7 @@ import pytest
 from playwright.sync_api import expect
 from service.pages.admin.conftest import PASSWORD, Administration
 from support.chromium import chromium
+from support.clock import wall_time
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.pages import Watched, bird_site, served
@@ -85,7 +85,7 @@ def crawled(folder: Path) -> Iterator[Room]:
         workspace.crawl("lost", code=1)
         room = Room(workspace, url)
         project = room.project
-        note_failure(source_notes(project, "broken"), FailureNote(time.time() + 9, FORMULA))
+        note_failure(source_notes(project, "broken"), FailureNote(wall_time() + 9, FORMULA))
         record_action(project, Actor("user:zoe", "192.0.2.7"), "remove", ["drafts"])
         (project.state.path / "damaged.sqlite").write_bytes(b"no database" * 999)
         yield room
