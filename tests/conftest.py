@@ -112,9 +112,13 @@ def crawled_projects(tmp_path_factory: pytest.TempPathFactory) -> CrawledProject
 
 
 @pytest.fixture
-def url(site: Site) -> Iterator[str]:
-    """Serve the site of the test; gives its address."""
-    with site.serve() as address:
+def url(request: pytest.FixtureRequest, processes: bool, site: Site) -> Iterator[str]:
+    """Serve the site of the test; gives its address, the same one for each test that `crawled_projects` helps."""
+    from support.crawled import PORT
+
+    with site.serve(
+        port=PORT if "crawled_projects" in request.fixturenames and not processes else 0
+    ) as address:
         yield address
 
 

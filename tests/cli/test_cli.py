@@ -6,6 +6,7 @@ import importlib
 import json
 
 import pytest
+from support.crawled import CrawledProjects
 from support.project import LOOPBACK, Workspace
 from support.sentences import sentence
 from support.site import Site
@@ -17,13 +18,13 @@ VERBS = sorted(importlib.import_module("ultracrawl.cli.main").VERBS)
 
 
 @pytest.fixture
-def crawled(site: Site, url: str, workspace: Workspace) -> Workspace:
+def crawled(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Workspace:
     site.page(
         "/", title="Home & garden", links=["/a", "/gone", "http://elsewhere.example/"], text="words here"
     )
     site.page("/a", title="Alpha", text="words there", head='<meta name="author" content="Miller">')
     workspace.define(f"{url}/", attributes={"author": "Author"})
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return workspace
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.clock import wall_time
+from support.crawled import CrawledProjects
 from support.project import LOOPBACK, Ended, Workspace, kill_group
 from support.site import Site
 from support.until import until
@@ -20,13 +21,13 @@ BROKEN = "sources: {site: [\n"
 
 
 @pytest.fixture
-def crawled(site: Site, url: str, workspace: Workspace) -> Workspace:
+def crawled(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Workspace:
     """Return a source whose three documents wait for approval."""
     site.page("/", title="Home", links=["/a", "/b"], text="needle")
     for name in ("a", "b"):
         site.page(f"/{name}", title=name, text=f"needle {name}")
     workspace.define(f"{url}/", crawling_mode="examine")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     assert workspace.search("needle") == []
     return workspace
 

@@ -10,6 +10,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from support.crawled import CrawledProjects
 from support.project import LOOPBACK, Workspace, kill_group
 from support.site import Site
 from support.until import until
@@ -55,13 +56,13 @@ def parts(workspace: Workspace) -> dict[str, list[list[str]]]:
 
 
 @pytest.fixture
-def crawled(site: Site, url: str, workspace: Workspace) -> Site:
+def crawled(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Site:
     linking(site, "/", {"/a": "Grey herons", "/b": "Egrets"})
     linking(site, "/a", {"/b": "little egrets", "/": "up"}, text="wading birds of prey")
     linking(site, "/b", {"/a": "Ardea cinerea", "/c": "bitterns"}, text="heron heron and others")
     linking(site, "/c", {"/a": "grey HERONS"}, text="bittern")
     define(workspace, url)
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return site
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.crawled import CrawledProjects
 from support.named import named
 from support.project import Workspace, kill_group
 from support.sentences import sentence
@@ -105,11 +106,11 @@ WALLS: dict[str, Wall] = {
 
 
 @pytest.fixture
-def stories(site: Site, url: str, workspace: Workspace) -> Site:
+def stories(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Site:
     """A home page and thirty stories, all indexed by a first crawl."""
     serve_stories(site)
     workspace.define(f"{url}/")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return site
 
 

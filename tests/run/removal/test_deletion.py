@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.crawled import CrawledProjects
 from support.named import named
 from support.project import DAY, Workspace
 from support.site import Site
@@ -17,13 +18,13 @@ NAMES = [f"/p{number}" for number in range(30)]
 
 
 @pytest.fixture
-def pages(site: Site, url: str, workspace: Workspace) -> Site:
+def pages(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Site:
     """A home page and thirty others, all indexed by a first crawl."""
     site.page("/", title="Home", text="needle", links=NAMES)
     for name in NAMES:
         site.page(name, title=name, text=f"needle {name}")
     workspace.define(f"{url}/")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return site
 
 

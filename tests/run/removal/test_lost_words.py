@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.crawled import CrawledProjects
 from support.free_port import free_port
 from support.project import Workspace
 from support.site import Site
@@ -90,11 +91,11 @@ WALLS: dict[str, Callable[[str], Page]] = {
 
 
 @pytest.fixture
-def served(site: Site, url: str, workspace: Workspace) -> Site:
+def served(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Site:
     """Thirty pages, all indexed by a first crawl."""
     serve(site, real)
     workspace.define(f"{url}/p0")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return site
 
 

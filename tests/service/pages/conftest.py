@@ -56,7 +56,7 @@ COLOURS = ("black", "white", "grey", "brown", "green", "blue")
 
 
 @pytest.fixture
-def many(workspace: InProcessWorkspace) -> Iterator[Pages]:
+def many(workspace: InProcessWorkspace, crawled_projects: CrawledProjects) -> Iterator[Pages]:
     """Twelve pages with two values of one attribute, and six of another."""
     site = NetworkSite()
     site.page("/", title="Start", links=[f"/{number}" for number in range(12)], text="all of them")
@@ -64,8 +64,8 @@ def many(workspace: InProcessWorkspace) -> Iterator[Pages]:
         family, colour = "wader" if number % 2 else "duck", COLOURS[number % 6]
         head = f'<meta name="family" content="{family}"><meta name="colour" content="{colour}">'
         site.page(f"/{number}", title=f"Number {number}", text=f"a bird of the lake {number}", head=head)
-    with site.serve() as url:
+    with site.serve(port=PORT) as url:
         options = {"attributes": {"family": "Family", "colour": "Colour"}}
         define_project(workspace, url, {"attributes": {"Family": "string", "Colour": "string"}}, **options)
-        workspace.crawl()
+        crawled_projects.crawl(workspace, site)
         yield Pages(workspace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from service.pages.admin.conftest import Administration, texts
+from support.crawled import CrawledProjects
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 
@@ -13,10 +14,12 @@ PAGE = "/admin/approvals"
 
 
 @pytest.fixture
-def waiting(workspace: InProcessWorkspace, url: str) -> Administration:
+def waiting(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects
+) -> Administration:
     """Three documents that wait for approval."""
     workspace.define(f"{url}/", crawling_mode="examine", refresh={"interval": "1 h"})
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return Administration(workspace)
 
 
