@@ -40,12 +40,9 @@ EXCEPTIONS: Mapping[str, int] = {
     "tests/handlers/test_curl_handler.py": 2,
     "tests/handlers/test_handlers.py": 2,
     "tests/index/test_index_damage.py": 4,
-    "tests/index/test_opensearch_faults.py": 1,
     "tests/rules/boundary/test_masks_and_lines.py": 2,
-    "tests/run/control/test_run_limits.py": 3,
     "tests/run/control/test_visit_property.py": 2,
     "tests/run/logs/test_event_logs.py": 2,
-    "tests/run/rendering/test_javascript.py": 1,
     "tests/run/rendering/test_late_answers.py": 1,
     "tests/run/rendering/test_script_detection.py": 2,
     "tests/run/transport/test_host_addresses.py": 4,
@@ -54,12 +51,12 @@ EXCEPTIONS: Mapping[str, int] = {
     "tests/service/scrapyd/test_profiles.py": 1,
     "tests/service/searching/test_processes.py": 1,
     "tests/service/supervisor/test_folder_watch.py": 1,
-    "tests/service/supervisor/test_jobs.py": 2,
+    "tests/service/supervisor/test_jobs.py": 1,
     "tests/service/supervisor/test_shaken.py": 3,
     "tests/soak/test_growth.py": 3,
     "tests/soak/test_service.py": 12,
     "tests/support_selftest/test_hosted_commands.py": 1,
-    "tests/support_selftest/test_site.py": 4,
+    "tests/support_selftest/test_site.py": 2,
 }
 """How often modules of tests do so today: lower a number when it shrinks, add no row."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 from support.bulk_proxy import BulkProxy, Fault, bulk_proxy, cut_answer, keep_late, refuse, refuse_a_part
+from support.clock import monotonic_time
 from support.numbered import numbered_site, write_numbered
 from support.opensearch import OwnNodes, forget_deletions, send
 from support.project import LOOPBACK, PATIENCE, Ended, PatientWorkspace, Workspace
@@ -166,7 +166,7 @@ def test_a_crawl_goes_on_while_the_disk_is_full_and_fills_the_index_when_it_is_n
     tried = list[float]()
 
     def noted(proxy: BulkProxy, body: bytes) -> tuple[int, bytes]:
-        tried.append(time.monotonic())
+        tried.append(monotonic_time())
         return proxy.pass_on(body)
 
     proxy.faults = [noted] * 1000

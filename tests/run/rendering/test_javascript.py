@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import time
 from typing import Any
 
 import pytest
+from support.clock import monotonic_time
 from support.pace import kept
 from support.project import Workspace
 from support.requirement import require
@@ -156,7 +156,7 @@ def test_requests_for_parts_keep_a_delay(
     times: list[float] = []
 
     def part(request: Request) -> Reply:
-        times.append(time.monotonic())
+        times.append(monotonic_time())
         return Reply(200, (("Content-Type", "text/javascript"),), b"")
 
     for name in "abc":

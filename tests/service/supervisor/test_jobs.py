@@ -95,8 +95,7 @@ def test_ctrl_c_ends_all_cleanly_and_the_next_goes_on(three: Three) -> None:
     os.killpg(process.pid, signal.SIGINT)
     for event in held.values():
         event.set()
-    while process.poll() is None and not any(site.count("/4") for site in three.sites.values()):
-        time.sleep(0.05)
+    until(lambda: process.poll() is not None or any(site.count("/4") for site in three.sites.values()))
     if (
         process.poll() is None
     ):  # a crawl heard of it only after its next request: it has heard of it before the answer
