@@ -9,6 +9,7 @@ from ultracrawl.rules.duplicates.likeness import (
     Look,
     Marks,
     Version,
+    is_lost_in,
     marks_of,
     marks_of_url,
     read_sketch,
@@ -108,6 +109,23 @@ def test_a_document_without_words_of_its_own_is_judged_by_all() -> None:
     assert is_lost(f"{frame} 4711", "please log in 4712", common=frame)
     assert not is_lost(f"{frame} 4711", f"{frame} 4712", common=frame)
     assert not is_lost(f"{frame} 4711", "sold out 4711", common=frame)
+
+
+def test_sketches_tell_whether_a_document_is_lost_in_another_one() -> None:
+    def lost(before: str, now: str, left_out: str = "") -> bool:
+        return is_lost_in(
+            Version.of("", "", before).sketch, Version.of("", "", now).sketch, marks_of(left_out)
+        )
+
+    text = "brass nails are long and thin"
+    assert lost(text, "please log in with your account")
+    assert lost(text, ""), "a page without words"
+    assert lost(f"home shop cart {text}", "home shop cart log in", "home shop cart")
+    assert lost(LONG, "please log in"), "of a long text a sample is known"
+    assert not lost(text, f"new frame {text}")
+    assert not lost(text, f"{text} {LONG}"), "of the longer one only the smallest marks are known"
+    assert not lost("4711", "please log in"), "it had no words"
+    assert not is_lost_in(Version.of("", "", text).sketch, b"", Marks()), "its words are not known"
 
 
 def test_a_look_finds_the_former_versions_that_had_it() -> None:

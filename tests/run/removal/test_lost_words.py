@@ -177,6 +177,39 @@ def test_documents_whose_deletion_is_held_keep_the_texts_of_their_links(
     assert {url: row for url, row in dump(workspace).items() if url in before} == before
 
 
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+@pytest.mark.parametrize("status", [301, 302])
+@pytest.mark.parametrize("wall", ["random words", "poem", "captcha", "in the frame", "fixed"])
+def test_a_wall_behind_redirects_deletes_nothing(
+    site: Site, url: str, workspace: Workspace, wall: str, status: int, engine: str
+) -> None:
+    serve(site, real)
+    workspace.define(f"{url}/p0")
+    definition = yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text())
+    workspace.write({"index": {"engine": engine}, **definition})
+    workspace.crawl()
+    before = dump(workspace)
+    for name in NAMES:
+        site.redirect(name, f"/check{name}", status=status)
+        site.page(f"/check{name}", **{**WALLS[wall](name), "links": []})
+    for _ in range(2):
+        run = workspace.crawl(code=1).run
+        assert (run["deleted"], len(run["problems"])) == (0, 1)
+        assert {url: row for url, row in dump(workspace).items() if url in before} == before
+    serve(site, real)
+    assert workspace.crawl(code=None).run["deleted"] == 0
+    assert {url: row for url, row in dump(workspace).items() if url in before} == before
+
+
+def test_pages_that_moved_with_their_words_are_no_loss(served: Site, workspace: Workspace) -> None:
+    for name in NAMES:
+        served.redirect(name, f"/new{name}")
+        page = real(name, version=1, kept=20)
+        served.page(f"/new{name}", **{**page, "text": f"{words('new frame', 80)} {page['text']}"})
+    run = workspace.crawl().run
+    assert (run["deleted"], run["problems"]) == (NUMBER, [])
+
+
 def test_the_texts_of_links_of_a_document_that_left_are_gone(served: Site, workspace: Workspace) -> None:
     served.page("/p29", **{**real("/p29"), "links": [*links_of(29), "/alone"]})
     served.page("/alone", title="Alone", text=words("alone", 30))

@@ -122,9 +122,24 @@ def _share(one: Marks, other: Marks) -> float:
     return sum(mark in one and mark in other for mark in smallest) / len(smallest) if smallest else 1.0
 
 
-def resemble(one: bytes, other: bytes) -> bool:
-    """Return whether the sketches of two documents have at least half of their words in common."""
-    return _share(_stable(read_sketch(one)), _stable(read_sketch(other))) >= RESEMBLING
+def _keeps_too_few(own: Marks, now: Marks) -> bool:
+    """Return whether less than a tenth of a document's `own` words are left, or one by chance."""
+    kept = len(own & now)
+    return kept < LEAST_KEPT * len(own) or (kept == 1 and len(own) >= FEW_WORDS)
+
+
+def is_lost_in(before: bytes, now: bytes, left_out: Marks) -> bool:
+    """Return whether the words of a document are lost in another one, as far as their sketches tell.
+
+    Words that are `left_out` do not count, nor do numbers. A sketch tells nothing about marks above its largest one.
+    """
+    if not now:
+        return False
+    other = read_sketch(now)
+    own = _stable(read_sketch(before) - left_out)
+    if len(other) >= SKETCH_SIZE:
+        own = frozenset(mark for mark in own if mark <= max(other))
+    return bool(own) and _keeps_too_few(own, other)
 
 
 class Look(NamedTuple):
@@ -184,8 +199,7 @@ class Version:
             return True
         rest = before - self.quoted
         if own := _stable(rest - common):
-            kept = len(own & now)
-            return kept < LEAST_KEPT * len(own) or (kept == 1 and len(own) >= FEW_WORDS)
+            return _keeps_too_few(own, now)
         words = _stable(rest)
         numbers = (rest or before) - words
         keeps_words = bool(words) and len(words & now) >= KEPT_SHARED * len(words)

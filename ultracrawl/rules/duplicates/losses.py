@@ -14,7 +14,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from ultracrawl.rules.duplicates.likeness import SKETCH_SIZE, Look, Marks, Version
+from ultracrawl.model import UrlRecord
+from ultracrawl.rules.duplicates.likeness import SKETCH_SIZE, Look, Marks, Version, read_sketch
+from ultracrawl.rules.urls.canonical import site_of
 
 MAX_GROUPS = 1000
 """Groups of a run in memory; lost versions that come later and are like none of them count as well."""
@@ -32,6 +34,8 @@ MIN_DOCUMENTS = 6
 """Documents of a site that must be known before a word is one of most of them."""
 MAX_DOCUMENTS = 200
 """Documents of a site from which its common words are estimated."""
+SAMPLE = 2_000
+"""URLs of a source whose sketches tell which words most documents of a site have."""
 
 
 class CommonWords:
@@ -45,6 +49,15 @@ class CommonWords:
         self._sketches: dict[str, list[Marks]] = {}
         self._common: dict[str, tuple[int, Marks]] = {}
         """The common words of a site, with the number of documents that they were estimated from."""
+
+    @classmethod
+    def of(cls, records: Iterable[UrlRecord]) -> CommonWords:
+        """Return the common words of the documents in the index that are among these."""
+        words = cls()
+        for record in records:
+            if record.searchable and record.sketch:
+                words.add(site_of(record.url), read_sketch(record.sketch))
+        return words
 
     def add(self, site: str, sketch: Marks) -> None:
         """Add the sketch of a document of a site."""

@@ -8,13 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.model import UrlRecord
-from ultracrawl.rules.duplicates.likeness import Look, Marks, Version, former_words, read_sketch
-from ultracrawl.rules.duplicates.losses import (
-    CommonWords,
-    Group,
-    LostVersions,
-    Verdict,
-)
+from ultracrawl.rules.duplicates.likeness import Look, Marks, Version, former_words
+from ultracrawl.rules.duplicates.losses import SAMPLE, CommonWords, Group, LostVersions, Verdict
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run.hooks import Feature
@@ -31,8 +26,6 @@ if TYPE_CHECKING:
 
 BATCH = 200
 """Documents that are decided about before control returns to the event loop."""
-SAMPLE = 2_000
-"""URLs whose sketches tell which words most documents of a site have."""
 
 
 class _Waiting(NamedTuple):
@@ -145,10 +138,7 @@ class ChangeGuard(Feature):
     def _common(self, site: str) -> Marks:
         """Return the words that most documents of a site have; they are read when they are first asked for."""
         if self._words is None:
-            self._words = CommonWords()
-            for record in self._context.store.records.some_records(SAMPLE):
-                if record.searchable and record.sketch:
-                    self._words.add(site_of(record.url), read_sketch(record.sketch))
+            self._words = CommonWords.of(self._context.store.records.some_records(SAMPLE))
         return self._words.of_site(site)
 
     def _limit(self) -> int:

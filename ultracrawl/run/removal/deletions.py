@@ -6,20 +6,20 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cached_property
 
 from ultracrawl.index.values import unpack_document
 from ultracrawl.model import RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import approved, without_document
-from ultracrawl.rules.duplicates.likeness import Version, read_sketch, resemble
+from ultracrawl.rules.duplicates.likeness import Version, is_lost_in, marks_of_url
+from ultracrawl.rules.duplicates.losses import SAMPLE, CommonWords
 from ultracrawl.rules.recrawl.guard import LossGuard
-from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run.writing.writer import IndexWriter
 from ultracrawl.stores import Retained, Store
 
 logger = logging.getLogger(__name__)
 
-MAX_OTHER_TEXTS = 50
-"""Texts of redirect targets that are compared with each other."""
 _OUTSIDE, _UNKNOWN = RemovalReason.SCOPE, RemovalReason.UNKNOWN
 
 
@@ -166,12 +166,11 @@ class Deletions:
     def _counted_by_guard(self, leaving: list[UrlRecord], *, by_definition: bool) -> list[UrlRecord]:
         """Return the records that the guard counts.
 
-        Not counted: pages that redirect, each to a document of its own and not to one of many log-in pages, documents
-        with a successor, and those that
-        filters deny by their URL, which is a decision of the definition and not of a server.
+        Not counted: pages that redirect, each to a document of its own in which their words are not lost, documents
+        with a successor, and those that filters deny by their URL, which is a decision of the definition and not of a
+        server.
         """
         moved: set[int] = set()
-        others: list[bytes] = []
         counted = []
         for record in leaving:
             target = self._redirect_target(record)
@@ -179,22 +178,23 @@ class Deletions:
                 continue
             if record.leaves_for(RemovalReason.FILTERS):
                 continue
-            if target and target not in moved and not self._leads_to_wall(record, target, others):
+            if target and target not in moved and not self._is_lost_in(record, target):
                 moved.add(target)
             elif not self._has_successor(record):
                 counted.append(record)
         return counted
 
-    def _leads_to_wall(self, record: UrlRecord, target: int, others: list[bytes]) -> bool:
-        """Return whether the target of a redirect has another text than the page had, and one like earlier `others`."""
+    def _is_lost_in(self, record: UrlRecord, target: int) -> bool:
+        """Return whether the words of a document are lost in the one that its page redirects to."""
         led_to = self._state.records.get_record(target)
-        before, now = record.sketch, led_to.sketch if led_to is not None else b""
-        if not (read_sketch(before) and read_sketch(now)) or resemble(before, now):
+        if led_to is None:
             return False
-        if any(resemble(now, other) for other in others):
-            return True
-        others[MAX_OTHER_TEXTS:] = [now]
-        return False
+        left_out = marks_of_url(record.url) | self._common_words.of_site(site_of(record.url))
+        return is_lost_in(record.sketch, led_to.sketch, left_out)
+
+    @cached_property
+    def _common_words(self) -> CommonWords:
+        return CommonWords.of(self._state.records.some_records(SAMPLE))
 
     def _redirect_target(self, record: UrlRecord) -> int:
         """Return the key of the document that a page redirects to, 0 if there is none."""
