@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from index.conftest import ATTRIBUTES, DISK_ENGINES, LIBRARY, document
+from support.clock import leap
 from support.sentences import sentence
 
 from ultracrawl.cli.search import print_result
@@ -60,6 +61,12 @@ def test_without_time_left_nothing_more_is_read(search: Search) -> None:
         assert search(text).exceeded == ()
         cut = search(text, out_of_time)
         assert (cut.exceeded, cut.total) == ((SearchLimit.TIME,), 0), text
+
+
+def test_hours_on_the_wall_do_not_count() -> None:
+    budget = SearchBudget()
+    leap(36_000)
+    assert budget.in_time()
 
 
 class Clock:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support import files
+from support.clock import leap
 from support.resource import gzip_of_zeros
 from support.sentences import sentence
 
@@ -227,6 +228,12 @@ def test_time_ends_a_pdf_between_pages() -> None:
     found = sink.conversion()
     assert found.truncated == sentence("conversion.pages_cut_by_timeout")
     assert found.text.endswith("needle 8 needle 9")
+
+
+def test_hours_on_the_wall_do_not_count() -> None:
+    budget = Budget(ConversionLimits())
+    leap(36_000)
+    budget.check_time()
 
 
 def test_names_are_labels_and_no_paths(

@@ -10,6 +10,7 @@ from itertools import chain, repeat
 from types import FrameType
 
 import pytest
+from support.clock import leap
 
 from ultracrawl.run.filters import bounds
 from ultracrawl.run.filters.bounds import call_bounded
@@ -121,6 +122,15 @@ def test_what_others_do_meanwhile_does_not_count() -> None:
     assert call_bounded(interrupted, 60, clock=lambda: 0.0) == 7
     with pytest.raises(TimeoutError):
         call_bounded(interrupted, 60, clock=_used_up())
+
+
+def test_hours_on_the_wall_do_not_count() -> None:
+    def waiting() -> int:
+        leap(36_000)
+        signal.raise_signal(signal.SIGPROF)
+        return 7
+
+    assert call_bounded(waiting, 60) == 7
 
 
 @pytest.mark.usefixtures("_alarm")
