@@ -17,7 +17,8 @@ _VOCABULARY = 6000
 class _Writer:
     """Writes pages with words whose frequencies fall as those of a language do (Zipf's law)."""
 
-    def __init__(self) -> None:
+    def __init__(self, pages: int) -> None:
+        self._pages = pages
         self._random = Random(_SEED)
         words = {
             "".join(self._random.choices(_SYLLABLES, k=self._random.randint(1, 4)))
@@ -31,7 +32,7 @@ class _Writer:
         return " ".join(self._random.choices(self._words, cum_weights=self._shares, k=number))
 
     def link(self) -> str:
-        return f'<a href="{path_of(self._random.randrange(PAGES))}">{self.words(2)}</a>'
+        return f'<a href="{path_of(self._random.randrange(self._pages))}">{self.words(2)}</a>'
 
     def section(self, page: int, number: int) -> Iterator[str]:
         yield f'<div class="sect1" id="S{page}-{number}"><h2 class="title">{page}.{number}. {self.words(3)}</h2>'
@@ -54,7 +55,7 @@ class _Writer:
             ("Prev", max(page - 1, 0)),
             ("Up", page // 12),
             ("Home", 0),
-            ("Next", min(page + 1, PAGES - 1)),
+            ("Next", min(page + 1, self._pages - 1)),
         )
         links = "".join(f'<a href="{path_of(other)}">{name}</a> ' for name, other in around)
         title = f"{page}. {self.words(3)}"
@@ -67,10 +68,10 @@ def path_of(page: int) -> str:
     return f"/manual/page-{page}.html" if page else "/"
 
 
-def counted_site() -> Site:
-    """Return the site."""
-    site, writer = Site(), _Writer()
-    for page in range(PAGES):
+def counted_site(pages: int = PAGES) -> Site:
+    """Return the site, or a smaller one like it."""
+    site, writer = Site(), _Writer(pages)
+    for page in range(pages):
         title, body = writer.page(page)
         markup = (
             f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'

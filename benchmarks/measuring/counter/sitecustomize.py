@@ -1,8 +1,8 @@
 """Counts the calls of a Python process by function; Python imports a module of this name on start.
 
 At exit the counts of the main thread are written as JSON to the folder `CALLS_FOLDER`: for each file of the package, in
-the checkout `CALLS_TREE`, how often its functions were called, and how often they called functions in C; what was made
-at import; the number of modules.
+the checkout `CALLS_TREE`, how often its functions were called, how often they called functions in C, and what they gave
+to some of these (given_to_c); what was made at import; the number of modules.
 """
 
 import atexit
@@ -12,8 +12,11 @@ import os
 import pstats
 import sys
 
+import given_to_c
+
 _TREE = os.path.join(os.environ.get("CALLS_TREE", ""), "")
 _PACKAGE = os.path.join(_TREE, "ultracrawl", "")
+_IN_C = ("~", given_to_c.__file__)
 _profile = cProfile.Profile()
 
 
@@ -23,7 +26,7 @@ def _write() -> None:
     in_c: dict[str, int] = {}
     made = {"pydantic models": 0, "dataclasses": 0, "regular expressions": 0}
     for (file, _, name), (_, calls, _, _, callers) in pstats.Stats(_profile).stats.items():
-        if file == "~":
+        if file in _IN_C:
             for (caller, _, function), counts in callers.items():
                 place = _place(caller)
                 if place and function != "<module>":
@@ -40,6 +43,7 @@ def _write() -> None:
         "command": sys.orig_argv,
         "functions": functions,
         "in_c": in_c,
+        "given": _given.by_kind,
         "made": made,
         "modules": len(sys.modules),
     }
@@ -54,4 +58,5 @@ def _place(file: str) -> str:
 
 if "CALLS_FOLDER" in os.environ:
     atexit.register(_write)
+    _given = given_to_c.count(_place)
     _profile.enable()
