@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -81,6 +82,17 @@ def test_it_crawls_what_is_due_and_ends_cleanly(served: Served) -> None:
     served.end(process)
     assert "all crawls have ended" in served.log
     assert len(served.workspace.search("needle")) == 2 * PAGES
+
+
+def test_it_ends_cleanly_on_a_signal_of_somebody_who_has_just_heard_that_it_answers(served: Served) -> None:
+    script = (
+        "import os, signal\n"
+        "from ultracrawl.service.supervisor.definitions import Definitions\n"
+        "from ultracrawl.service.supervisor.serving import ServeOptions, serve\n"
+        "options = ServeOptions(port=0, announce=lambda url: os.kill(os.getpid(), signal.SIGTERM))\n"
+        "assert serve(Definitions(), options)"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=served.workspace.directory, check=True)
 
 
 def test_it_crawls_a_source_that_has_no_times_by_default(served: Served) -> None:

@@ -8,7 +8,7 @@ import re
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -106,6 +106,8 @@ class _Service:
                 runner_claim=runner_claim,
             )
             async with AsyncExitStack() as stack:
+                signals = stack.enter_context(ExitStack())
+                signals.enter_context(self._signals(supervisor))  # before anybody hears that it runs
                 stack.enter_context(supervisor.events().listening(lambda event: logger.info("%s", event)))
                 if not crawls_only:
                     await stack.enter_async_context(_api(supervisor, self._options))
@@ -116,7 +118,7 @@ class _Service:
                 )
                 await stack.enter_async_context(_watchdog())
                 collect_as_a_service()
-                with self._signals(supervisor):
+                with signals:
                     running = asyncio.ensure_future(supervisor.run())
                     notify_systemd("READY=1")
                     logger.info("running the crawls of the %s; Ctrl-C or SIGTERM ends the service", project)
