@@ -23,7 +23,7 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +33,7 @@ from measuring import counting, ratchet  # noqa: E402 - after the path is set
 from measuring.counted_site import PAGES, counted_site  # noqa: E402
 from measuring.counting import Counted  # noqa: E402
 from measuring.ours import definition  # noqa: E402
+from measuring.ratchet import Figures  # noqa: E402
 
 STORED = ROOT / "benchmarks" / "calls.json"
 BUDGET = ROOT / "benchmarks" / "calls_budget.json"
@@ -101,13 +102,15 @@ def measure(tree: Path) -> tuple[Processes, dict[str, float]]:
     return processes, figures
 
 
-def table(now: Mapping[str, float], before: Mapping[str, float]) -> str:
-    """Return a table of the figures beside those that are stored."""
-    lines = ["| a page, and of a start | now | stored | difference |", "| --- | --- | --- | --- |"]
+def table(now: Figures, before: Figures, budget: Figures) -> str:
+    """Return a table of the figures, with their differences from those that are stored and from their budget."""
+    lines = ["| a page, and of a start | now | stored | difference | from the budget |", f"{'| --- ' * 5}|"]
     for name, number in now.items():
-        stored = before.get(name)
-        beside = f"{stored:,.5g} | {number / stored - 1:+.1%}" if stored else " | "
-        lines.append(f"| {name} | {number:,.5g} | {beside} |")
+        stored = f"{before[name]:,.5g}" if name in before else ""
+        beside = " | ".join(
+            f"{number / figures[name] - 1:+.1%}" if figures.get(name) else "" for figures in (before, budget)
+        )
+        lines.append(f"| {name} | {number:,.5g} | {stored} | {beside} |")
     return "\n".join(lines)
 
 
@@ -131,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     before, budget = (ratchet.read_figures(file).get(python, {}) for file in (STORED, BUDGET))
     processes, now = measure(options.tree.absolute())
-    print("\n".join(files_table(processes)) if options.files else table(now, before))
+    print("\n".join(files_table(processes)) if options.files else table(now, before, budget))
     if options.store:
         ratchet.store_figures(STORED, python, now)
     if options.check:

@@ -57,6 +57,8 @@ def failures(now: Figures, before: Figures, budget: Figures, others: Sequence[st
         if os.environ.get("CI"):
             yield f"CI compares always: {why}"
         return
+    if missing := ", ".join(sorted(before.keys() - now.keys())):
+        yield f"stored, but not measured any more: {missing}"
     if more := ", ".join(grown(now, before)):
         yield f"more than is stored: {more}; if it is worth it, store it and say in the commit what it buys"
     if more := ", ".join(over_budget(now, budget)):

@@ -227,6 +227,15 @@ def test_a_new_figure_is_compared_once_it_is_stored(calls: ModuleType) -> None:
     assert calls.ratchet.grown({"new": 5.0}, {}) == []
 
 
+def test_a_figure_that_is_stored_and_not_measured_fails(calls: ModuleType) -> None:
+    assert [*calls.ratchet.failures({"a": 1.0}, {"a": 1.0, "b": 1.0}, {}, [])]
+
+
+def test_the_table_has_each_figure_beside_what_is_stored_and_its_budget(calls: ModuleType) -> None:
+    lines = calls.table({"a": 110.0, "new": 1.0}, {"a": 100.0}, {"a": 200.0}).splitlines()
+    assert lines[2:] == ["| a | 110 | 100 | +10.0% | -45.0% |", "| new | 1 |  |  |  |"]
+
+
 @pytest.mark.parametrize(("now", "fails"), [(1049.0, False), (1051.0, True)])
 def test_what_is_stored_does_not_raise_the_budget(calls: ModuleType, now: float, fails: bool) -> None:
     figures, budget = {"start of crawl: modules": now}, {"start of crawl: modules": 1000.0}
