@@ -106,7 +106,7 @@ contracts: venv ## Check the import contracts, widths, dependency diagram, table
 	$(BIN)/python tools/page_blocks.py --check
 	$(BIN)/python tools/fast_tables.py --check
 
-calls: venv ## Count the calls and modules of a crawl; fails if they have become more than in benchmarks/calls.json
+calls: venv ## Count the calls of a crawl and what a start makes; fails if that has become more (CONTRIBUTING.md)
 	$(BIN)/python benchmarks/calls.py --check
 
 options: venv ## Write the tables of options in docs/configuration.md and docs/fast.md from code and tests
@@ -145,7 +145,6 @@ test: lint types contracts calls unit ## What must hold before a change is merge
 
 # The tests run in two parts, so that what fails most often fails first.
 ci: test servers samples sites plain release-tools ## That, and all other tests but those of the night; as root it installs what they need
-	@$(MAKE) --no-print-directory budget || echo "what a page costs could not be measured"
 	$(PYTEST) --tier ci $(ARGS)
 	@$(MAKE) --no-print-directory due
 
@@ -181,7 +180,7 @@ bench: servers venv ## Measure rules, index, answers, and crawls beside those of
 	$(BIN)/python benchmarks/answers.py
 	$(BIN)/python benchmarks/peers.py --corpora pg --repeat 1
 
-budget: servers venv ## Print what each part of the program takes for a page, beside the last release; nothing fails
+budget: servers venv ## Print the calls of each part of the program for a page, beside the last release, and its CPU time; nothing fails
 	$(BIN)/python benchmarks/budget.py
 
 figures: servers venv ## Measure all that docs/performance.md and the README show, and put it there; half an hour on a quiet machine

@@ -1,14 +1,14 @@
-"""Compare the CPU time per page by component with the last release: `python benchmarks/budget.py` prints a table.
+"""Print what a page costs by component: `python benchmarks/budget.py` prints calls and CPU time.
 
     python benchmarks/budget.py --rounds 5 --write          # and put it into docs/performance.md
-    python benchmarks/budget.py --store                     # keep the figures as those of this release
+    python benchmarks/budget.py --store                     # keep the calls as those of this release
     python benchmarks/budget.py --tree ../other-checkout    # of another version of the package
 
-A first crawl of Debian's PostgreSQL manual, a fixed corpus, and a second one without changes are sampled by a CPU timer
-in each of their processes (measuring/sampler). Sampling costs one per cent; a profile of every call multiplies the
-time, and counting instructions (valgrind) takes fifty times as long and does not see Python functions. The figures of
-the last release are stored in budget.json and scaled by the speed of the machine, which is measured by a fixed piece of
-work between the rounds. Differences are reported only; nothing fails.
+A first crawl of Debian's PostgreSQL manual, a fixed corpus, and a second one without changes are run with the counters
+of `calls.py` (measuring/counting), and then, some times, sampled by a CPU timer in each of their processes
+(measuring/sampler). Sampling costs one per cent; a profile of every call multiplies the time. Both without the compiled
+core. Calls are compared with those of the last release, which budget.json stores; CPU time hangs on the machine and on
+what else it does, and is compared with nothing. Nothing fails: that is what `calls.py` is for.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
-
-from selectolax.lexbor import LexborHTMLParser
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from measuring.command_line import manual_of, parser_of, show_blocks  # noqa: E402 - after the path is set
+from measuring import counting  # noqa: E402 - after the path is set
+from measuring.command_line import manual_of, parser_of, show_blocks  # noqa: E402
 from measuring.cost import run  # noqa: E402
-from measuring.ours import INDEX_PROCESS, command, crawled, definition  # noqa: E402
+from measuring.ours import command, crawled, definition  # noqa: E402
 from measuring.results import Stamp  # noqa: E402
 from support.nginx import nginx_site  # noqa: E402
+
+from ultracrawl.system.compiled_core import SWITCH  # noqa: E402
 
 STORED = ROOT / "benchmarks" / "budget.json"
 SAMPLER = ROOT / "benchmarks" / "measuring" / "sampler"
@@ -72,10 +72,22 @@ OTHER = "not sampled: births and ends of processes, the sampling"
 INDEX, START_OF_INDEX = "index process", "index process: its start"
 CRAWLS = ("first crawl", "second crawl, all 304")
 ROWS = (*COMPONENTS, OTHER, START_OF_INDEX, INDEX)
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 _LONGEST_FIRST = sorted(
     ((prefix, name) for name, prefixes in COMPONENTS.items() for prefix in prefixes),
     key=lambda pair: -len(pair[0]),
 )
+
+
+class Row(NamedTuple):
+    """What a component costs a page."""
+
+    calls: float
+    microseconds: float
+    """CPU time."""
+
+
+Table = dict[str, Row]
 
 
 def component(place: str) -> str:
@@ -83,11 +95,20 @@ def component(place: str) -> str:
     return next((name for prefix, name in _LONGEST_FIRST if place.startswith(prefix)), OTHER)
 
 
-def seconds_by_component(processes: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+def calls_by_component(processes: Iterable[counting.Counted]) -> dict[str, float]:
+    """Return the calls of all processes of a crawl by component."""
+    found: dict[str, float] = defaultdict(float)
+    for process in processes:
+        for file, calls in counting.by_file(process)[counting.CALLS].items():
+            found[INDEX if counting.is_of_index(process) else component(file)] += calls
+    return found
+
+
+def seconds_by_component(processes: Iterable[counting.Counted]) -> dict[str, float]:
     """Return the CPU seconds of all processes of a crawl by component."""
     found: dict[str, float] = defaultdict(float)
     for process in processes:
-        of_index = INDEX_PROCESS in " ".join(process["command"])
+        of_index = counting.is_of_index(process)
         for place, seconds in process["places"].items():
             name = component(place)
             if of_index:
@@ -97,86 +118,93 @@ def seconds_by_component(processes: Iterable[Mapping[str, Any]]) -> dict[str, fl
     return found
 
 
-def speed() -> float:
-    """Return the CPU milliseconds of a fixed piece of work: loops, dictionaries, and a parse in C."""
-    page = b"<ul>" + b"<li class=a><a href=page.html>a link</a> and <b>text</b>" * 2000
-    started = time.process_time()
-    for _ in range(5):
-        LexborHTMLParser(page)
-        words: dict[str, int] = {}
-        for number in range(20_000):
-            words[str(number % 5000)] = words.get(str(number % 500), 0) + number
-    return (time.process_time() - started) * 1000
-
-
-def sampled_crawl(folder: Path, tree: Path) -> dict[str, float]:
-    """Crawl the definition in a folder; returns CPU microseconds per page by component."""
+def sampled_crawl(folder: Path, tree: Path) -> tuple[int, dict[str, float]]:
+    """Crawl the definition in a folder; returns the number of pages, and the CPU seconds by component."""
     with tempfile.TemporaryDirectory() as samples:
         words, environment = command("crawl", "--json", tree=tree)
         environment["PYTHONPATH"] = f"{SAMPLER}:{environment['PYTHONPATH']}"
-        cost = run(words, folder, environment={**environment, "BUDGET_FOLDER": samples}, accepted=(0, 1))
+        environment |= {SWITCH: "0", "BUDGET_FOLDER": samples}
+        cost = run(words, folder, environment=environment, accepted=(0, 1))
         processes = [json.loads(file.read_text()) for file in Path(samples).iterdir()]
     seconds = seconds_by_component(processes)
     seconds[OTHER] += cost.cpu - sum(seconds.values())
-    pages = crawled(cost).pages
-    return {name: seconds.get(name, 0.0) / pages * 1e6 for name in ROWS}
+    return crawled(cost).pages, seconds
 
 
-def measure(manual: Path, rounds: int, tree: Path) -> dict[str, Any]:
-    """Crawl `rounds` times; returns the medians of each crawl, and the speed of the machine."""
-    speeds: list[float] = []
-    found: dict[str, list[dict[str, float]]] = {crawl: [] for crawl in CRAWLS}
-    with nginx_site(manual) as server:
-        for _ in range(rounds):
-            speeds.append(speed())
-            with tempfile.TemporaryDirectory() as folder:
-                (Path(folder) / "ultracrawl.yaml").write_text(definition(f"{server.url}/index.html"))
-                for crawl in CRAWLS:
-                    found[crawl].append(sampled_crawl(Path(folder), tree))
-    medians = {
-        crawl: {name: round(median(one[name] for one in rows), 1) for name in ROWS}
-        for crawl, rows in found.items()
-    }
-    return {"speed": round(median(speeds), 2), "us_a_page": medians}
+def measure(manual: Path, rounds: int, tree: Path) -> dict[str, Table]:
+    """Crawl with counters, and `rounds` times sampled; returns what a page costs by crawl and component."""
+    with nginx_site(manual) as server, tempfile.TemporaryDirectory() as place:
+        url = f"{server.url}/index.html"
+        text = definition(url, source=counting.source(), project=counting.PROJECT)
+        folder = _project(Path(place, "counted"), text)
+        counts = {
+            crawl: calls_by_component(counting.counted(folder, tree, "crawl", "--json")) for crawl in CRAWLS
+        }
+        sampled: dict[str, list[tuple[int, dict[str, float]]]] = {crawl: [] for crawl in CRAWLS}
+        for number in range(rounds):
+            folder = _project(Path(place, str(number)), definition(url))
+            for crawl in CRAWLS:
+                sampled[crawl].append(sampled_crawl(folder, tree))
+    found: dict[str, Table] = {}
+    for crawl, runs in sampled.items():
+        pages = runs[0][0]
+        found[crawl] = {
+            name: Row(
+                counts[crawl].get(name, 0.0) / pages,
+                median(one.get(name, 0.0) / pages * 1e6 for _, one in runs),
+            )
+            for name in ROWS
+        }
+    return found
 
 
-def report(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
-    """Return a table for each crawl: the time of each component, compared with the stored figures."""
-    scale = now["speed"] / before["speed"] if before else 1.0
-    head = f"version {before['version']}, {before['date']}" if before else "nothing stored"
+def _project(folder: Path, text: str) -> Path:
+    folder.mkdir()
+    (folder / "ultracrawl.yaml").write_text(text)
+    return folder
+
+
+def report(now: Mapping[str, Table], release: str, before: Mapping[str, Mapping[str, float]]) -> str:
+    """Return a table for each crawl, with the calls of a release by crawl and component, if there are any."""
     parts = []
-    for crawl, rows in now["us_a_page"].items():
-        stored = before["us_a_page"][crawl] if before else {}
-        scaled = {name: value * scale for name, value in stored.items()}
-        parts.append(f"| {crawl}: CPU µs a page | now | share | {head} | difference |\n{'| --- ' * 5}|")
-        parts[-1] += "".join(f"\n{line}" for line in table(rows, scaled))
+    for crawl, rows in now.items():
+        head = f"| {crawl}: a page | calls | {release} | difference | CPU µs | share |\n{'| --- ' * 6}|"
+        parts.append("\n".join((head, *lines(rows, before.get(crawl, {})))))
     return "\n\n".join(parts)
 
 
-def table(now: Mapping[str, float], before: Mapping[str, float]) -> Iterator[str]:
+def lines(now: Table, before: Mapping[str, float]) -> Iterator[str]:
     """Yield the lines of one crawl."""
-    rows = [(name, now.get(name, 0.0), before.get(name, 0.0)) for name in ROWS]
-    rows = [row for row in rows if row[1] or row[2]]
-    rows.append(("all", sum(now.values()), sum(before.values())))
-    for name, new, old in rows:
-        said = f"{new - old:+.0f}" if before else ""
-        yield f"| {name} | {new:.0f} | {new / rows[-1][1]:.0%} | {old:.0f} | {said} |"
+    total = Row(*(sum(column) for column in zip(*now.values(), strict=True)))
+    for name, row in (*now.items(), ("all", total)):
+        stored = sum(before.values()) if row is total else before.get(name, 0.0)
+        if row.calls or row.microseconds or stored:
+            compared = f"{stored:.0f} | {row.calls - stored:+z.0f}" if stored else " | "
+            calls = f"{row.calls:.0f}" if row.calls else ""
+            share = row.microseconds / total.microseconds
+            yield f"| {name} | {calls} | {compared} | {row.microseconds:.0f} | {share:.0%} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print; with options also store the figures or update the documentation."""
+    """Measure and print; with options also store the calls or update the documentation."""
     parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tree", type=Path, default=ROOT, help="a checkout whose package is measured")
-    parser.add_argument("--store", action="store_true", help="keep the figures in benchmarks/budget.json")
+    parser.add_argument("--store", action="store_true", help="keep the calls in benchmarks/budget.json")
     options = parser.parse_args(arguments)
-    before = json.loads(STORED.read_text()) if STORED.exists() else None
     stamp = Stamp.of_now()
+    stored = json.loads(STORED.read_text()) if STORED.exists() else {}
     now = measure(manual_of("postgresql", options.packages), options.rounds, options.tree.absolute())
     if options.store:
-        kept = {"version": stamp.version, "date": stamp.date, **now}
+        calls = {
+            crawl: {name: round(row.calls, 1) for name, row in rows.items()} for crawl, rows in now.items()
+        }
+        kept = {"version": stamp.version, "date": stamp.date, "python": PYTHON, "calls_a_page": calls}
         STORED.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
-    show_blocks({"budget": f"{stamp}:\n\n{report(now, before)}"}, write=options.write)
+    is_comparable = stored.get("python") == PYTHON
+    release = f"version {stored['version']}, {stored['date']}" if is_comparable else "nothing stored"
+    text = report(now, release, stored["calls_a_page"] if is_comparable else {})
+    show_blocks({"budget": f"{stamp}:\n\n{text}"}, write=options.write)
 
 
 if __name__ == "__main__":

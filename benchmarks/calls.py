@@ -38,7 +38,6 @@ from measuring.ratchet import Figures  # noqa: E402
 STORED = ROOT / "benchmarks" / "calls.json"
 BUDGET = ROOT / "benchmarks" / "calls_budget.json"
 LOCK = ROOT / "requirements.lock"
-PROJECT = "cache: {phases: two}\nindex: {engine: whoosh}"
 
 Processes = dict[str, list[Counted]]
 """The processes that are counted by page, by the name that their figures have."""
@@ -46,7 +45,7 @@ Processes = dict[str, list[Counted]]
 
 def crawled(folder: Path, tree: Path, url: str, *extensions: str) -> list[Counted]:
     """Crawl a site with a definition in a folder, and with extensions of Scrapy; returns what the processes counted."""
-    text = definition(f"{url}/", source=counting.source(*extensions), project=PROJECT)
+    text = definition(f"{url}/", source=counting.source(*extensions), project=counting.PROJECT)
     (folder / "ultracrawl.yaml").write_text(text)
     return counting.counted(folder, tree, "crawl", "--json")
 

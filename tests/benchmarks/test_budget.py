@@ -49,6 +49,7 @@ def test_the_longest_part_of_a_path_says_what_time_counts_for(
 
 def test_every_file_that_counts_is_there(budget: ModuleType) -> None:
     parts = [part for parts in budget.COMPONENTS.values() for part in parts if part.startswith("ultracrawl")]
+    assert parts
     assert [part for part in parts if not list(ROOT.glob(f"{part}*"))] == []
 
 
@@ -68,19 +69,32 @@ def test_all_of_the_index_process_is_of_the_index_but_its_start(budget: ModuleTy
     }
 
 
-def test_the_last_release_is_scaled_to_how_fast_the_machine_is(budget: ModuleType) -> None:
-    now = {"speed": 10.0, "us_a_page": {"first crawl": {"reading": 500.0, "links": 100.0}}}
-    stored = {"first crawl": {"reading": 800.0, "links": 200.0}}
-    before = {"speed": 20.0, "version": "1.0", "date": "2026-11-01", "us_a_page": stored}
-    lines = budget.report(now, before).splitlines()
-    assert lines[0] == "| first crawl: CPU µs a page | now | share | version 1.0, 2026-11-01 | difference |"
-    assert "| reading | 500 | 83% | 400 | +100 |" in lines
-    assert lines[-1] == "| all | 600 | 100% | 500 | +100 |"
-    assert len(lines) == 5, "what takes nothing has no line"
+def test_calls_of_the_index_process_are_those_of_the_index(budget: ModuleType) -> None:
+    reading, index = "ultracrawl/content/text.py", "ultracrawl/index/whoosh/index.py"
+    counts = {"functions": {reading: 3}, "in_c": {reading: 1, index: 5}, "given": {}}
+    processes = [{"command": ["ultracrawl", "crawl"], **counts}, {"command": INDEX, **counts}]
+    assert budget.calls_by_component(processes) == {
+        "reading": 4,
+        "pipelines, hand-over to the index": 5,
+        budget.INDEX: 9,
+    }
+
+
+def test_calls_are_compared_with_those_of_a_release_and_time_is_not(budget: ModuleType) -> None:
+    rows = dict.fromkeys(budget.ROWS, budget.Row(0, 0.0))
+    now = {"first crawl": rows | {"reading": budget.Row(500, 300.0), "links": budget.Row(0, 100.0)}}
+    lines = budget.report(now, "version 1.0", {"first crawl": {"reading": 400}}).splitlines()
+    assert lines == [
+        "| first crawl: a page | calls | version 1.0 | difference | CPU µs | share |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| reading | 500 | 400 | +100 | 300 | 75% |",
+        "| links |  |  |  | 100 | 25% |",
+        "| all | 500 | 400 | +100 | 400 | 100% |",
+    ]
 
 
 def test_what_is_stored_has_the_rows_of_the_table(budget: ModuleType) -> None:
-    stored = json.loads(budget.STORED.read_text())["us_a_page"]
+    stored = json.loads(budget.STORED.read_text())["calls_a_page"]
     assert tuple(stored) == budget.CRAWLS
     assert all(tuple(rows) == budget.ROWS for rows in stored.values())
 
@@ -98,11 +112,3 @@ def test_time_goes_to_the_innermost_file_that_belongs_to_somebody(budget: Module
     (found,) = [json.loads(file.read_text()) for file in tmp_path.glob("*.json")]
     assert max(found["places"], key=found["places"].get) == "ultracrawl/busy.py"
     assert found["command"][-2:] == ["-c", script]
-
-
-def test_every_component_is_somewhere_in_the_package(budget: ModuleType) -> None:
-    files = [str(path.relative_to(ROOT)) for path in (ROOT / "ultracrawl").rglob("*.py")]
-    prefixes = [prefix for prefixes in budget.COMPONENTS.values() for prefix in prefixes]
-    ours = [prefix for prefix in prefixes if prefix.startswith("ultracrawl")]
-    assert ours
-    assert [prefix for prefix in ours if not any(file.startswith(prefix) for file in files)] == []
