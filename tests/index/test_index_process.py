@@ -17,14 +17,16 @@ from support.memory_index import MemoryIndex
 from support.sentences import sentence
 from support.until import some_time, until
 
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexDocument, NewAnchors, SearchQuery
 from ultracrawl.index.changes import TEXT_PER_COMMIT, batches
+from ultracrawl.index.destinations.destination_config import DestinationConfig
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.writing import sharing
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.crawl_connections import CrawlConnection, CrawlConnections
 from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.questions import AskedIndex
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.index.writing.sharing import claim_index
 from ultracrawl.index.writing.worker_handles import JoinedWorker, StartedWorker
@@ -148,17 +150,80 @@ def test_a_killed_worker_is_replaced_and_loses_nothing(config: IndexConfig, tmp_
 
 
 def test_a_worker_that_dies_twice_is_reported_with_its_reason(tmp_path: Path) -> None:
-    config = IndexConfig("no-such-engine", tmp_path / "index")
     cache = DocumentCache(tmp_path / "cache")
-    process = IndexProcess(config)
+    process = IndexProcess(DestinationConfig("export", "no-such-type", {}))
     path = segment(cache, 0, 1)
     process.submit(path)
     (report,) = collect(process, 1)
     assert isinstance(report, Failed)
     assert report.path == path
     assert "exit code 1" in report.reason
-    assert "unknown index engine 'no-such-engine'" in report.reason
+    assert "'no-such-type'" in report.reason
     assert process.close() == [], "it was reported once"
+    with pytest.raises(IndexStoreError, match="'no-such-type'"):
+        process.ask({"ask": "urls", "source": "s"})
+    process.close()
+
+
+def test_an_index_that_cannot_be_opened_says_so_to_whoever_writes_or_asks(tmp_path: Path) -> None:
+    config = IndexConfig("no-such-engine", tmp_path / "index")
+    process = IndexProcess(config)
+    process.submit(segment(DocumentCache(tmp_path / "cache"), 0, 1))
+    (report,) = collect(process, 1)
+    assert isinstance(report, Failed)
+    with pytest.raises(UserError) as refused:
+        AskedIndex(config, process.ask).inspect("s", [], [])
+    assert str(refused.value) == report.reason
+    assert process.close() == []
+
+
+def test_questions_are_answered_and_no_report_is_lost(config: IndexConfig, tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path / "cache")
+    process = IndexProcess(config)
+    process.submit(path := segment(cache, 0, 20))
+    asked = AskedIndex(config, process.ask)
+    problems: list[str] = []
+    assert sorted(asked.urls("s")) == sorted(("s", f"/{n}") for n in range(20))
+    assert (asked.inspect("s", problems, problems), problems) == (20, [])
+    assert [report.path for report in process.poll()] == [path]
+    assert process.poll() == []
+    joined = IndexProcess(config)
+    assert list(AskedIndex(config, joined.ask).urls("other")) == []
+    assert isinstance(joined._worker, JoinedWorker)
+    joined.close()
+    process.close()
+
+
+def test_a_question_outlives_the_process_that_was_asked(config: IndexConfig, tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path / "cache")
+    process = IndexProcess(config)
+    joined = IndexProcess(config)
+    process.submit(path := segment(cache, 0, 20))
+    collect(process, 1)
+    joined.prepare()
+    assert isinstance(process._worker, StartedWorker)
+    os.kill(process._worker.pid, signal.SIGKILL)
+    for one in (process, joined):
+        assert len(list(AskedIndex(config, one.ask).urls("s"))) == 20
+    process.submit(path)
+    assert isinstance(collect(process, 1)[0], Committed)
+    joined.close()
+    process.close()
+
+
+def test_a_damaged_index_is_repaired_by_whom_it_is_asked_of(
+    config: IndexConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    process = IndexProcess(config)
+    process.submit(segment(DocumentCache(tmp_path / "cache"), 0, 20))
+    process.close()
+    max(config.path.glob("*.toc")).write_bytes(b"nothing of use")
+    problems: list[str] = []
+    remarks: list[str] = []
+    assert AskedIndex(config, process.ask).inspect("s", problems, remarks) == 0
+    assert (len(problems), remarks) == (1, [])
+    assert str(config.path) in caplog.text
+    process.close()
 
 
 def test_a_damaged_segment_fails_alone(config: IndexConfig, tmp_path: Path) -> None:
@@ -388,7 +453,7 @@ def test_an_index_killed_while_writing_opens_with_its_last_commit(config: IndexC
 
 FULL = """
 import resource, signal, sys
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexStoreError, UserError
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.engines import IndexConfig, open_index
 index = open_index(IndexConfig.from_json(sys.argv[1]))

@@ -116,7 +116,9 @@ def _replaced() -> Iterator[None]:
         at_end.callback(self.stop)
 
     def open_indexer(config: Any) -> Any:
-        return InlineIndexer(open_engine(config)) if isinstance(config, IndexConfig) else IndexProcess(config)
+        if isinstance(config, IndexConfig):
+            return InlineIndexer(open_engine(config), config)
+        return IndexProcess(config)
 
     asyncio.set_event_loop(loop)
     try:

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.destinations import EngineDestination
-from ultracrawl.index.engine import IndexEngine
+from ultracrawl.index.engine import IndexEngine, Json
+from ultracrawl.index.engines import IndexConfig
+from ultracrawl.index.writing.questions import answer_to
 from ultracrawl.index.writing.segments import Committed, Failed, Report, deliver_segment
 
 
 class InlineIndexer:
     """Delivers one submitted segment in each `poll`, which takes as long as that takes."""
 
-    def __init__(self, engine: IndexEngine) -> None:
+    def __init__(self, engine: IndexEngine, config: IndexConfig | None = None) -> None:
         self.engine = engine
-        self._destination = EngineDestination(engine)
+        self._config = config
+        self._destination = EngineDestination(engine, config)
         self._waiting: list[Path] = []
+        self._is_open = True
 
     def prepare(self) -> None:
         """Do nothing: there is no process to start."""
+
+    def ask(self, question: Mapping[str, Json]) -> Mapping[str, Any]:
+        """Answer a question."""
+        assert self._config is not None
+        return answer_to(question, self.engine, self._config)
 
     def submit(self, path: Path) -> None:
         """Queue a sealed segment of the document cache."""
@@ -42,5 +53,7 @@ class InlineIndexer:
     def close(self, timeout: float = 60.0) -> list[Report]:
         """Deliver what is left, report it and close the destination."""
         reports = [report for _ in range(len(self._waiting)) for report in self.poll()]
-        self._destination.close()
+        if self._is_open:
+            self._destination.close()
+        self._is_open = False
         return reports

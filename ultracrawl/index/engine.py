@@ -487,7 +487,7 @@ class RefusesCode(Protocol):
 class OpenEngine(Protocol):
     """What an entry point of the group `ultracrawl.engines` names: a callable (class or function) that opens an index.
 
-    It is called by crawls, commands and the index process, each time an index is read or written.
+    It is called by the index process, which crawls ask, and by commands, each time an index is read or written.
     """
 
     def __call__(

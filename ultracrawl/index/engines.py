@@ -5,18 +5,38 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
-from ultracrawl.errors import AdvisedError, UserError
+from ultracrawl.errors import AdvisedError, MissingExtraError, UserError
 from ultracrawl.index.engine import ComparesVersions, IndexEngine, Json, OpenEngine
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.system.compiled_core import usable_core
 from ultracrawl.system.plugins import ENGINES
 
 _WHOOSH = "ultracrawl.index.whoosh:WhooshIndex"
-"""The default engine: known without an import to be available, and to store its index in the configured folder."""
+"""The default engine."""
+
+
+class _BuiltIn(NamedTuple):
+    """What is known of an engine of ours without importing it: a crawl does not, only its index process."""
+
+    extra: str = ""
+    """The extra that it needs."""
+    package: str = ""
+    """The package of that extra."""
+    on_servers: bool = False
+    """Whether it has options, and several machines write to it; else it is in the configured folder."""
+
+
+_BUILT_IN = {
+    _WHOOSH: _BuiltIn(),
+    "ultracrawl.index.tantivy:TantivyIndex": _BuiltIn("tantivy", "tantivy"),
+    "ultracrawl.index.opensearch:OpenSearchIndex": _BuiltIn("opensearch", "opensearchpy", on_servers=True),
+}
+"""By their references; other engines are imported where something has to be known of them."""
 
 
 class EngineOptionsError(AdvisedError, UserError):
@@ -88,7 +108,8 @@ def open_index(config: IndexConfig) -> IndexEngine:
 
 def is_new(config: IndexConfig) -> bool:
     """Return whether there is certainly no index yet, without opening it."""
-    return ENGINES.find(config.engine).reference == _WHOOSH and not config.path.exists()
+    built_in = _built_in(config.engine)
+    return built_in is not None and not built_in.on_servers and not config.path.exists()
 
 
 def has_cheap_commits(engine: str) -> bool:
@@ -98,27 +119,40 @@ def has_cheap_commits(engine: str) -> bool:
 
 def check_engine(engine: str, *, has_options: bool = False) -> None:
     """Raise the `UserError` that opening an index of this engine would raise."""
-    if has_options:
-        _require_options(engine, _opener(engine))
-    elif ENGINES.find(engine).reference != _WHOOSH:
-        _opener(engine)
+    built_in = _built_in(engine)
+    if built_in is None:
+        opener = _opener(engine)
+        if has_options:
+            _require_options(engine, opener)
+        return
+    if built_in.package and find_spec(built_in.package) is None:
+        raise MissingExtraError(f"the index engine {engine}", built_in.extra)
+    if has_options and not built_in.on_servers:
+        raise _without_options(engine)
 
 
 def compares_versions(engine: str) -> bool:
     """Return whether several machines may write to an index of this engine (`ComparesVersions`)."""
-    if ENGINES.find(engine).reference == _WHOOSH:
-        return False
+    built_in = _built_in(engine)
+    if built_in is not None:
+        return built_in.on_servers
     opener = _opener(engine)
     return isinstance(opener, type) and issubclass(opener, ComparesVersions)
+
+
+def _built_in(engine: str) -> _BuiltIn | None:
+    return _BUILT_IN.get(ENGINES.find(engine).reference)
 
 
 def _require_options(engine: str, opener: OpenEngine) -> None:
     """Raise an error unless an engine takes options."""
     parameters = signature(opener).parameters.values()
     if not any(one.name == "options" or one.kind is Parameter.VAR_KEYWORD for one in parameters):
-        raise EngineOptionsError(
-            f"the index engine {engine!r} has no options", "remove `options` and `secrets`"
-        )
+        raise _without_options(engine)
+
+
+def _without_options(engine: str) -> EngineOptionsError:
+    return EngineOptionsError(f"the index engine {engine!r} has no options", "remove `options` and `secrets`")
 
 
 def _opener(engine: str) -> OpenEngine:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.run.hooks import Feature
 
 if TYPE_CHECKING:
+    from ultracrawl.index.writing.destination_queues import DestinationQueues
     from ultracrawl.model import RunReport
     from ultracrawl.run.crawl_run import CrawlRun
     from ultracrawl.run.hooks import Hooks
@@ -30,6 +31,8 @@ class Ports:
     documents: DocumentPort
     endings: Recorder
     queue: LinkQueue
+    destinations: DestinationQueues
+    """The queues of all indexes and other destinations of the source: their index processes."""
 
 
 @dataclass(frozen=True, slots=True)

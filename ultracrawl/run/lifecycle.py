@@ -134,7 +134,7 @@ class CrawlLifecycle:
         stack.callback(control.close)  # others see the end of the crawl when all else is closed
         open_stores(parts, stack, context.project, renew=renew)
         control.open(ControlChannel(self._notes, context.leases.lives) if self._notes is not None else None)
-        open_run(parts)
+        open_run(parts, stack)
         for remark in (*taken.remarks, *self._crawler.settings.getlist(REMARKS_SETTING)):
             context.counters.add_remark(remark)
         writer = open_documents(parts, stack)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from itertools import islice
@@ -10,9 +11,11 @@ from pathlib import Path
 
 import pytest
 from support.clock import AHEAD
+from support.damage import flip
+from support.inline_indexer import InlineIndexer
 from support.memory_index import MemoryIndex
 from support.opensearch import own_index
-from support.project import LOOPBACK, Workspace
+from support.project import LOOPBACK, ROOT, Workspace
 from support.site import Site
 
 from ultracrawl.index import Change, Deletion, IndexDocument, IndexEngine
@@ -111,12 +114,12 @@ def test_documents_that_only_an_index_has_are_found_as_they_are_read(state: Stor
 LATER = {AHEAD: str(COMPARED_SECONDS + 60)}
 
 
-def crawl_pages(workspace: Workspace, site: Site, url: str, index: dict[str, Json]) -> None:
+def crawl_pages(workspace: Workspace, site: Site, url: str, index: dict[str, Json], **env: str) -> None:
     for path in ("/", "/a", "/b"):
         site.page(path, title=path, text=f"heron {path}", links=["/a", "/b"])
     source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
     workspace.write({"index": index, "sources": {"site": source}})
-    workspace.crawl()
+    workspace.crawl(**env)
 
 
 @pytest.fixture(params=["whoosh", "tantivy", pytest.param("opensearch", marks=pytest.mark.servers)])
@@ -161,15 +164,58 @@ def test_documents_that_agree_are_compared_once(
     assert compared == ["site"]
 
 
-def test_a_first_crawl_opens_no_index_beside_the_index_process(
+TELL = """
+import atexit, sys
+
+def tell():
+    if "crawl" in sys.argv:
+        loaded = {name.split(".")[-1] for name in sys.modules if name.startswith("ultracrawl.index.")}
+        foreign = {"whoosh", "tantivy", "opensearchpy"} & sys.modules.keys()
+        with open("loaded", "a") as file:
+            print(*sorted(foreign | loaded & {"whoosh", "tantivy", "opensearch"}), file=file)
+
+atexit.register(tell)
+"""
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+def test_no_crawl_loads_an_engine_into_its_process(tmp_path: Path, engine: str) -> None:
+    """That takes longer than many pages, and the index process has loaded it already."""
+    folder, index, site, workspace = tmp_path / "telling", tmp_path / "index", Site(), Workspace(tmp_path)
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(TELL)
+    telling = {"PYTHONPATH": f"{folder}:{ROOT}"}
+    with site.serve() as url:
+        crawl_pages(workspace, site, url, {"path": "index", "engine": engine}, **telling)
+        workspace.crawl(**telling)
+        site.page("/b", title="/b", text="heron changed", links=["/a"])
+        workspace.crawl(**telling)
+        (index / "verified.txt").unlink()  # so that the index process is asked
+        workspace.crawl(**telling)
+        files = index.rglob("*.seg" if engine == "whoosh" else "*.term")
+        flip(max(files, key=lambda one: one.stat().st_size))
+        assert workspace.crawl(code=1, **telling).run["problems"]
+        shutil.rmtree(index)
+        assert workspace.crawl(**telling).run["remarks"]
+    assert sorted(workspace.search("heron")) == ["/", "/a", "/b"]
+    assert (tmp_path / "loaded").read_text() == 6 * "\n"
+
+
+def test_a_crawl_of_what_has_not_changed_starts_no_index_process(
     site: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To open one imports its engine, which takes longer than many pages."""
-    opened: list[str] = []
-    monkeypatch.setattr(
-        reconciliation, "open_index", lambda project, name: opened.append(name) or open_index(project, name)
-    )
+    asked: list[object] = []
+
+    def ask(self: InlineIndexer, question: Mapping[str, Json]) -> Mapping[str, object]:
+        asked.append(question["ask"])
+        return answer(self, question)
+
+    answer = InlineIndexer.ask
+    monkeypatch.setattr(InlineIndexer, "ask", ask)
     crawl_pages(workspace, site, url, {"path": "index"})
-    assert opened == []
+    for _ in range(2):
+        workspace.crawl()
+    assert asked == []
+    put_in_place(workspace, f"{url}/a", f"{url}/other")
     workspace.crawl()
-    assert opened
+    assert asked == ["inspect"], "another process has written to the index"

@@ -10,6 +10,8 @@ from typing import Protocol
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import UNLIMITED, Change, ComparesVersions, IndexEngine, Json, Lease
+from ultracrawl.index.engines import IndexConfig
+from ultracrawl.index.repair import note_counts
 
 CLOSE_RECLAIM_SECONDS = 20.0
 """Seconds that closing an index may spend on freeing space, apart from the current step."""
@@ -67,13 +69,16 @@ class OpenDestination(Protocol):
 
 
 class EngineDestination(Destination):
-    """An index engine as a destination."""
+    """An index engine as a destination; `config` is that of its index, None if what it has is not noted."""
 
-    def __init__(self, engine: IndexEngine) -> None:
+    def __init__(self, engine: IndexEngine, config: IndexConfig | None = None) -> None:
         self.engine = engine
+        self._config = config
+        self._has_delivered = False
 
     def deliver(self, batch: Batch) -> int:
         """Apply the changes, by their version if the engine compares versions."""
+        self._has_delivered = True
         if isinstance(self.engine, ComparesVersions):
             return self.engine.apply_version(batch.changes, batch.version, batch.lease)
         return self.engine.apply(batch.changes)
@@ -83,9 +88,14 @@ class EngineDestination(Destination):
         self.engine.maintain()
 
     def close(self) -> None:
-        """Close the index; if much of it is deleted, spend some seconds on freeing that space first."""
+        """Close the index; if much of it is deleted, spend some seconds on freeing that space first.
+
+        What it has is noted, so that no engine has to be asked when the next crawl begins.
+        """
         end = time.monotonic() + CLOSE_RECLAIM_SECONDS
         with suppress(IndexStoreError):  # the index is unchanged, and a later crawl tries again
             while self.engine.reclaim() and time.monotonic() < end:
                 pass
+            if self._config is not None and self._has_delivered:
+                note_counts(self.engine, self._config)
         self.engine.close()

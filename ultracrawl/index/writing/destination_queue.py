@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from ultracrawl.errors import IndexStoreError
+from ultracrawl.index.engine import Json
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 
 
@@ -18,6 +19,9 @@ class Indexer(Protocol):
 
     def prepare(self) -> None:
         """Start the process ahead of the first segment."""
+
+    def ask(self, question: Mapping[str, Json]) -> Mapping[str, Any]:
+        """Return the answer to a question about the index (`questions`), when it comes. Raises `IndexStoreError`."""
 
     def submit(self, path: Path) -> None:
         """Queue a sealed segment of the document cache."""
@@ -110,6 +114,10 @@ class DestinationQueue:
         """Start the index process ahead of the first segment."""
         if self.is_active:
             self._indexer.prepare()
+
+    def ask(self, question: Mapping[str, Json]) -> Mapping[str, Any]:
+        """Return the answer of the index process to a question, also of a paused queue. Raises `IndexStoreError`."""
+        return self._indexer.ask(question)
 
     def retry(self) -> None:
         """Retry a failed delivery now."""

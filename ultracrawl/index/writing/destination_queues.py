@@ -63,6 +63,15 @@ class DestinationQueues:
         """The queue whose commits count."""
         return self.all[0]
 
+    def queue_of(self, index: str) -> DestinationQueue:
+        """Return the queue of an index that the source feeds."""
+        return next(one for one in self.all if one.index == index)
+
+    def close(self) -> None:
+        """End the index processes at once; a writer has waited for them before."""
+        for destination in self.all:
+            destination.close(0.0)
+
     def salvage(self) -> list[str]:
         """Keep the readable lines of damaged segments, and return remarks for the report; call it before `recover`.
 

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.destinations.destination_config import DestinationConfig
+from ultracrawl.index.engine import Json
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.index.writing.sharing import connect_to_owner
 from ultracrawl.index.writing.worker_handles import JoinedWorker, StartedWorker
 
 _CLOSE_POLL_SECONDS = 0.02
+_ATTEMPTS = 3
+"""How often a question is put to a process: one may have died, and another one may not have let us join it."""
 
 
 class IndexProcess:
-    """Submits sealed segments to a worker process and collects its reports; only `close` blocks.
+    """Submits sealed segments to a worker process and collects its reports; only `ask` and `close` block.
 
     The worker starts with `prepare` or the first segment; if another crawl feeds the index already, its worker is used.
     If the worker dies, it is started (or another one joined) once more for the segments without a report; after a
@@ -31,6 +35,9 @@ class IndexProcess:
         self._worker: StartedWorker | JoinedWorker | None = None
         self._waiting: list[Path] = []
         self._received = b""
+        self._reports: list[Report] = []
+        """Reports that have arrived while an answer was waited for."""
+        self._answers: list[dict[str, Any]] = []
         self._restarted = False
 
     def prepare(self) -> None:
@@ -46,17 +53,46 @@ class IndexProcess:
         else:
             self._send(path)
 
+    def ask(self, question: Mapping[str, Json]) -> Mapping[str, Any]:
+        """Return the answer to a question about the index (`questions`), after what was submitted before.
+
+        A process that dies is started anew, a few times. Raises `IndexStoreError` if that does not help.
+        """
+        line, reason = json.dumps(question).encode(), ""
+        for _ in range(_ATTEMPTS):
+            self.prepare()
+            assert self._worker is not None
+            self._worker.send_line(line)
+            if (answer := self._awaited_answer(self._worker)) is not None:
+                return answer
+            reason = self._worker.exit_reason()
+            self._reports += self._recover()
+        raise IndexStoreError(reason)
+
+    def _awaited_answer(self, worker: StartedWorker | JoinedWorker) -> dict[str, Any] | None:
+        """Return the next answer, None if the process has ended without one."""
+        while not self._answers:
+            ended = worker.has_ended
+            self._reports += self._receive()
+            if self._answers:
+                break
+            if ended:
+                return None
+            worker.wait()
+        return self._answers.pop(0)
+
     def poll(self) -> list[Report]:
         """Return the reports since the last call; call it about every 0.1 to 0.5 seconds."""
+        earlier, self._reports = self._reports, []
         if self._worker is None:
-            return []
+            return earlier
         ended = self._worker.has_ended
         reports = self._receive()
         if reports:
             self._restarted = False
         if ended:
             reports += self._recover()
-        return reports
+        return earlier + reports
 
     def close(self, timeout: float = 60.0) -> list[Report]:
         """End the worker after its segments, and return the last reports.
@@ -64,7 +100,7 @@ class IndexProcess:
         A worker that takes longer than `timeout` seconds is killed; the index is then as after the last commit, and the
         segments are still in the cache.
         """
-        reports: list[Report] = []
+        reports, self._reports = self._reports, []
         deadline = time.monotonic() + timeout
         while self._waiting and self._worker is not None and time.monotonic() < deadline:
             reports += self.poll()
@@ -106,11 +142,13 @@ class IndexProcess:
         self._received += self._worker.receive()
         *lines, self._received = self._received.split(b"\n")
         reports: list[Report] = []
-        for answer in map(json.loads, lines):
-            if "others" in answer:
-                self._worker.other_crawls = answer["others"]
+        for reply in map(json.loads, lines):
+            if "others" in reply:
+                self._worker.other_crawls = reply["others"]
+            elif "answer" in reply:
+                self._answers.append(reply["answer"])
             else:
-                reports.append(_report(answer))
+                reports.append(_report(reply))
         for report in reports:
             self._waiting.remove(report.path)
         return reports
@@ -141,8 +179,8 @@ class IndexProcess:
             worker.close(timeout)
 
 
-def _report(answer: dict[str, Any]) -> Report:
-    path = Path(answer["path"])
-    if "failed" in answer:
-        return Failed(path, answer["failed"])
-    return Committed(path, answer["added"], answer["seconds"], tuple(answer["remarks"]))
+def _report(reply: dict[str, Any]) -> Report:
+    path = Path(reply["path"])
+    if "failed" in reply:
+        return Failed(path, reply["failed"])
+    return Committed(path, reply["added"], reply["seconds"], tuple(reply["remarks"]))

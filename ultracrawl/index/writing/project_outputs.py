@@ -15,6 +15,7 @@ from ultracrawl.index.writing.destination_queues import DestinationQueues, queue
 from ultracrawl.index.writing.lease_note import LeaseNote
 from ultracrawl.index.writing.pause_switch import PauseSwitch
 from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.questions import AskedIndex, asked_index
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.secrets import read_secrets
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
@@ -82,6 +83,11 @@ def open_destinations(project: Project, source: DataSource) -> DestinationQueues
         ],
         shared=True,
     )
+
+
+def asked_index_of(project: Project, destinations: DestinationQueues, name: str) -> AskedIndex:
+    """Return an index that a source feeds, as its index process sees it."""
+    return asked_index(index_config(project, name), destinations.queue_of(name).ask)
 
 
 def former_indexes(project: Project, source: DataSource) -> list[str]:

@@ -84,6 +84,10 @@ class StartedWorker:
             received += data
         return received
 
+    def wait(self) -> None:
+        """Wait for output, or the end of the process."""
+        select.select([self._output], [], [])
+
     def exit_reason(self) -> str:
         """Return why the process ended, in one line."""
         code = self._worker.returncode
@@ -150,6 +154,10 @@ class JoinedWorker:
             self.has_ended = not data
             received += data
         return received
+
+    def wait(self) -> None:
+        """Wait for output, or the end of the process."""
+        select.select([self._socket], [], [])
 
     def exit_reason(self) -> str:
         """Return why it ended, in one line."""

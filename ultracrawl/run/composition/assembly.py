@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ultracrawl.index.writing.project_outputs import open_destinations
 from ultracrawl.model.dates import as_text
 from ultracrawl.run.composition.parts import Moment, Parts
 from ultracrawl.run.composition.plugin_features import features_of
@@ -18,7 +19,6 @@ from ultracrawl.run.cycle.begin import begin_run, follow_definition
 from ultracrawl.run.discovery.start_chain import StartChain
 from ultracrawl.run.filters.source_filters import filtering_of, with_filters
 from ultracrawl.run.hooks import Feature, Hooks
-from ultracrawl.run.indexing.filling import Filling
 from ultracrawl.run.indexing.reconciliation import IndexReconciler
 from ultracrawl.run.logs.crawl_logs import CrawlLogs
 from ultracrawl.run.page_links import recorder_of
@@ -88,9 +88,11 @@ def open_stores(parts: Parts, stack: AsyncExitStack, project: Project, *, renew:
     close_features_with(stack, context)
 
 
-def open_run(parts: Parts) -> None:
-    """Begin or resume the run."""
+def open_run(parts: Parts, stack: AsyncExitStack) -> None:
+    """Open the ways to the indexes, which are closed with the stack, and begin or resume the run."""
     context, run = parts.context, parts.context.run
+    context.ports.destinations = open_destinations(context.project, context.source)
+    stack.callback(context.ports.destinations.close)
     parts.build(Moment.STORED)
     parts[StartChain].open()
     chooser, reconciler = parts[AdaptiveChooser], parts[IndexReconciler]
@@ -114,7 +116,7 @@ def open_documents(parts: Parts, stack: AsyncExitStack) -> IndexWriter:
         context.store,
         context.counters,
         crawling=True,
-        destinations=parts[Filling].destinations,
+        destinations=context.ports.destinations,
     )
     stack.callback(writer.close, timeout=10.0)
     context.leases.renewed = writer.note_lease

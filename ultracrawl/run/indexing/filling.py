@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.index.project_index import open_index
-from ultracrawl.index.writing.project_outputs import open_destinations
+from ultracrawl.index.writing.project_outputs import asked_index_of
 from ultracrawl.run.hooks import Feature
 
 if TYPE_CHECKING:
@@ -29,9 +28,8 @@ class Filling(Feature):
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self.destinations = open_destinations(context.project, context.source)
-        """All destinations of the source."""
-        self._new = self.destinations.unfilled()
+        self._destinations = context.ports.destinations
+        self._new = self._destinations.unfilled()
         self._has_documents = bool(self._new) and context.store.records.count_urls().documents > 0
         if self._has_documents and not context.run.replay:
             names = ", ".join(f"`{destination.index}`" for destination in self._new)
@@ -48,22 +46,24 @@ class Filling(Feature):
             writer.remove_unknown(self._unknown_urls(destination.index))
         writer.sync()
         if not self._has_documents or not (resumed or self._context.run.replay):
-            self.destinations.mark_filled()
-        self.destinations.mark_former_unfilled()
+            self._destinations.mark_filled()
+        self._destinations.mark_former_unfilled()
 
     def run_ended(self) -> None:
         """Mark the indexes as filled after a successful re-index."""
         if self._context.run.replay and self._new and not self._context.report.failed:
-            self.destinations.mark_filled()
+            self._destinations.mark_filled()
 
     def _unknown_urls(self, index: str) -> Iterator[str]:
         """Yield the display URLs of the source that an index has and the document table has not."""
         context = self._context
         source, urls = context.source.name, set[str]()
         # An unreadable index cannot be written either, which is reported then.
-        with suppress(UltracrawlError), closing(open_index(context.project, index)) as engine:
-            if engine.count(source):
-                records = context.store.records.all_records()
-                known = {record.shown_url for record in records if record.searchable}
-                urls = {url for _, url in engine.urls(source) if url not in known}
+        with suppress(UltracrawlError):
+            asked = asked_index_of(context.project, self._destinations, index)
+            if not asked.is_empty(source):
+                urls = {url for _, url in asked.urls(source)}
+        if urls:
+            records = context.store.records.all_records()
+            urls.difference_update(record.shown_url for record in records if record.searchable)
         return iter(sorted(urls))

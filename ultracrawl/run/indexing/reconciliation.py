@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index import IndexEngine
 from ultracrawl.index.engine import ComparesVersions
-from ultracrawl.index.engines import compares_versions, is_new
-from ultracrawl.index.project_index import index_config, open_index, readable_indexes
-from ultracrawl.index.repair import repair_and_count
+from ultracrawl.index.project_index import readable_indexes
 from ultracrawl.index.writing.cache import has_segments
 from ultracrawl.index.writing.destination_queues import mark_unfilled, queue_folders
-from ultracrawl.index.writing.project_outputs import cache_folder
+from ultracrawl.index.writing.project_outputs import asked_index_of, cache_folder
+from ultracrawl.index.writing.questions import AskedIndex, AskedSharedIndex, ListsDocuments
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
@@ -36,14 +34,14 @@ COMPARED_SECONDS = 7 * 86400.0
 """Seconds after which the documents of an index are compared although their number is right."""
 
 
-def lost_records(state: Store, index: IndexEngine, source: str) -> Iterator[UrlRecord]:
+def lost_records(state: Store, index: ListsDocuments, source: str) -> Iterator[UrlRecord]:
     """Yield the records whose documents should be in an index and are missing.
 
     An index that many machines write to may have more documents than one of them has memory for: it is asked for them
     page by page.
     """
     indexed = (record for record in state.records.all_records() if record.indexed)
-    if not isinstance(index, ComparesVersions):
+    if not isinstance(index, (AskedSharedIndex, ComparesVersions)):
         found = {url for _, url in index.urls(source)}
         yield from (record for record in indexed if record.shown_url not in found)
         return
@@ -52,7 +50,7 @@ def lost_records(state: Store, index: IndexEngine, source: str) -> Iterator[UrlR
         yield from (record for record in page if record.shown_url in missing)
 
 
-def unknown_urls(state: Store, index: IndexEngine, source: str) -> Iterator[str]:
+def unknown_urls(state: Store, index: ListsDocuments, source: str) -> Iterator[str]:
     """Yield the URLs of the documents of an index that the document table does not have, page by page."""
     urls = (url for _, url in index.urls(source))
     while page := list(islice(urls, PAGE)):
@@ -134,14 +132,14 @@ class IndexReconciler(Feature):
     def _count_unknown(self, name: str, documents: int) -> int | None:
         """Return how many of the documents of an index the table does not know, None if it cannot be read now.
 
-        If there are any, the next run compares again: until they have left. An index without documents is not opened
-        here: to import its engine takes longer than many pages.
+        If there are any, the next run compares again: until they have left. For an index without documents nobody is
+        asked.
         """
         context = self._context
         number = None if documents else 0
         if number is None:
-            with suppress(IndexStoreError), closing(open_index(context.project, name)) as index:
-                number = sum(1 for _ in unknown_urls(context.store, index, context.source.name))
+            with suppress(IndexStoreError):
+                number = sum(1 for _ in unknown_urls(context.store, self._index(name), context.source.name))
         notes = source_notes(context.project, context.source.name)
         if number == 0 and notes is not None:
             note_comparison(notes, name, context.clock())
@@ -158,24 +156,19 @@ class IndexReconciler(Feature):
 
     def _count(self, name: str) -> int | None:
         """Return how many documents of the source an index has, or None if it cannot be read now."""
-        context, source = self._context, self._context.source.name
-        config = index_config(context.project, name)
-        if is_new(config):
-            return 0
-        with closing(open_index(context.project, name)) as index:
-            try:
-                return repair_and_count(index, config.path, source, self.problems, self.remarks)
-            except IndexStoreError as error:
-                self.problems.append(str(error))
-                return None
+        try:
+            return self._index(name).inspect(self._context.source.name, self.problems, self.remarks)
+        except IndexStoreError as error:
+            self.problems.append(str(error))
+            return None
+
+    def _index(self, name: str) -> AskedIndex:
+        return asked_index_of(self._context.project, self._context.ports.destinations, name)
 
     def _forget_lost(self, name: str) -> None:
         context = self._context
-        index = open_index(context.project, name)
-        try:
-            keys = array("q", map(_key, lost_records(context.store, index, context.source.name)))
-        finally:
-            index.close()
+        lost = lost_records(context.store, self._index(name), context.source.name)
+        keys = array("q", map(_key, lost))
         for start in range(0, len(keys), PAGE):
             records = context.store.records.get_records(keys[start : start + PAGE])
             forget_documents(context.store, records.values())
@@ -198,12 +191,10 @@ class IndexReconciler(Feature):
         ):
             return
         for name in readable_indexes(context.project, context.source):
-            index = open_index(context.project, name)
-            # An index that cannot be read is reported elsewhere.
-            with closing(index), suppress(IndexStoreError):
-                self._mark_unknown(index)
+            with suppress(IndexStoreError):  # an index that cannot be read is reported elsewhere
+                self._mark_unknown(self._index(name))
 
-    def _mark_unknown(self, index: IndexEngine) -> bool:
+    def _mark_unknown(self, index: AskedIndex) -> bool:
         """Mark documents of an index that the table does not know for removal; returns whether there are any."""
         context, number = self._context, 0
         unknown = unknown_urls(context.store, index, context.source.name)
@@ -222,16 +213,12 @@ class IndexReconciler(Feature):
         if context.run.replay or context.counters.given_up:
             return False
         for name in readable_indexes(context.project, context.source):
-            is_shared = compares_versions(index_config(context.project, name).engine)
-            if not is_shared or not context.documents.writer.has_all(name):
+            index = self._index(name)
+            if not isinstance(index, AskedSharedIndex) or not context.documents.writer.has_all(name):
                 continue
-            with closing(open_index(context.project, name)) as index, suppress(IndexStoreError):
-                if isinstance(index, ComparesVersions):
-                    index.refresh()
-                number = index.count(context.source.name)
-                if number != context.store.records.count_urls().indexed and not may_lead_further(
-                    context.store
-                ):
+            with suppress(IndexStoreError):
+                differs = index.count(context.source.name) != context.store.records.count_urls().indexed
+                if differs and not may_lead_further(context.store):
                     has_marked = self._mark_unknown(index) or has_marked
         return has_marked
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import create_looping_call, sleep
 
 from ultracrawl.errors import IndexStoreError, WorkError
-from ultracrawl.index.project_index import open_index
+from ultracrawl.index.project_index import index_config, open_index
 from ultracrawl.index.repair import repair_and_count
 from ultracrawl.index.writing.project_outputs import cache_folder
 from ultracrawl.run.writing.finishing import INDEX_TIMEOUT, finish_writing
@@ -78,7 +78,7 @@ class PlainIndex:
         with closing(open_index(project)) as index:
             try:
                 return repair_and_count(
-                    index, project.index.path, self._context.source.name, messages, messages
+                    index, index_config(project), self._context.source.name, messages, messages
                 )
             except IndexStoreError as error:
                 messages.append(str(error))
