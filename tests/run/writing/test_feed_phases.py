@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import pytest
 
@@ -18,6 +18,7 @@ from ultracrawl.run.writing.writer import (
     EAGER_AFTER,
     EAGER_SIZE,
     FIRST_AFTER,
+    LATEST_AFTER,
     CommitPolicy,
     IndexWriter,
 )
@@ -120,16 +121,70 @@ def test_what_waits_for_long_is_handed_over_though_it_is_little(tmp_path: Path, 
     add(taking, 1, 1000)
     assert not is_handed_over(FIRST_AFTER - 0.1)
     assert is_handed_over(0.1), "the first document of a crawl can soon be found"
-    add(taking, 2, 500)
-    assert not is_handed_over(EAGER_AFTER), "half of what went before"
-    add(taking, 3, 1500)
+    add(taking, 2, EAGER_SIZE // 12)
+    assert not is_handed_over(EAGER_AFTER), "less than a tenth of what is worth a commit"
+    add(taking, 3, EAGER_SIZE // 12)
     assert is_handed_over(0), "it waits for ten seconds, and is more than what went before"
-    add(taking, 4, EAGER_SIZE // 5)
-    assert not is_handed_over(EAGER_AFTER - 0.1)
-    assert is_handed_over(0.1)
-    add(taking, 5, EAGER_SIZE // 9)
-    assert is_handed_over(EAGER_AFTER), "a tenth of what is worth a commit is enough"
+    add(taking, 4, EAGER_SIZE // 8)
+    assert not is_handed_over(EAGER_AFTER), "it is less than what went before"
+    add(taking, 5, EAGER_SIZE // 8)
+    assert is_handed_over(0)
+    add(taking, 6, 500)
+    assert not is_handed_over(LATEST_AFTER - 0.1)
+    assert is_handed_over(0.1), "nothing waits for longer"
     taking.close(0)
+
+
+class Crawled(NamedTuple):
+    """What the index has got of a crawl."""
+
+    seconds: float
+    segments: int
+    longest: float
+    """Seconds that a document has waited at most."""
+
+
+def crawl_in_time(folder: Path, pages: int, page_seconds: float, eager_size: int = EAGER_SIZE) -> Crawled:
+    """Crawl pages of 40 kB on a virtual clock."""
+    now, state, indexer = [100.0], SqliteStore(":memory:", "s"), Waiting()
+    destinations = DestinationQueues.single(folder, cast(Indexer, indexer))
+    policy = CommitPolicy(eager_size=eager_size)
+    cache, counters = DocumentCache(folder), RunCounters("s")
+    taking = IndexWriter("s", cache, destinations, state, counters, policy=policy, clock=lambda: now[0])
+    waiting, longest, segments = list[float](), 0.0, 0
+    for number in range(pages):
+        add(taking, number, 40_000)
+        waiting.append(now[0])
+        for _ in range(max(1, round(page_seconds))):
+            now[0] += page_seconds / max(1, round(page_seconds))
+            taking.tick()
+            if indexer.busy:
+                segments += 1
+                longest = max(longest, now[0] - waiting[0])
+                waiting.clear()
+                indexer.commit()
+                taking.tick()
+    taking.close(0)
+    state.close()
+    return Crawled(now[0] - 100, segments + bool(waiting), longest)
+
+
+@pytest.mark.parametrize("eager_size", [EAGER_SIZE, CHEAP_EAGER_SIZE])
+def test_a_busy_machine_makes_no_more_segments(tmp_path: Path, eager_size: int) -> None:
+    quiet = crawl_in_time(tmp_path / "1", 240, 0.025, eager_size)
+    for slower in (3, 10, 30, 60):
+        slow = crawl_in_time(tmp_path / str(slower), 240, 0.025 * slower, eager_size)
+        assert slow.segments <= quiet.segments + 5 + slow.seconds // LATEST_AFTER, slower
+        assert slow.longest <= LATEST_AFTER + 1, slower
+
+
+@pytest.mark.parametrize("page_seconds", [0.1, 1.0, 30.0])
+def test_documents_of_a_polite_crawl_wait_for_a_minute_at_most(tmp_path: Path, page_seconds: float) -> None:
+    crawled = crawl_in_time(tmp_path, 120, page_seconds)
+    assert FIRST_AFTER <= crawled.longest <= LATEST_AFTER + 1
+    assert crawled.segments <= 7 + crawled.seconds // LATEST_AFTER, (
+        "each has a minute, but for the first ones"
+    )
 
 
 def test_the_more_was_handed_over_the_larger_are_the_segments(tmp_path: Path, state: SqliteStore) -> None:

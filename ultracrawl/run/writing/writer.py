@@ -31,10 +31,15 @@ EAGER_SHARE = 1 / 4
 """Share of the bytes sent so far that is worth a commit: a long crawl has few segments, which cost less than many, and
 the last one, which is indexed after the crawl, is at most a fifth of all."""
 EAGER_AFTER = 10.0
-"""Seconds after which a tenth of that, or as much as was sent before, is worth a commit, too: a slow crawl is soon
-searchable, and sends larger and larger segments."""
+"""Seconds after which a tenth of that is worth a commit, too, if it is as much as was sent before.
+
+So the segments of a slow crawl grow. However often ten seconds pass, as on a busy machine, a crawl has four more of
+them for it.
+"""
+LATEST_AFTER = 60.0
+"""Seconds after which whatever waits is worth a commit: documents wait no longer for an index that is idle."""
 FIRST_AFTER = 5.0
-"""Seconds after which whatever waits is worth the first commit of a crawl."""
+"""The same for the first commit of a crawl."""
 MAX_WAITING_SEGMENTS = 2
 """Segments that may wait for the primary index before crawling waits, too."""
 ANCHOR_BATCH = 500
@@ -257,13 +262,18 @@ class IndexWriter:
     @property
     def _is_commit_worthwhile(self) -> bool:
         """Whether enough waits for indexes that are idle."""
-        size, sent = self._cache.size, self._sealed_bytes
-        if self._policy.two_phases or not size or size < min(self._policy.eager_size / 10, sent):
+        size = self._cache.size
+        if self._policy.two_phases or not size:
             return False
-        has_waited = self._clock() - self._since >= (EAGER_AFTER if sent else FIRST_AFTER)
-        return (
-            has_waited or size >= max(self._policy.eager_size, EAGER_SHARE * sent)
-        ) and self._destinations.is_idle
+        return size >= self._worthwhile_size(self._clock() - self._since) and self._destinations.is_idle
+
+    def _worthwhile_size(self, waited: float) -> float:
+        """Return how many bytes are worth a commit when the first of them has waited for some seconds."""
+        eager, sent = self._policy.eager_size, self._sealed_bytes
+        if waited >= (LATEST_AFTER if sent else FIRST_AFTER):
+            return 0
+        enough = max(eager, EAGER_SHARE * sent)
+        return min(enough, max(eager / 10, sent)) if waited >= EAGER_AFTER else enough
 
     @property
     def _is_overdue(self) -> bool:
