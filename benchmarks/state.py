@@ -1,7 +1,7 @@
 """Measure the cost of known URLs: memory of the crawling process, and time per page, with 10^3 to 10^7 of them.
 
     python benchmarks/state.py [--sizes 1000,10000,100000,1000000,10000000] [--pages 3000] [--first 0]
-        [--postgresql URL]
+        [--postgresql URL] [--calls]
 
 For each size a process of its own fills a state store (the first thousand URLs one by one, the others in bulk with
 copied rows), opens it as a crawl does (a new run queues all URLs), and then processes pages: take the next entry, look
@@ -12,6 +12,9 @@ flushes, bytes on disk per URL. Ten million take some minutes and 2.5 GB of disk
 The first pages of a run pay for what is read ahead for later ones, up to 2,000 entries a site, and for the keys in
 memory: `--first` is a number of pages (flushes of 500) that are not measured.
 
+With `--calls` the calls of functions a page are counted, too, which do not hang on the machine; times are then those of
+a profiled crawl.
+
 URL is a PostgreSQL of this machine: then the stores in it are measured beside those in SQLite, in a schema that is
 dropped before and after. The processor time of all its processes and the bytes of its log (WAL) are added, so nothing
 else should use it meanwhile.
@@ -20,6 +23,7 @@ else should use it meanwhile.
 from __future__ import annotations
 
 import argparse
+import cProfile
 import json
 import sqlite3
 import subprocess
@@ -182,7 +186,7 @@ class Reads:
         return counted
 
 
-def crawl(place: str, size: int, first: int, most: int) -> dict[str, Any]:
+def crawl(place: str, size: int, first: int, most: int, *, counting: bool) -> dict[str, Any]:
     before, reads = rss(), Reads()
     state = store_at(place)
     started = time.perf_counter()
@@ -199,7 +203,8 @@ def crawl(place: str, size: int, first: int, most: int) -> dict[str, Any]:
         time.time,
         CandidateListeners(rejected.append),
     )
-    pages, meter = 0, Meter(place, reads)
+    profile = cProfile.Profile() if counting else None
+    pages, meter = 0, Meter(place, reads, profile if not first else None)
     while pages < min(first + most, size):
         while frontier.hungry:
             name = next(iter(frontier.hungry))
@@ -214,7 +219,7 @@ def crawl(place: str, size: int, first: int, most: int) -> dict[str, Any]:
             with reads.uncounted():
                 flush(state, admission, frontier)
         if pages == first:
-            meter = Meter(place, reads)
+            meter = Meter(place, reads, profile)
     with reads.uncounted():
         flush(state, admission, frontier)
     return {"open_seconds": round(opened, 2)} | meter.spent(pages - first) | {"mb": rss() - before}
@@ -223,19 +228,30 @@ def crawl(place: str, size: int, first: int, most: int) -> dict[str, Any]:
 class Meter:
     """What the crawl, and the server of its store, spend from now on."""
 
-    def __init__(self, place: str, reads: Reads) -> None:
-        self._reads, self._read = reads, reads.number
+    def __init__(self, place: str, reads: Reads, profile: cProfile.Profile | None) -> None:
+        self._reads, self._read, self._profile = reads, reads.number, profile
+        if profile is not None:
+            profile.enable()
         self._server = Server(place) if is_url(place) else None
         self._cpu, self._started = time.process_time(), time.perf_counter()
 
     def spent(self, pages: int) -> dict[str, Any]:
         """Return what each of `pages` took since this was made."""
+        calls: dict[str, Any] = {}
+        if self._profile is not None:
+            self._profile.disable()
+            number = sum(one.callcount for one in self._profile.getstats())
+            calls["calls_per_page"] = round(number / max(pages, 1))
         seconds, cpu = time.perf_counter() - self._started, time.process_time() - self._cpu
-        return {
-            "us_per_page": round(seconds / max(pages, 1) * 1e6),
-            "statements_per_page": round((self._reads.number - self._read) / max(pages, 1), 3),
-            "cpu_us_per_page": round(cpu / max(pages, 1) * 1e6),
-        } | (self._server.spent(pages) if self._server else {})
+        return (
+            calls
+            | {
+                "us_per_page": round(seconds / max(pages, 1) * 1e6),
+                "statements_per_page": round((self._reads.number - self._read) / max(pages, 1), 3),
+                "cpu_us_per_page": round(cpu / max(pages, 1) * 1e6),
+            }
+            | (self._server.spent(pages) if self._server else {})
+        )
 
 
 def flush(state: Store, admission: CandidateFilter, frontier: Frontier[QueueEntry]) -> None:
@@ -352,8 +368,9 @@ def main() -> None:
     if len(sys.argv) == 4 and sys.argv[1] == "--fill":
         print(fill(sys.argv[2], int(sys.argv[3])))
         return
-    if len(sys.argv) == 6 and sys.argv[1] == "--crawl":
-        print(json.dumps(crawl(sys.argv[2], *map(int, sys.argv[3:]))))
+    if len(sys.argv) == 7 and sys.argv[1] == "--crawl":
+        *numbers, counting = map(int, sys.argv[3:])
+        print(json.dumps(crawl(sys.argv[2], *numbers, counting=bool(counting))))
         return
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -361,15 +378,12 @@ def main() -> None:
     parser.add_argument("--sizes", default="1000,10000,100000,1000000,10000000")
     parser.add_argument("--pages", type=int, default=3000, help="pages of each crawl, at most all known ones")
     parser.add_argument("--first", type=int, default=0, help="pages before them, which are not measured")
+    parser.add_argument("--calls", action="store_true", help="count calls")
     parser.add_argument("--postgresql", metavar="URL", help="a server of this machine")
     options = parser.parse_args()
-    first = options.first // PAGES_A_FLUSH * PAGES_A_FLUSH
+    numbers = options.first // PAGES_A_FLUSH * PAGES_A_FLUSH, options.pages, int(options.calls)
     sizes = [int(size) for size in options.sizes.split(",")]
-    print(
-        json.dumps(
-            {size: measure(size, (first, options.pages), options.postgresql) for size in sizes}, indent=2
-        )
-    )
+    print(json.dumps({size: measure(size, numbers, options.postgresql) for size in sizes}, indent=2))
 
 
 if __name__ == "__main__":
