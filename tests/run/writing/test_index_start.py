@@ -70,7 +70,7 @@ def test_a_process_that_cannot_be_started_is_reported_by_the_crawl(project: Proj
     prestart_indexer(project.model_copy(update={"index": index}), project.sources["one"])
 
 
-def test_it_is_started_ahead_for_crawls_that_are_sure_to_have_documents(
+def test_it_is_started_ahead_for_crawls_that_are_sure_to_need_it(
     site: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ahead = list[str]()
@@ -81,6 +81,9 @@ def test_it_is_started_ahead_for_crawls_that_are_sure_to_have_documents(
         workspace.crawl(*words)
         assert ahead == expected
         ahead.clear()
+    (workspace.directory / "var" / "index" / "verified.txt").unlink()
+    workspace.crawl()
+    assert ahead == ["site"], "the index has to be looked at"
 
 
 class Answering:

@@ -147,12 +147,12 @@ def _given_urls(chosen: list[DataSource], urls: tuple[str, ...]) -> tuple[str, .
 
 
 def _prestart_indexer(project: Project, source: DataSource, *, force: bool) -> None:
-    """Start the index process of a source whose first documents come soon."""
-    from ultracrawl.index.writing.project_outputs import prestart_indexer  # noqa: PLC0415 - only crawls need it
+    """Start the index process of a source whose first documents come soon, or whose index has to be looked at."""
+    from ultracrawl.index.writing import project_outputs  # noqa: PLC0415 - only crawls need it
     from ultracrawl.stores.project_stores import state_exists  # noqa: PLC0415 - as above
 
-    if force or not state_exists(project, source.name):
-        prestart_indexer(project, source)
+    if force or not state_exists(project, source.name) or project_outputs.is_asked_first(project, source):
+        project_outputs.prestart_indexer(project, source)
 
 
 def _log_level(verbose: bool) -> str:

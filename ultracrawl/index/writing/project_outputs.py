@@ -9,6 +9,7 @@ from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.destinations.destination_config import DestinationConfig, open_destination
 from ultracrawl.index.engines import check_engine, compares_versions
 from ultracrawl.index.project_index import index_config
+from ultracrawl.index.repair import noted_count
 from ultracrawl.index.writing.cache import DocumentCache, next_epoch, place_of
 from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder, queue_folders
@@ -111,7 +112,7 @@ def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
 
 
 def prestart_indexer(project: Project, source: DataSource) -> None:
-    """Start the index process of a crawl that is certain to have documents, so that both load at the same time.
+    """Start the index process of a crawl that is certain to need it, so that both load at the same time.
 
     If the crawl does not begin, the process ends with this one. Errors are reported by the crawl.
     """
@@ -122,3 +123,13 @@ def prestart_indexer(project: Project, source: DataSource) -> None:
         config = index_config(project, name)
         _prestarted[config.shared_name()] = process = IndexProcess(config)
         process.prepare()
+
+
+def is_asked_first(project: Project, source: DataSource) -> bool:
+    """Return whether a crawl has to ask the index process before its first page what the index has."""
+    name = source.feeding.primary_index
+    with suppress(UltracrawlError):
+        return (
+            name not in project.destinations and noted_count(index_config(project, name), source.name) is None
+        )
+    return False
