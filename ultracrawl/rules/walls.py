@@ -97,6 +97,9 @@ _LOGIN_WORDS = frozenset(
 """Words in the URLs of log-in pages, without hyphens and underscores."""
 _FORM = UrlPolicy()
 
+UNSEEN = re.compile(rb"<(script|style|title)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^>]*>", re.DOTALL)
+"""What a page in lower case has beside the text that its readers see; a wall may have the title of the page."""
+
 _ANY = re.compile(b"|".join(b"(" + mark.pattern + b")" for mark in BODIES))
 _LITERALS = tuple(literal for mark in BODIES for literal in mark.literals)
 ASKS = re.compile(
@@ -107,7 +110,6 @@ ASKS = re.compile(
 """Sentences that ask for JavaScript or cookies, in lower case."""
 ASKS_LITERALS = (b"javascript", b"java script", b"cookies")
 """Every match of `ASKS` has one of these."""
-_HIDDEN = re.compile(rb"<(script|style|title)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^>]*>", re.DOTALL)
 _LINK = re.compile(rb"<a\s[^>]*\bhref\b")
 _URL_WORD = re.compile(r"[a-z0-9]+")
 _JOINED = str.maketrans("", "", "-_")
@@ -164,4 +166,4 @@ def is_short_page(body: bytes) -> bool:
 
 def _number_of_words(page: bytes) -> int:
     """Return the number of words outside scripts, styles, comments and the title."""
-    return len(_WORD.findall(_HIDDEN.sub(b" ", page)))
+    return len(_WORD.findall(UNSEEN.sub(b" ", page)))

@@ -109,6 +109,17 @@ def test_a_page_that_greets_its_members_is_a_first_page() -> None:
     run(work)
 
 
+def test_what_visitors_get_is_known_under_the_title_of_another_page() -> None:
+    async def work() -> None:
+        site = Site()
+        site.visitors = lambda url: html(url, f"<title>{url[-4:]} a</title><p>for members only")
+        assert await site.learn() is not None
+        other = html(f"{ROOT}/other", "<title>All the herons</title><p>for members only")
+        assert site.first.likeness(other) is Likeness.SAME
+
+    run(work)
+
+
 def test_how_many_public_pages_are_asked_for() -> None:
     async def work() -> None:
         site = Site()

@@ -11,8 +11,8 @@ from typing import Any
 
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.access.login import joined
+from ultracrawl.rules.walls import UNSEEN
 
-_UNSEEN = re.compile(rb"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^>]*>", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+")
 _URL_WORD = re.compile(r"\w+")
 _BYTES, _PART = 512, 4
@@ -75,7 +75,7 @@ class VisitorPage:
 def _words(url: str, body: bytes) -> str:
     if not body:
         return ""
-    text = _UNSEEN.sub(b" ", body.lower()).decode("utf-8", "replace")
+    text = UNSEEN.sub(b" ", body.lower()).decode("utf-8", "replace")
     own = set(_URL_WORD.findall(url.lower()))
     words = [word for word in _WORD.findall(text) if word not in own]
     return blake2b(" ".join(words).encode() if words else body, digest_size=16).hexdigest()

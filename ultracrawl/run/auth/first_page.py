@@ -1,4 +1,7 @@
-"""The first page of a log-in, asked for once without it: what visitors get there tells later who is not let in."""
+"""The first page of an entry, asked for once without it: what visitors get there tells later who is not let in.
+
+An *entry* is what a definition names to let a crawl in: a log-in, headers of a site, or a client certificate.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +146,7 @@ def _let_in(page: Mapping[str, object] | None, *, worked: bool, failed: float) -
 
 
 class FirstPage:
-    """The first page of one entry (a log-in, headers, a certificate) that visitors get otherwise."""
+    """The first page of one entry that visitors get otherwise."""
 
     def __init__(
         self, memory: LetInMemory, entry: str, headers: Mapping[str, str], covers: Callable[[str], bool]
