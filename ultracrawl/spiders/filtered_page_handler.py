@@ -14,8 +14,6 @@ from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import describe
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.page_links import follow_links
-from ultracrawl.run.placement.changes import ChangeGuard
-from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.reading.language_detection import DocumentLanguages
 from ultracrawl.run.reading.permissions import PermissionReader
@@ -23,6 +21,7 @@ from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.removal.expiry import ExpirySweeper
 from ultracrawl.run.results import PageLinks
 from ultracrawl.run.visit import VIEWS_KEY
+from ultracrawl.spiders.page_handler import WatchedPages
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -51,8 +50,7 @@ class FilteredPageHandler:
         parts = parts_of(crawler)
         self._context = context_of(crawler)
         self._filtering = parts[Filtering]
-        self._duplicates = parts[Duplicates]
-        self._changes = parts.get(ChangeGuard)  # an inspection places nothing
+        self._watched = WatchedPages(crawler)
         self._relations = parts.get(RelatedDocuments)
         self._languages = parts[DocumentLanguages]
         self._permissions = parts[PermissionReader]
@@ -101,13 +99,10 @@ class FilteredPageHandler:
             page = Page(title=document.title, text=document.text, meta=document.attributes)
             # Duplicates are found by the whole content, not only by the part that the filters keep.
             whole = converted or html_page or Page()
-            twin = self._duplicates.find(visit, whole, response.body)
-            if twin is not None and self._changes is not None and self._changes.may_be_lost(visit, page):
-                self._duplicates.refuse_later(visit)
-                twin = None
+            twin = self._watched.find_twin(visit, whole, response.body, page)
         self._follow(visit, response, result, html_page, twin)
         if twin is not None:
-            self._duplicates.refuse(visit, twin)
+            self._watched.duplicates.refuse(visit, twin)
             return
         if result.rd is None or document is None:
             cause = refusal or Cause(CauseCode.NO_DESCRIPTION)
@@ -168,7 +163,7 @@ class FilteredPageHandler:
         named = page.links if page is not None else ()
         noted = partial(self._note_enumerated, visit.url, len(result.links))
         links = PageLinks(list(result.links), base, named, are_enumerated=True, on_followed=noted)
-        if result.rd is not None and self._changes is not None and self._changes.watches(visit):
+        if result.rd is not None and self._watched.may_wait(visit):
             visit.defer_links(links)
         else:
             follow_links(self._context, visit, links)

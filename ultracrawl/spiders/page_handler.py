@@ -46,6 +46,31 @@ class PageSpider(Protocol):
         """Return the document of a page, as a list of one or none."""
 
 
+class WatchedPages:
+    """Asks the duplicates of a source and its change guard, which an inspection does not have: it places nothing."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.duplicates = parts_of(crawler)[Duplicates]
+        self._changes = parts_of(crawler).get(ChangeGuard)
+
+    def find_twin(
+        self, visit: Visit, whole: Page, body: bytes, shown: Page | None = None
+    ) -> UrlRecord | None:
+        """Return the document that stands for a page, unless the change guard has to see first what the page lost.
+
+        Pages are compared as a `whole`; `shown` is what of it gets into the index, None for all.
+        """
+        twin = self.duplicates.find(visit, whole, body)
+        if twin is None or self._changes is None or not self._changes.may_be_lost(visit, shown or whole):
+            return twin
+        self.duplicates.refuse_later(visit)
+        return None
+
+    def may_wait(self, visit: Visit) -> bool:
+        """Return whether the change guard may have the document of a visit wait: its links are not followed before."""
+        return self._changes is not None and self._changes.watches(visit)
+
+
 class PageHandler:
     """Follows the links of a page, and makes its document or ends its visit.
 
@@ -63,8 +88,7 @@ class PageHandler:
         self._permissions = parts_of(crawler)[PermissionReader]
         self._languages = parts_of(crawler)[DocumentLanguages]
         self._focus = parts_of(crawler).get(LanguageFocus)
-        self._duplicates = parts_of(crawler)[Duplicates]
-        self._changes = parts_of(crawler).get(ChangeGuard)  # an inspection places nothing
+        self._watched = WatchedPages(crawler)
         self._relations = parts_of(crawler).get(RelatedDocuments)
 
     def handle(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
@@ -81,15 +105,15 @@ class PageHandler:
         refusal = permissions.refusal or self._permissions.followed_only(visit) or lacking or off_focus
         if self._source.duplicates.follows_canonical:
             visit.note_language(language_code(self._languages.of(page, response)))
-        twin = None if refusal else self._find_twin(visit, page, response)
+        twin = None if refusal else self._watched.find_twin(visit, page, response.body)
         if self._should_follow(visit, page, twin):
             links = self._links(response, page)
-            if refusal or (links.also_of_duplicate and not self._is_watched(visit)):
+            if refusal or (links.also_of_duplicate and not self._watched.may_wait(visit)):
                 follow_links(self._context, visit, links)
             else:
                 visit.defer_links(links)
         if twin is not None:
-            self._duplicates.refuse(visit, twin)
+            self._watched.duplicates.refuse(visit, twin)
             return
         if refusal:
             self.end_not_indexed(visit, refusal)
@@ -101,17 +125,6 @@ class PageHandler:
             yield complete_item(item, self.make_document(visit, response, page, permissions.attributes))
             return
         self.end_not_indexed(visit, Cause(CauseCode.NO_DOCUMENT))
-
-    def _find_twin(self, visit: Visit, page: Page, response: Response) -> UrlRecord | None:
-        """Return the document that stands for a page, unless the change guard has to see first what the page lost."""
-        twin = self._duplicates.find(visit, page, response.body)
-        if twin is not None and self._changes is not None and self._changes.may_be_lost(visit, page):
-            self._duplicates.refuse_later(visit)
-            return None
-        return twin
-
-    def _is_watched(self, visit: Visit) -> bool:
-        return self._changes is not None and self._changes.watches(visit)
 
     def end_not_indexed(self, visit: Visit, cause: Cause, status: StatusCode = StatusCode.OK) -> None:
         """End a visit as NOT_INDEXED."""

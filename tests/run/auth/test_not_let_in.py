@@ -292,11 +292,29 @@ def test_a_known_page_that_is_closed_now_is_reported_and_stays(workspace: Worksp
 # ---- log-ins that are not required
 
 
-@pytest.mark.parametrize("closed", ["redirect", "form", "text", "home", "403", "404", *CONTENT])
-def test_without_a_login_that_is_not_required_the_rest_is_crawled(workspace: Workspace, closed: str) -> None:
+FILTERS = {
+    "e": "Enumerate fn=enumerate-urls",
+    "g": "Generate fn=extract-html-meta\nGenerate fn=extract-html-text",
+}
+
+
+REFUSALS = ["redirect", "form", "text", "home", "403", "404", *CONTENT]
+
+
+@pytest.mark.parametrize(
+    ("closed", "filtered"),
+    [*((name, False) for name in REFUSALS), *((name, True) for name in ("redirect", "text", "noindex"))],
+)
+def test_without_a_login_that_is_not_required_the_rest_is_crawled(
+    workspace: Workspace, closed: str, filtered: bool
+) -> None:
     site = Members(closed=closed)
+    filters = {"file": "filter.conf", "enumeration": "e", "generation": "g"}
+    lines = (f"<Filter name={name}>\n{directives}\n</Filter>\n" for name, directives in FILTERS.items())
+    (workspace.directory / "filter.conf").write_text("".join(lines))
     with site.serve() as url:
-        define(workspace, f"{url}/", errors=DELETING, **login(url, required=False))
+        options = {**login(url, required=False), **({"filters": filters} if filtered else {})}
+        define(workspace, f"{url}/", errors=DELETING, **options)
         crawl(workspace, RIGHT, code=0)
         first = documents(workspace)
         site.page("/", title="Home", links=["/members/", "/news"], text="a club for friends of animals")
