@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.anchors import LONGEST, anchor_text, says_more_than
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
 
@@ -61,10 +62,19 @@ class AnchorTexts(Feature):
         """Number of links in the younger generation."""
         self._marks_by_visit: dict[int, bytes] = {}
         """Marks of the anchor texts of each visit whose links were placed, by key."""
-        self._leaving: dict[int, tuple[bytes, int]] = {}
-        """Marks and redirect target of pages whose documents are to leave the index, by key."""
+        self._leaving: dict[int, tuple[bytes | None, int]] = {}
+        """Marks and redirect target of pages whose documents are to leave the index, by key; None if not known."""
         self._are_due = False
         """Whether texts were due at the end of the run, and all that had changed were sent."""
+
+    def opened(self) -> None:
+        """Load the pages whose documents an earlier part of the run marked for removal."""
+        if self._context.counters.resumed and not self._context.run.replay:
+            started = self._context.mark.started
+            for record in self._context.store.records.records_to_remove():
+                if record.last_fetched >= started and len(self._leaving) < MAX_LEAVING:
+                    target = url_key(record.redirects_to) if record.redirects_to else 0
+                    self._leaving[url_key(record.url)] = None, target
 
     # ---- texts of links, page by page
 
@@ -160,12 +170,15 @@ class AnchorTexts(Feature):
     def _settle_leaving(self) -> None:
         """Count the links of pages whose documents have left the index; the others keep their former ones."""
         leaving, self._leaving = self._leaving, {}
-        links = self._context.store.links
+        links, records = self._context.store.links, self._context.store.records
         for key, (marks, target) in leaving.items():
-            record = self._context.store.records.get_record(key)
-            if record is not None and record.removal is None:
-                links.put_page_anchors(key, marks)
-                links.put_redirect(key, target)
+            record = records.get_record(key)
+            if record is None or record.removal is not None:
+                continue
+            links.put_page_anchors(key, marks or b"")
+            links.put_redirect(key, target)
+            if marks is None:  # the next run reads its links again
+                records.amend_record(key, without_validators(record))
 
     # ---- texts into documents
 
