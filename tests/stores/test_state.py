@@ -60,7 +60,10 @@ def test_a_record_comes_back_as_it_was_written(state: Store) -> None:
     assert state.records.get_record(1) == record
     assert list(state.records.all_records()) == [record]
     assert list(state.records.all_records(UrlOutcome.NEW)) == []
-    assert (state.records.some_records(2), state.records.some_records(0)) == ([record], [])
+    assert (state.records.some_documents(2), state.records.some_documents(0)) == ([record], [])
+    state.records.finish_url(entry(1), replace(record, submitted=False))
+    state.flush()
+    assert state.records.some_documents(2) == []
 
 
 def test_the_queue_gives_a_site_by_depth_then_discovery(state: Store) -> None:

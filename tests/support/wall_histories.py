@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from ultracrawl.rules.duplicates.losses import MIN_GROUP
@@ -14,6 +15,7 @@ BLANK = ("blank",)
 WALLS = [("wall", 0), ("wall", 1), ("wall", 2), BLANK]
 
 
+@cache
 def spelled(*numbers: int) -> str:
     """Return a word for some numbers, without digits."""
     return "".join(chr(97 + int(digit)) for number in numbers for digit in f"{number:04}")
@@ -108,5 +110,5 @@ def page_of(name: int, kind: Kind) -> tuple[str, str]:
         return ("" if kind[1] == 1 else " ".join(words[:2]), f"{' '.join(words[2:])} {name}77")
     if kind[0] == "random":
         chosen = random.Random(kind[1])
-        return "", " ".join(f"maze{spelled(chosen.randrange(10**8))}" for _ in range(60))
+        return "", " ".join(f"maze{spelled.__wrapped__(chosen.randrange(10**8))}" for _ in range(60))
     return "", ""

@@ -131,6 +131,6 @@ def test_sketches_tell_whether_a_document_is_lost_in_another_one() -> None:
 def test_a_look_finds_the_former_versions_that_had_it() -> None:
     wall = Version.of("https://h/a", "Consent", f"we use cookies {LONG}")
     later = Version.of("https://h/b", "Consent", f"we use cookies {LONG} request 4711")
-    assert wall.look(Marks()).was_like(read_sketch(later.sketch))
-    assert not wall.look(Marks()).was_like(marks_of("a heron stood"))
-    assert not look("", "").was_like(Marks())
+    assert wall.look(Marks()).was_like(read_sketch(later.sketch), Marks())
+    assert not wall.look(Marks()).was_like(marks_of("a heron stood"), Marks())
+    assert not look("", "").was_like(Marks(), Marks())

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 import pytest
 from support.wall_histories import FRAME, LIMIT, History, Model, page_of, page_text, spelled
 
-from ultracrawl.rules.duplicates.likeness import Look, Marks, Version, marks_of, read_sketch
+from ultracrawl.rules.duplicates.likeness import (
+    WITHOUT_WORDS,
+    Look,
+    Marks,
+    Version,
+    marks_of,
+    read_sketch,
+)
 from ultracrawl.rules.duplicates.losses import (
     MAX_GROUPS,
     MAX_REMEMBERED,
@@ -33,21 +40,27 @@ class Guarded:
         """Crawl the versions of a run; returns the documents that are held back."""
         words = CommonWords()
         before = {name: self._version(name, *page).sketch for name, page in self.index.items()}
-        for sketch in before.values():
-            words.add("h", read_sketch(sketch))
+        for name, sketch in before.items():
+            words.add("h", name, read_sketch(sketch))
         remembered = map(Group.of_json, json.loads(self.stored))
         guard = LostVersions(lambda: LIMIT, remembered)
         held, placed = set[int](), set[int]()
-        for name in sorted(
-            found, key=lambda name: not read_sketch(before.get(name, b""))
-        ):  # what has no words joins the others
-            page = found[name]
-            if page == self.index.get(name):
-                continue  # not modified
-            former = read_sketch(before.get(name, b""))
-            verdict, _ = guard.judge(name, self._version(name, *page), former, lambda: words.of_site("h"))
+
+        def judge(name: int, former: Marks) -> None:
+            version = self._version(name, *found[name])
+            verdict, _ = guard.judge(name, version, former, lambda: words.of_site("h"))
             if verdict is not Verdict.WAIT:
                 (held if verdict is Verdict.HOLD else placed).add(name)
+
+        # What has a document without words joins the others.
+        for name in sorted(found, key=lambda name: before.get(name) == WITHOUT_WORDS):
+            if found[name] != self.index.get(name):
+                judge(name, read_sketch(before.get(name, b"")))
+        for name in list(placed - self.index.keys() if guard.holding else ()):
+            sketch = read_sketch(self._version(name, *found[name]).sketch)
+            if guard.may_be_held(sketch, lambda: words.of_site("h")):
+                placed.discard(name)
+                judge(name, Marks())
         guard.end_run()
         for name, label in guard.ready():
             (placed if label is None else held).add(name)
@@ -231,16 +244,93 @@ def test_memory_and_notes_are_bounded() -> None:
 
 def test_a_resumed_run_counts_what_its_first_part_held() -> None:
     watched = guard()
-    watched.note_held(LIMIT)
+    for key in range(LIMIT):
+        watched.recount(key, poem(key), is_lost=True)
+    watched.recount(100, poem(100), is_lost=False)
     assert not watched.is_over
-    assert watched.add_lost(1, wall_look()) is Verdict.HOLD
+    assert watched.add_lost(LIMIT, wall_look()) is Verdict.HOLD
+    assert watched.add_new(101, poem(101)) is Verdict.HOLD, "its group is known again"
+    (group,) = (group for group in watched.remembered(complete=True) if group.is_held)
+    assert group.held == LIMIT
+
+
+def test_a_group_that_a_first_part_held_is_held_when_the_run_is_resumed() -> None:
+    first = guard()
+    for key in range(3):
+        first.add_lost(key, wall_look())
+    first.end_run()
+    resumed = next_run(first)
+    for key in range(10, 13):
+        resumed.recount(key, wall_look(), is_lost=True)
+    assert not resumed.is_over
+    assert resumed.add_lost(20, wall_look()) is Verdict.HOLD
+
+
+@pytest.mark.parametrize("placed", range(LIMIT + 1))
+def test_what_a_killed_run_was_about_to_let_in_counts_once(placed: int) -> None:
+    first = guard(limit=20)
+    for key in range(20):
+        first.add_lost(key, wall_look())
+    first.end_run()
+    assert first.let_in == 20
+    stored = json.dumps([group.as_json() for group in first.remembered(complete=False)])
+    resumed = LostVersions(lambda: 20, map(Group.of_json, json.loads(stored)), let_in=20)
+    for key in range(placed, 20):
+        assert resumed.resume(key, wall_look(), is_lost=True) is Verdict.WAIT
+    resumed.end_run()
+    assert dict(resumed.ready()) == dict.fromkeys(range(placed, 20))
+    (group,) = resumed.remembered(complete=True)
+    assert (group.earlier, resumed.let_in) == (20, 20)
+    resumed = LostVersions(lambda: 20, map(Group.of_json, json.loads(stored)), let_in=20)
+    for key in range(placed, 20):
+        resumed.resume(key, wall_look(), is_lost=True)
+    assert resumed.add_lost(50, poem(50)) is Verdict.HOLD, "the limit is that of the whole run"
+
+
+def test_documents_that_were_let_in_before_their_group_was_held_are_found() -> None:
+    watched = guard()
+    sketches = {
+        name: Version.of(f"https://h/p{name}", title, text).sketch
+        for name, title, text in (
+            ("wall", "", f"{FRAME} please log in"),
+            ("title", "Down for now", page_text(7, (0,) * 40)),
+            ("other", "A heron", page_text(8, (0,) * 40)),
+            ("blank", "", ""),
+        )
+    }
+
+    def found() -> set[str]:
+        common = marks_of(FRAME)
+        read = {name: read_sketch(sketch) for name, sketch in sketches.items()}
+        return {name for name, sketch in read.items() if watched.may_be_held(sketch, lambda: common)}
+
+    for key in range(3):
+        watched.add_lost(key, poem(key))
+    watched.add_lost(4, wall_look())
+    watched.add_lost(5, wall_look(""))
+    assert (watched.holding, found()) == (0, set())
+    watched.add_lost(6, poem(6))
+    assert (watched.holding, found()) == (3, {"wall", "title", "blank"})
+
+
+@pytest.mark.parametrize("shared", [FRAME, f"{FRAME} please log in"], ids=["few", "most"])
+def test_a_page_that_is_back_from_a_wall_in_the_frame_of_the_site_is_no_loss(shared: str) -> None:
+    watched = guard()
+    common = marks_of(shared)
+    for key in range(3):
+        watched.add_lost(key, wall_look())
+    watched.end_run()
+    watched = next_run(watched)
+    version = Version.of("https://h/p1", "Heron", f"{FRAME} a heron stood")
+    before = read_sketch(Version.of("https://h/p1", "", f"{FRAME} please log in").sketch)
+    assert watched.judge(1, version, before, lambda: common)[0] is Verdict.PLACE
 
 
 def test_common_words_are_those_of_most_documents() -> None:
     words, frame = CommonWords(), marks_of(FRAME)
     for name in range(40):
         version = Version.of(f"https://h/{name}", "", page_text(name, (0,) * 20))
-        words.add("h", read_sketch(version.sketch))
+        words.add("h", name, read_sketch(version.sketch))
     common = words.of_site("h")
     assert common
     assert common <= frame

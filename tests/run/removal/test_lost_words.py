@@ -324,7 +324,8 @@ def test_links_of_what_a_person_lets_in_are_followed_by_the_next_run(
     served.page("/late", title="Late", text=words("late", 30))
     workspace.crawl(code=1)
     assert workspace.command("approve-changes", "site").code == 0
-    assert workspace.crawl().run["problems"] == []
+    run = workspace.crawl().run
+    assert (run["outcomes"], run["problems"]) == ({"MODIFIED": NUMBER, "NEW": 1}, [])
     assert "/late" in workspace.indexed()
     assert workspace.crawl().run["outcomes"] == {"NOT_MODIFIED": NUMBER + 1}
 

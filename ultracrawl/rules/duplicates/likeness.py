@@ -155,10 +155,27 @@ class Look(NamedTuple):
         """Return whether two texts have most words in common; texts without words are alike."""
         return _share(self.text, other.text) >= ALIKE
 
-    def was_like(self, sketch: Marks) -> bool:
-        """Return whether this is the look of the version that a sketch is of."""
-        own = self.title | self.text
-        return bool(own) and _share(own, _stable(sketch)) >= RESEMBLING
+    def was_like(self, sketch: Marks, left_out: Marks) -> bool:
+        """Return whether this is the look of the version that a sketch is of.
+
+        `left_out` are words that say nothing beside its own: those that most documents of the site share.
+        """
+        words, own = _stable(sketch), self._within(self.title | self.text, sketch)
+        others = words - own - left_out
+        return bool(own) and len(own & words) >= RESEMBLING * (len(own) + len(others))
+
+    def may_have_titled(self, sketch: Marks) -> bool:
+        """Return whether the version that a sketch is of may have this title: the words of it that the sketch has."""
+        own = self._within(self.title, sketch)
+        return bool(own) and own <= sketch
+
+    @staticmethod
+    def _within(marks: Marks, sketch: Marks) -> Marks:
+        """Return those of some marks about which a sketch tells: a full one says nothing about larger ones."""
+        if len(sketch) < SKETCH_SIZE:
+            return marks
+        end = max(sketch)
+        return frozenset([mark for mark in marks if mark <= end])
 
 
 @dataclass(frozen=True, slots=True)

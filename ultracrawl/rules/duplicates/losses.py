@@ -16,7 +16,7 @@ from typing import Any
 
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.duplicates.likeness import SKETCH_SIZE, Look, Marks, Version, read_sketch
-from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.rules.urls.canonical import site_of, url_key
 
 MAX_GROUPS = 1000
 """Groups of a run in memory; lost versions that come later and are like none of them count as well."""
@@ -35,7 +35,7 @@ MIN_DOCUMENTS = 6
 MAX_DOCUMENTS = 200
 """Documents of a site from which its common words are estimated."""
 SAMPLE = 2_000
-"""URLs of a source whose sketches tell which words most documents of a site have."""
+"""Documents of a source whose sketches tell which words most documents of a site have."""
 
 
 class CommonWords:
@@ -46,28 +46,40 @@ class CommonWords:
     """
 
     def __init__(self) -> None:
-        self._sketches: dict[str, list[Marks]] = {}
+        self._sketches: dict[str, dict[int, Marks]] = {}
+        """Sketches of documents, by site and key."""
         self._common: dict[str, tuple[int, Marks]] = {}
         """The common words of a site, with the number of documents that they were estimated from."""
+        self.number = 0
+        """Documents whose sketches are known."""
 
     @classmethod
     def of(cls, records: Iterable[UrlRecord]) -> CommonWords:
         """Return the common words of the documents in the index that are among these."""
         words = cls()
-        for record in records:
-            if record.searchable and record.sketch:
-                words.add(site_of(record.url), read_sketch(record.sketch))
+        words.add_documents(records)
         return words
 
-    def add(self, site: str, sketch: Marks) -> None:
+    def add_documents(self, records: Iterable[UrlRecord]) -> None:
+        """Add the documents in the index that are among these records."""
+        for record in records:
+            if record.searchable and record.sketch:
+                self.add(site_of(record.url), url_key(record.url), read_sketch(record.sketch))
+
+    def add(self, site: str, key: int, sketch: Marks) -> None:
         """Add the sketch of a document of a site."""
-        sketches = self._sketches.setdefault(site, [])
+        sketches = self._sketches.setdefault(site, {})
         if sketch and len(sketches) < MAX_DOCUMENTS:
-            sketches.append(sketch)
+            self.number += key not in sketches
+            sketches[key] = sketch
+
+    def are_few(self, site: str) -> bool:
+        """Return whether too few documents of a site are known for it to have common words."""
+        return len(self._sketches.get(site, ())) < MIN_DOCUMENTS
 
     def of_site(self, site: str) -> Marks:
         """Return the marks of the words that more than half of the documents of a site have."""
-        sketches = self._sketches.get(site, ())
+        sketches = list(self._sketches.get(site, {}).values())
         number, common = self._common.get(site, (0, Marks()))
         if len(sketches) < MIN_DOCUMENTS or 4 * len(sketches) <= 5 * number:
             return common
@@ -132,14 +144,26 @@ class Group:
         """Whether several documents have, or nearly had, its look in place of their own."""
         return self.is_held or self.is_approved or self.earlier >= MIN_GROUP
 
+    @property
+    def names_by_title(self) -> bool:
+        """Whether its title alone makes documents of new URLs members."""
+        return self.is_wall or self.total >= MIN_GROUP
+
     def note_decided(self, key: int, *, is_held: bool) -> None:
         """Count a document whose lost version is let in or held back."""
+        if key in self.known:
+            return
         if is_held:
             self.held += 1
             return
         self.earlier += 1
         if len(self.known) < MAX_KNOWN:
             self.known.add(key)
+
+    def take_back(self, key: int) -> None:
+        """Count a document no longer whose lost version was let in: that is still to be done."""
+        if key not in self.known:
+            self.earlier = max(self.earlier - 1, 0)
 
     def approve(self) -> None:
         """Note that a person let its versions in."""
@@ -198,10 +222,19 @@ class Groups:
         Its text decides, or a title that several lost versions have.
         """
         titled = self._by_title.get(look.title)
-        if titled is not None and (titled.is_wall or titled.total >= MIN_GROUP):
+        if titled is not None and titled.names_by_title:
             return titled
         group = self._with_text(look) if look.text else None if look.title else self._blank
         return group if group is not None and (group.is_met or group.is_wall) else None
+
+    def of_sketch(self, sketch: Marks, left_out: Marks) -> Iterator[Group]:
+        """Yield the groups that the document of a sketch may belong to; `left_out` are the words of the site."""
+        if not sketch:
+            yield from filter(None, (self._blank,))
+        for mark in sketch:
+            yield from (one for one in self._by_mark.get(mark, ()) if one.look.was_like(sketch, left_out))
+        titled = (one for one in self._by_title.values() if one.names_by_title)
+        yield from (one for one in titled if one.look.may_have_titled(sketch))
 
     def name_of(self, look: Look) -> str:
         """Return the name of the group that a version belongs to, its own label if there is none."""
@@ -231,9 +264,14 @@ class LostVersions:
     runs let in (`remembered`), or of which others were held back before. At most as many documents of new URLs wait
     beside them in a run; those that come later are held back with a group that is, and placed otherwise. So memory is
     bounded by the limit.
+
+    An earlier part of the run may have ended at any moment. What it held back is counted by `recount`, what it left
+    waiting waits again by `resume`, in this order; `let_in` lost versions were about to be let in by it.
     """
 
-    def __init__(self, limit: Callable[[], int], remembered: Iterable[Group] = ()) -> None:
+    def __init__(
+        self, limit: Callable[[], int], remembered: Iterable[Group] = (), *, let_in: int = 0
+    ) -> None:
         self._limit = limit
         self._groups = Groups()
         for group in remembered:
@@ -245,8 +283,10 @@ class LostVersions:
         """Keys of those that wait and had no document before."""
         self._joined = 0
         """Documents of new URLs that had to wait in this run."""
-        self._lost = 0
+        self._lost = let_in
         """Lost versions of this run, those that wait not counted."""
+        self.let_in = let_in
+        """Those of them that were let in."""
         self._ready: deque[tuple[int, str | None]] = deque()
         self.is_over = False
         """Whether the limit was passed in this run."""
@@ -256,10 +296,29 @@ class LostVersions:
         """Whether there is a group that a new document may belong to."""
         return bool(self._groups.listed)
 
-    def note_held(self, number: int) -> None:
-        """Count documents that an earlier part of the run held back."""
-        self._lost += number
+    def recount(self, key: int, look: Look | None, *, is_lost: bool) -> None:
+        """Count a version that an earlier part of the run held back; its look is None if it is not known any more."""
+        self._lost += is_lost
         self.is_over = self._lost > self._limit()
+        if look is None:
+            return
+        group = self._groups.of_lost(look) if is_lost else self._groups.of_new(look)
+        if group is None:
+            return
+        group.is_met = True
+        if is_lost:
+            group.note_decided(key, is_held=True)
+            group.is_held |= self._is_too_large(group)
+
+    def resume(self, key: int, look: Look, *, is_lost: bool) -> Verdict:
+        """Return what becomes of a version that an earlier part of the run left waiting."""
+        if not is_lost:
+            return self.add_new(key, look)
+        if self.let_in:
+            self.let_in -= 1
+            self._lost -= 1
+            self._groups.of_lost(look).take_back(key)
+        return self.add_lost(key, look)
 
     def judge(
         self, key: int, version: Version, before: Marks, common: Callable[[], Marks]
@@ -284,7 +343,9 @@ class LostVersions:
 
     def is_lost(self, version: Version, before: Marks, common: Callable[[], Marks]) -> bool:
         """Return whether a version loses the words of the former one, unless they were those of a wall."""
-        return version.is_lost(before, common()) and not any(wall.was_like(before) for wall in self._walls)
+        return version.is_lost(before, common()) and not any(
+            wall.was_like(before, common()) for wall in self._walls
+        )
 
     def add_lost(self, key: int, look: Look) -> Verdict:
         """Return what becomes of a lost version of a document."""
@@ -323,10 +384,25 @@ class LostVersions:
         if not self.is_over and number > self._limit():
             self.is_over = True
             self._end([other for other in self._waiting if other != key], are_held=True)
-        elif group.may_be_held and group.total > self._limit():
+        elif self._is_too_large(group):
             group.is_held = True
             own = [other for other, its in self._waiting.items() if its is group and other != key]
             self._end(own, are_held=True)
+
+    def _is_too_large(self, group: Group) -> bool:
+        return group.may_be_held and group.total > self._limit()
+
+    @property
+    def holding(self) -> int:
+        """The number of groups of which this run holds back versions."""
+        return sum(map(self._holds, self._groups.listed))
+
+    def _holds(self, group: Group) -> bool:
+        return group.is_met and (group.is_held or self.is_over)
+
+    def may_be_held(self, sketch: Marks, common: Callable[[], Marks]) -> bool:
+        """Return whether a document of a new URL, which was let in, may belong to a group that is held back since."""
+        return any(map(self._holds, self._groups.of_sketch(sketch, common())))
 
     def forget(self, key: int) -> None:
         """Drop the version of a document that waits, because a later visit ended otherwise."""
@@ -348,13 +424,19 @@ class LostVersions:
         group, is_lost = self._waiting[key], key not in self._new
         self.forget(key)
         self._lost += is_lost
-        if is_lost and key not in group.known:
+        self.let_in += is_lost and not is_held
+        if is_lost:
             group.note_decided(key, is_held=is_held)
         return group
 
     def note_decided(self, key: int, held: str | None) -> None:
         """Have a version that was decided about come with those that are ready; `held` as there."""
         self._ready.append((key, held))
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether a version waits."""
+        return bool(self._waiting)
 
     @property
     def has_ready(self) -> bool:

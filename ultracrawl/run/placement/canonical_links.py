@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -204,15 +204,30 @@ class CanonicalLinks:
         """Whether something can be decided about."""
         return bool(self._ready)
 
-    def end_waiting(self) -> None:
-        """Decide about all that wait; a page comes after the one that it names."""
+    def end_waiting(self, is_open: Callable[[int], bool]) -> None:
+        """Decide about all that wait; a page comes after the one that it names.
+
+        Those that lead to a page about which the run does not decide (`is_open`, by key) wait until it is resumed.
+        """
         self._awaited.clear()
-        left = dict(self._waiting)
+        left = {
+            key: target for key, target in self._waiting.items() if not self._leads_to_open(target, is_open)
+        }
         while left:
             free = [key for key, target in left.items() if url_key(target) not in left] or list(left)
             self._ready.extend((key, True) for key in free)
             for key in free:
                 del left[key]
+
+    def _leads_to_open(self, target: str, is_open: Callable[[int], bool]) -> bool:
+        seen = set[str]()
+        while target and target not in seen:
+            seen.add(target)
+            key = url_key(target)
+            if is_open(key):
+                return True
+            target = self._waiting.get(key, "")
+        return False
 
     def ready(self, limit: int) -> Iterator[tuple[int, bool]]:
         """Yield keys that can be decided about, each with whether nothing more is fetched for it."""

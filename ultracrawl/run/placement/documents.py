@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.model.cause import truncation_cause
+from ultracrawl.model.record_changes import without_content
 from ultracrawl.rules.duplicates.losses import Verdict
 from ultracrawl.rules.recrawl.change import classify
 from ultracrawl.rules.urls.canonical import url_key
@@ -58,6 +59,8 @@ class Documents:
         self._duplicates = duplicates
         self._schemes = kind_schemes(context.source.type)
         self._changes = changes
+        self._put_off: set[int] = set()
+        """Keys of versions that are let in after the others, because of the pages that they name."""
 
     def propose(self, visit: Visit, document: IndexDocument) -> Placement:
         """Decide which URL stands for a document, and end its visit accordingly.
@@ -125,10 +128,22 @@ class Documents:
         return HeldBack(visit.url, decided=verdict is Verdict.HOLD)
 
     def _hold(self, visit: Visit, document: IndexDocument, label: str) -> None:
+        if self._changes.is_doubted(visit.record):
+            self._withdraw(visit)
         self._retain(Retain.CHANGE, visit, document)
         self._context.store.documents.release_document(Retain.DEFERRED, visit.entry.key)
         cause = Cause(CauseCode.ALIKE, label)
         self._context.endings.end_visit(visit, Ending(UrlOutcome.HELD_BACK, StatusCode.OK, cause))
+
+    def _withdraw(self, visit: Visit) -> None:
+        """Take the document of a URL that was new in this run out of the index again."""
+        record, key = visit.record, visit.entry.key
+        self.writer.delete(key, record.shown_url)
+        visit.replace_record(without_content(record))
+        self._context.store.records.amend_record(key, visit.record)
+        self._context.store.links.put_page_anchors(key, b"")
+        for on_leaving in self._context.hooks[Feature.document_leaving]:
+            on_leaving(record)
 
     def _retain(
         self, purpose: Retain, visit: Visit, document: IndexDocument, *, waits_for_others: bool = False
@@ -151,16 +166,16 @@ class Documents:
 
     def settle(self, *, complete: bool | None = None) -> int:
         """Decide about some of the documents that wait for others, and return their number."""
-        if complete is not None:
-            self._changes.end_waiting(complete=complete)
-            self._duplicates.canonical_links.end_waiting()
+        doubted = 0 if complete is None else self._changes.end_waiting(complete=complete)
         waiting = list(self._changes.ready())
         for key, label in waiting:
             self._settle_one(key, label)
+        if complete is not None and not self._changes.has_ready:
+            self._duplicates.canonical_links.end_waiting(self._changes.is_waiting)
         linked = list(self._duplicates.canonical_links.ready(BATCH))
         for key, final in linked:
             self._settle_link(key, final=final)
-        return len(waiting) + len(linked)
+        return doubted + len(waiting) + len(linked)
 
     def _settle_link(self, key: int, *, final: bool) -> None:
         """Decide about a page that waited for the page that it names; it may have to wait for another one."""
@@ -195,12 +210,15 @@ class Documents:
     def _settle_one(self, key: int, label: str | None) -> None:
         state = self._context.store
         record, data = state.records.get_record(key), state.documents.retained_document(Retain.DEFERRED, key)
-        self._changes.forget(key)
         found = unpack_version(data) if data else None
         if record is None or record.removed or found is None:
+            self._changes.forget(key)
             return
         version, document = found
         visit = version.visit(key, record)
+        if label is None and self._comes_after_others(visit):
+            return
+        self._changes.forget(key)
         self._note_readers(visit, document)
         if label is not None:
             self._hold(visit, document, label)
@@ -212,6 +230,15 @@ class Documents:
             self._refuse_duplicate(visit, None) or self._refuse_alias(visit, self._final_verdict(visit))
         ):
             self._place(visit, document)
+
+    def _comes_after_others(self, visit: Visit) -> bool:
+        """Have a version be let in after the others, once, if the page that it names may be one of these."""
+        key, links = visit.entry.key, self._duplicates.canonical_links
+        if key in self._put_off or links.judge_visit(visit).fate is not Fate.WAIT:
+            return False
+        self._put_off.add(key)
+        self._changes.put_off(key)
+        return True
 
     def _final_verdict(self, visit: Visit) -> LinkVerdict:
         return self._duplicates.canonical_links.judge_visit(visit, final=True)
@@ -263,6 +290,8 @@ class Documents:
         self.writer.add(key, document)
         self._duplicates.displace(visit)
         outcome = classify(visit.record, visit.checksum, force=True)
+        if visit.record.searchable and visit.record.last_fetched:
+            outcome = UrlOutcome.MODIFIED  # also if it is to be read anew, and therefore has no checksum
         if classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED:
             self._context.counters.count_indexed_again()
         endings.end_visit(visit, Ending(outcome, StatusCode.OK, self._remark_on(visit, document)))

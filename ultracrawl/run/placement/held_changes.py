@@ -62,11 +62,12 @@ class HeldChanges:
     @staticmethod
     def _approve_groups(notes: Notes, names: set[str]) -> None:
         """Have the change guard take what becomes like the new versions, of the groups named so, for no wall."""
-        groups = list(map(Group.of_json, lost_versions(notes)))
+        note = lost_versions(notes)
+        groups = list(map(Group.of_json, note.groups))
         for group in groups:
             if group.is_held and group.look.label in names:
                 group.approve()
-        note_lost_versions(notes, [group.as_json() for group in groups])
+        note_lost_versions(notes, note._replace(groups=[group.as_json() for group in groups]))
 
     def _submit(self, record: UrlRecord) -> bool:
         key = url_key(record.url)

@@ -194,7 +194,7 @@ class Deletions:
 
     @cached_property
     def _common_words(self) -> CommonWords:
-        return CommonWords.of(self._state.records.some_records(SAMPLE))
+        return CommonWords.of(self._state.records.some_documents(SAMPLE))
 
     def _redirect_target(self, record: UrlRecord) -> int:
         """Return the key of the document that a page redirects to, 0 if there is none."""

@@ -97,8 +97,8 @@ class RecordPart(Protocol):
     def all_records(self, outcome: UrlOutcome | None = None, after: str = "") -> Iterator[UrlRecord]:
         """Yield all records in order of their URL; `outcome` and `after` (a URL) restrict them."""
 
-    def some_records(self, most: int) -> list[UrlRecord]:
-        """Return at most so many records, in the order of their keys: they are as good as drawn by lot."""
+    def some_documents(self, most: int) -> list[UrlRecord]:
+        """Return the records of at most so many searchable documents, by key: they are as good as drawn by lot."""
 
     def pending_records(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents wait for approval, in order of their URL."""

@@ -294,9 +294,10 @@ class PostgresRecords(PostgresContents, UrlLookUps):
             return self._records("u.url > %s", after)
         return self._records("u.url > %s AND u.outcome = %s", after, OUTCOME_NUMBERS[outcome])
 
-    def some_records(self, most: int) -> list[UrlRecord]:
-        """Return at most so many records, in the order of their keys."""
-        return [record_of(row, self._source) for row in self._read(f"{READ} ORDER BY u.key LIMIT %s", most)]
+    def some_documents(self, most: int) -> list[UrlRecord]:
+        """Return the records of at most so many searchable documents, in the order of their keys."""
+        query = f"{READ} AND (u.indexed OR s.key IS NOT NULL) ORDER BY u.key LIMIT %s"
+        return [record_of(row, self._source) for row in self._read(query, most)]
 
     def pending_records(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents wait for approval."""

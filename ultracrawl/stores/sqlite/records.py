@@ -64,9 +64,9 @@ class SqliteScans(SqlitePart):
             else self._records("url>?", after)
         )
 
-    def some_records(self, most: int) -> list[UrlRecord]:
-        """Return at most so many records, in the order of their keys."""
-        query = f"SELECT {READ} FROM url ORDER BY key LIMIT ?"  # noqa: S608 - constant texts
+    def some_documents(self, most: int) -> list[UrlRecord]:
+        """Return the records of at most so many searchable documents, in the order of their keys."""
+        query = f"SELECT {READ} FROM url WHERE indexed OR submitted ORDER BY key LIMIT ?"  # noqa: S608 - constant texts
         with self._access.translated:
             return [record_of(row, self._source) for row in self._db.execute(query, (most,))]
 
