@@ -17,6 +17,17 @@ def storable_bytes(text: str) -> bytes:
     return text.replace(_NUL, _REPLACEMENT).encode("utf-8", "replace")
 
 
+def are_storable(texts: Iterable[str]) -> bool:
+    """Return whether every store can hold some texts as they are: nearly always, and found out for all at once."""
+    joined = "".join(texts)
+    return _NUL not in joined and (joined.isascii() or joined.encode("utf-8", "replace").decode() == joined)
+
+
+def storable_texts(*texts: str) -> tuple[str, ...]:
+    """Return texts as every store can hold them."""
+    return texts if are_storable(texts) else tuple(map(storable, texts))
+
+
 def storable_row(row: Iterable[object]) -> tuple[object, ...]:
     """Return the values of a row, with texts that every store can hold."""
     return tuple(storable(value) if isinstance(value, str) else value for value in row)

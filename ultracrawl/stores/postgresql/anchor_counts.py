@@ -10,17 +10,9 @@ from typing import NamedTuple
 import psycopg
 
 from ultracrawl.content.anchors import SHARED
+from ultracrawl.stores.link_texts import AnchorLink
 from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase, ask_for, fetched, run_for
-
-
-class AnchorLink(NamedTuple):
-    """The link that a mark identifies."""
-
-    target: int
-    fragment: str
-    """Fragment of the target, empty for the whole page."""
-    text: str
 
 
 class ChangedTargets(NamedTuple):

@@ -10,11 +10,10 @@ import psycopg
 
 from ultracrawl.content.anchors import SHARED, anchor_mark
 from ultracrawl.model import UrlOutcome
-from ultracrawl.stores.link_texts import TextRow, is_crowded, texts_hash, texts_of
+from ultracrawl.stores.link_texts import AnchorLink, TextRow, is_crowded, storable_links, texts_hash, texts_of
 from ultracrawl.stores.port.links import LOWERED, LinkTexts
-from ultracrawl.stores.port.texts import storable
 from ultracrawl.stores.postgresql.access.fencing import ask_for, fetched, run_for
-from ultracrawl.stores.postgresql.anchor_counts import AnchorCounts, AnchorLink
+from ultracrawl.stores.postgresql.anchor_counts import AnchorCounts
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS
 from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
 
@@ -119,7 +118,7 @@ class PostgresLinks(PostgresPart):
         """Store an anchor text."""
         mark = anchor_mark(target, text, fragment)
         if mark not in self._met:
-            self._met[mark] = AnchorLink(target, storable(fragment), storable(text))
+            self._met[mark] = AnchorLink(target, fragment, text)
         return mark
 
     def put_page_anchors(self, key: int, marks: bytes) -> None:
@@ -204,7 +203,7 @@ class PostgresLinks(PostgresPart):
         dropped = db.execute(query).fetchall() if self._sweep else []
         removed = [bytes(marks) for _, marks, _ in dropped if marks]
         redirects = ask_for(db, self._sql(_SELECT_STORED_REDIRECTS), self._redirects)
-        changed = self._counts.change_pages(db, self._met, self._pages, removed)
+        changed = self._counts.change_pages(db, storable_links(self._met), self._pages, removed)
         targets = self._write_redirects(db, dict(fetched(redirects)))
         targets.update(target for _, _, target in dropped if target)
         due = dict.fromkeys(changed.counts, False) | dict.fromkeys(targets | changed.texts, True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlRecord
 from ultracrawl.stores.port.documents import Retained
-from ultracrawl.stores.port.texts import storable
+from ultracrawl.stores.port.texts import storable_texts
 from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.codes import (
     CAUSE_NUMBERS,
@@ -117,7 +117,7 @@ def record_of(row: Row, source: str) -> UrlRecord:
 def removal_row(key: int, removal: Removal) -> tuple[int, int, str]:
     """Return a row of the table `removal`: key, reason, cause."""
     cause = removal.cause
-    stored = [cause.code.value, storable(cause.subject), storable(cause.detail)]
+    stored = [cause.code.value, *storable_texts(cause.subject, cause.detail)]
     return key, REMOVAL_NUMBERS[removal.reason], json.dumps(stored, ensure_ascii=False)
 
 

@@ -10,15 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from ultracrawl.content.anchors import SHARED
-
-
-class AnchorLink(NamedTuple):
-    """The link that a mark identifies."""
-
-    target: int
-    fragment: str
-    """Fragment of the target, empty for the whole page."""
-    text: str
+from ultracrawl.stores.link_texts import AnchorLink
 
 
 class ChangedTargets(NamedTuple):

@@ -8,10 +8,9 @@ from itertools import groupby
 from operator import itemgetter
 
 from ultracrawl.content.anchors import SHARED, anchor_mark
-from ultracrawl.stores.link_texts import TextRow, is_crowded, texts_hash, texts_of
+from ultracrawl.stores.link_texts import AnchorLink, TextRow, is_crowded, storable_links, texts_hash, texts_of
 from ultracrawl.stores.port.links import LOWERED, LinkTexts
-from ultracrawl.stores.port.texts import storable
-from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
+from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
 # Unary plus: otherwise SQLite builds a temporary index of the whole table on `target` for every query.
@@ -93,7 +92,7 @@ class SqliteLinks(SqlitePart):
         """Store an anchor text."""
         mark = anchor_mark(target, text, fragment)
         if mark not in self._met:
-            self._met[mark] = AnchorLink(target, storable(fragment), storable(text))
+            self._met[mark] = AnchorLink(target, fragment, text)
         return mark
 
     def put_page_anchors(self, key: int, marks: bytes) -> None:
@@ -176,7 +175,7 @@ class SqliteLinks(SqlitePart):
             self._db.execute("SELECT id, marks, target FROM anchor_left").fetchall() if self._sweep else []
         )
         changed = self._counts.change_pages(
-            self._met, self._pages, [marks for _, marks, _ in dropped if marks]
+            storable_links(self._met), self._pages, [marks for _, marks, _ in dropped if marks]
         )
         targets.update(target for _, _, target in dropped if target)
         self._mark_due(targets | changed.texts, changed.counts)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
-from ultracrawl.stores.port.texts import storable
+from ultracrawl.stores.port.texts import storable_texts
 from ultracrawl.stores.sqlite.database import ImpossibleValueError
 
 COLUMNS = (
@@ -32,16 +32,19 @@ def row_of(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
     """Return the values for `UPSERT`."""
     cause, removal = r.cause, r.removal
     leaves = ("", "") if removal is None else (removal.reason.value, _stored_cause(removal.cause))
+    display_url, subject, detail, etag, last_modified, language = storable_texts(
+        r.display_url, cause.subject, cause.detail, r.etag, r.last_modified, r.language
+    )
     return (
-        key, site, r.url, r.depth, storable(r.display_url), r.status_code, r.outcome.value, cause.code.value,
-        storable(cause.subject), storable(cause.detail), storable(r.etag), storable(r.last_modified), r.checksum,
+        key, site, r.url, r.depth, display_url, r.status_code, r.outcome.value, cause.code.value,
+        subject, detail, etag, last_modified, r.checksum,
         r.indexed, r.submitted, r.first_seen, r.last_fetched, r.failed_runs, r.links, *leaves, r.fingerprint,
-        r.preference, r.sketch, r.hops, storable(r.language),
+        r.preference, r.sketch, r.hops, language,
     )  # fmt: skip
 
 
 def _stored_cause(cause: Cause) -> str:
-    return json.dumps([cause.code.value, storable(cause.subject), storable(cause.detail)], ensure_ascii=False)
+    return json.dumps([cause.code.value, *storable_texts(cause.subject, cause.detail)], ensure_ascii=False)
 
 
 def outcome_of(text: str) -> UrlOutcome:
