@@ -8,10 +8,13 @@ an article, is no wall.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
+import re2
+
+from ultracrawl.content.scanning import compile_for_bodies
 from ultracrawl.rules.urls.canonical import UrlPolicy
 
 MAX_BODY_BYTES = 65_536
@@ -101,7 +104,6 @@ UNSEEN = re.compile(rb"<(script|style|title)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\
 """What a page in lower case has beside the text that its readers see; a wall may have the title of the page."""
 
 _ANY = re.compile(b"|".join(b"(" + mark.pattern + b")" for mark in BODIES))
-_LITERALS = tuple(literal for mark in BODIES for literal in mark.literals)
 ASKS = re.compile(
     rb"(?:enable|turn on|allow|activate)\s+(?:\w+\s+){0,3}?(?:javascript|java script|cookies)\b"
     rb"|(?:javascript|cookies)\b[^<]{0,60}?\b(?:to continue|is required|are required|must be enabled|is disabled)"
@@ -110,6 +112,15 @@ ASKS = re.compile(
 """Sentences that ask for JavaScript or cookies, in lower case."""
 ASKS_LITERALS = (b"javascript", b"java script", b"cookies")
 """Every match of `ASKS` has one of these."""
+_LITERALS = [literal for mark in BODIES for literal in mark.literals]
+
+
+def _one_of(literals: Iterable[bytes]) -> re2._Regexp[bytes]:
+    """Return an expression that finds one of some literals in one pass."""
+    return compile_for_bodies("|".join(re.escape(literal.decode()) for literal in literals))
+
+
+_HAS_MARK, _MAY_BE_WALL = _one_of(_LITERALS), _one_of((*_LITERALS, *ASKS_LITERALS))
 _LINK = re.compile(rb"<a\s[^>]*\bhref\b")
 _URL_WORD = re.compile(r"[a-z0-9]+")
 _JOINED = str.maketrans("", "", "-_")
@@ -130,10 +141,10 @@ def wall_of_body(body: bytes, *, scripts_run: bool = False) -> str:
 
     If `scripts_run`, the scripts of pages are run, and pages that ask for them are no walls.
     """
-    if len(body) > MAX_BODY_BYTES or b"<" not in body:
+    if len(body) > MAX_BODY_BYTES or b"<" not in body or _MAY_BE_WALL.search(body) is None:
         return ""
     page = body.lower()
-    found = _ANY.search(page) if any(map(page.__contains__, _LITERALS)) else None
+    found = None if _HAS_MARK.search(body) is None else _ANY.search(page)
     if found is not None and _number_of_words(page) <= MAX_WORDS:
         assert found.lastindex is not None
         return BODIES[found.lastindex - 1].wall
