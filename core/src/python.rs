@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
 use crate::identifiers::identifiers;
+use crate::marks;
 use crate::pool::{Field, Kind};
 use crate::segment::{Finished, Output, Segment};
 use crate::vocabulary::{Analysed, Names, Oracle, Page, Vocabulary};
@@ -16,13 +17,14 @@ use crate::vocabulary::{Analysed, Names, Oracle, Page, Vocabulary};
 pyo3::create_exception!(ultracrawl_core, CoreError, PyRuntimeError, "The core has a fault.");
 
 /// The number of what program and core agree on: this module's functions, the terms, and the files of a segment.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 #[pymodule]
 fn ultracrawl_core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FORMAT", FORMAT)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("CoreError", module.py().get_type::<CoreError>())?;
+    module.add_function(wrap_pyfunction!(marks_of, module)?)?;
     module.add_class::<PyVocabulary>()?;
     module.add_class::<Words>()?;
     module.add_class::<Pool>()
@@ -35,6 +37,25 @@ fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
 fn told(fault: &(dyn Any + Send)) -> String {
     let text = fault.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| fault.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// Return the marks of the words of a text in UTF-8, each once, in order and in the machine's order of bytes.
+///
+/// `others` returns the marks of words with other than ASCII characters.
+#[pyfunction]
+#[pyo3(name = "marks")]
+fn marks_of<'py>(py: Python<'py>, text: &[u8], others: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    guarded(|| {
+        let mut found = Vec::with_capacity(text.len() / 6);
+        let rest = marks::marks(text, &mut found);
+        if !rest.is_empty() {
+            found.extend(others.call1((PyBytes::new(py, &rest),))?.extract::<Vec<u32>>()?);
+        }
+        found.sort_unstable();
+        found.dedup();
+        let bytes: Vec<u8> = found.into_iter().flat_map(u32::to_ne_bytes).collect();
+        Ok(PyBytes::new(py, &bytes))
+    })
 }
 
 /// All words that were met; `page`, `lower`, `fold` and `stem` are what the core asks Python.

@@ -74,7 +74,7 @@ class Words(Cost):
         judge = ChangeGuard.judge
 
         def judge_as_known(guard, visit, document):
-            Version.of(visit.url, document.title, document.text).look(frozenset())
+            Version(visit.url, document.title, document.text).look(frozenset())
             return judge(guard, visit, document)
 
         ChangeGuard.judge = judge_as_known

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Protocol, cast
 
-FORMAT = 1
+FORMAT = 2
 """The number of what program and core agree on: functions, terms, and the files of a segment."""
 SWITCH = "ULTRACRAWL_CORE"
 """The environment variable that switches the core off if it is 0."""
@@ -102,6 +102,11 @@ class Core(Protocol):
     ]
     """Made with what the core asks: a page of characters, lower case, folded form and stem term of a word."""
     Pool: Callable[[CoreVocabulary], CorePostings]
+    marks: Callable[[bytes, Callable[[bytes], Sequence[int]]], bytes]
+    """Returns the marks of the words of a text in UTF-8 in order, each once, 4 bytes in the machine's order.
+
+    It asks for those of words with other than ASCII characters, which it passes with blanks between them.
+    """
 
 
 def core_state() -> CoreState:

@@ -4,40 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.duplicates.likeness import (
-    SKETCH_SIZE,
-    Look,
-    Marks,
-    Version,
-    is_lost_in,
-    marks_of,
-    marks_of_url,
-    read_sketch,
-    sketch_of,
-)
+from ultracrawl.rules.duplicates.likeness import Look, Version, is_lost_in
+from ultracrawl.rules.duplicates.marks import MAX_CHARS, Marks, Words, marks_of, read_sketch
 
 LONG = " ".join(f"word{chr(97 + one)}{chr(97 + two)}" for one in range(20) for two in range(20))
+LETTERS = "abcdefghij"
+OWN = [f"heron{one}{two}{three}" for one in LETTERS for two in LETTERS for three in LETTERS]
 
 
 def look(text: str, title: str = "Log in", url: str = "https://h/p1", common: str = "") -> Look:
-    return Version.of(url, title, text).look(marks_of(common))
+    return Version(url, title, text).look(marks_of(common))
 
 
 def is_lost(before: str, text: str, title: str = "", common: str = "", url: str = "https://h/p1") -> bool:
-    return Version.of(url, title, text).is_lost(read_sketch(sketch_of(marks_of(before))), marks_of(common))
-
-
-def test_a_short_text_is_its_own_sketch_and_a_long_one_has_a_bounded_one() -> None:
-    short = marks_of("A heron, a marsh")
-    assert read_sketch(sketch_of(short)) == short == marks_of("marsh heron a")
-    assert len(read_sketch(sketch_of(marks_of(LONG)))) == SKETCH_SIZE
-    assert read_sketch(sketch_of(marks_of(LONG))) < marks_of(LONG)
-    assert read_sketch(b"") == read_sketch(b"abc") == frozenset()
-
-
-def test_the_words_of_a_url_are_those_of_path_and_query_in_any_form() -> None:
-    assert marks_of("gr%C3%BCn") | marks_of("grün teich") == marks_of_url("https://host/gr%C3%BCn?teich")
-    assert marks_of_url("https://[broken") == frozenset()
+    return Version(url, title, text).is_lost(read_sketch(Words(before).sketch), marks_of(common))
 
 
 ALIKE = {
@@ -113,9 +93,7 @@ def test_a_document_without_words_of_its_own_is_judged_by_all() -> None:
 
 def test_sketches_tell_whether_a_document_is_lost_in_another_one() -> None:
     def lost(before: str, now: str, left_out: str = "") -> bool:
-        return is_lost_in(
-            Version.of("", "", before).sketch, Version.of("", "", now).sketch, marks_of(left_out)
-        )
+        return is_lost_in(Version("", "", before).sketch, Version("", "", now).sketch, marks_of(left_out))
 
     text = "brass nails are long and thin"
     assert lost(text, "please log in with your account")
@@ -125,12 +103,28 @@ def test_sketches_tell_whether_a_document_is_lost_in_another_one() -> None:
     assert not lost(text, f"new frame {text}")
     assert not lost(text, f"{text} {LONG}"), "of the longer one only the smallest marks are known"
     assert not lost("4711", "please log in"), "it had no words"
-    assert not is_lost_in(Version.of("", "", text).sketch, b"", Marks()), "its words are not known"
+    assert not is_lost_in(Version("", "", text).sketch, b"", Marks()), "its words are not known"
 
 
 def test_a_look_finds_the_former_versions_that_had_it() -> None:
-    wall = Version.of("https://h/a", "Consent", f"we use cookies {LONG}")
-    later = Version.of("https://h/b", "Consent", f"we use cookies {LONG} request 4711")
+    wall = Version("https://h/a", "Consent", f"we use cookies {LONG}")
+    later = Version("https://h/b", "Consent", f"we use cookies {LONG} request 4711")
     assert wall.look(Marks()).was_like(read_sketch(later.sketch), Marks())
     assert not wall.look(Marks()).was_like(marks_of("a heron stood"), Marks())
     assert not look("", "").was_like(Marks(), Marks())
+
+
+def test_a_long_document_is_found_wherever_its_words_have_gone() -> None:
+    before = read_sketch(Version("https://h/a", "", " ".join(OWN)).sketch)
+    moved = Version("https://h/a", "", f"{LONG} " * 3 + " ".join(OWN))
+    assert len(moved.text) < MAX_CHARS
+    assert not moved.is_lost(before, Marks())
+    assert Version("https://h/a", "", f"{LONG} " * 3).is_lost(before, Marks())
+
+
+def test_a_frame_larger_than_what_is_sketched_of_the_beginning_does_not_hide_a_document() -> None:
+    frame = " ".join(OWN[:600])
+    page = Version("https://h/a", "", f"{frame} {LONG} imprint contact")
+    before, common = read_sketch(page.sketch), marks_of(frame, "imprint contact")
+    assert before - common
+    assert Version("https://h/a", "", f"{frame} please log in imprint contact").is_lost(before, common)

@@ -9,14 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 from support.wall_histories import FRAME, LIMIT, History, Model, page_of, page_text, spelled
 
-from ultracrawl.rules.duplicates.likeness import (
-    WITHOUT_WORDS,
-    Look,
-    Marks,
-    Version,
-    marks_of,
-    read_sketch,
-)
+from ultracrawl.rules.duplicates.likeness import Look, Version
 from ultracrawl.rules.duplicates.losses import (
     MAX_GROUPS,
     MAX_REMEMBERED,
@@ -26,6 +19,7 @@ from ultracrawl.rules.duplicates.losses import (
     LostVersions,
     Verdict,
 )
+from ultracrawl.rules.duplicates.marks import WITHOUT_WORDS, Marks, marks_of, read_sketch
 
 
 @dataclass
@@ -71,7 +65,7 @@ class Guarded:
 
     @staticmethod
     def _version(name: int, title: str, text: str) -> Version:
-        return Version.of(f"https://h/p{name}", title, text)
+        return Version(f"https://h/p{name}", title, text)
 
 
 def follow(seed: int) -> None:
@@ -208,7 +202,7 @@ def test_what_a_person_let_in_is_no_wall_any_more() -> None:
     group.approve()
     watched = guard(Group.of_json(json.loads(json.dumps(group.as_json()))))
     assert watched.add_lost(1, wall_look()) is Verdict.WAIT
-    version = Version.of("https://h/p1", "Heron", "a heron stood")
+    version = Version("https://h/p1", "Heron", "a heron stood")
     assert watched.judge(1, version, marks_of("please log in"), Marks)[0] is Verdict.PLACE, "it is back"
 
 
@@ -290,7 +284,7 @@ def test_what_a_killed_run_was_about_to_let_in_counts_once(placed: int) -> None:
 def test_documents_that_were_let_in_before_their_group_was_held_are_found() -> None:
     watched = guard()
     sketches = {
-        name: Version.of(f"https://h/p{name}", title, text).sketch
+        name: Version(f"https://h/p{name}", title, text).sketch
         for name, title, text in (
             ("wall", "", f"{FRAME} please log in"),
             ("title", "Down for now", page_text(7, (0,) * 40)),
@@ -321,15 +315,15 @@ def test_a_page_that_is_back_from_a_wall_in_the_frame_of_the_site_is_no_loss(sha
         watched.add_lost(key, wall_look())
     watched.end_run()
     watched = next_run(watched)
-    version = Version.of("https://h/p1", "Heron", f"{FRAME} a heron stood")
-    before = read_sketch(Version.of("https://h/p1", "", f"{FRAME} please log in").sketch)
+    version = Version("https://h/p1", "Heron", f"{FRAME} a heron stood")
+    before = read_sketch(Version("https://h/p1", "", f"{FRAME} please log in").sketch)
     assert watched.judge(1, version, before, lambda: common)[0] is Verdict.PLACE
 
 
 def test_common_words_are_those_of_most_documents() -> None:
     words, frame = CommonWords(), marks_of(FRAME)
     for name in range(40):
-        version = Version.of(f"https://h/{name}", "", page_text(name, (0,) * 20))
+        version = Version(f"https://h/{name}", "", page_text(name, (0,) * 20))
         words.add("h", name, read_sketch(version.sketch))
     common = words.of_site("h")
     assert common

@@ -1,30 +1,27 @@
-"""Compares the words of two versions of a document, and of documents with each other.
+"""Compares the words of two versions of a document, and of documents with each other, by their marks.
 
-A text is compared as a set of words, each hashed to a mark. A sketch is the smallest marks of a set (bottom-k sketch,
-Cohen and Kaplan 2007): a short text is its own sketch, and of a longer one every word has the same chance to be in it.
 Words that differ between two responses with the same meaning are left out where texts are compared with each other:
 numbers, identifiers, and the words of the URL.
 """
 
 from __future__ import annotations
 
-import re
-from array import array
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
-from urllib.parse import unquote_to_bytes, urlsplit
 
-from xxhash import xxh3_64_intdigest
+from ultracrawl.rules.duplicates.marks import (
+    SKETCH_SIZE,
+    WITHOUT_WORDS,
+    Marks,
+    Words,
+    excerpt,
+    marks_of,
+    marks_of_url,
+    read_sketch,
+)
 
-MAX_CHARS = 20_000
-"""A longer text is no error page; only so much of it is sketched."""
-CACHED_CHARS = 24
-"""The marks of longer words are not cached: in a text without spaces, sentences are words."""
-CACHED_WORDS = 16_384
-"""Words whose marks are cached."""
-SKETCH_SIZE = 24
-"""Marks of the sketch that is stored with a document."""
 SIGNATURE_SIZE = 32
 """Marks by which new texts are compared with each other."""
 ALIKE = 0.7
@@ -37,79 +34,8 @@ KEPT_SHARED = 0.5
 """Share of its words that a document without any of its own still has."""
 LABEL_CHARS = 80
 """Characters of the title, or of the beginning of a text, by which a group of versions is named."""
-WITHOUT_WORDS = b"\0"
-"""The sketch of a document without words; an empty one says that its words are not known."""
 FEW_WORDS = 4
 """From so many words of a sketch on, one of them may be in any other text by chance."""
-
-_WORD = re.compile(r"\w+")
-_VOLATILE = re.compile(r"\d|\A[a-f]{8,}\Z|\A[\x00-\x7f]{25,}\Z")
-"""Numbers, hexadecimal and other identifiers. (Languages without spaces have long words.)"""
-
-Marks = frozenset[int]
-UNKNOWN: Marks = frozenset([1 << 32])
-"""A mark that no word has."""
-
-
-def _mark(word: str) -> int:
-    """Return the 32-bit mark of a word; the lowest bit is set for those that may differ between equal texts."""
-    return xxh3_64_intdigest(word.encode("utf-8", "replace")) & 0xFFFF_FFFE | (
-        _VOLATILE.search(word) is not None
-    )
-
-
-class _MarkCache(dict[str, int]):
-    """The marks of recent words: most words of a page are those of the pages before."""
-
-    def __missing__(self, word: str) -> int:
-        mark = _mark(word)
-        if len(word) <= CACHED_CHARS:
-            if len(self) >= CACHED_WORDS:
-                self.clear()
-            self[word] = mark
-        return mark
-
-
-_marks = _MarkCache()
-
-
-def marks_of(text: str) -> Marks:
-    """Return the marks of the words of a text."""
-    return frozenset(map(_marks.__getitem__, set(_WORD.findall(text[:MAX_CHARS].lower()))))
-
-
-def marks_of_url(url: str) -> Marks:
-    """Return the marks of the words of path and query, which a page may quote in any form."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return frozenset()
-    quoted = f"{parts.path} {parts.query}"
-    if "%" not in quoted:
-        return marks_of(quoted)
-    return marks_of(quoted) | marks_of(unquote_to_bytes(quoted).decode("utf-8", "replace"))
-
-
-def sketch_of(marks: Marks) -> bytes:
-    """Return the sketch of a set of marks: the smallest ones, 4 bytes each."""
-    bound = (3 * SKETCH_SIZE << 32) // max(
-        len(marks), 1
-    )  # marks are spread evenly: sorting few of them is enough
-    low = [mark for mark in marks if mark < bound]
-    smallest = sorted(low if len(low) >= SKETCH_SIZE else marks)[:SKETCH_SIZE]
-    return array("I", smallest).tobytes()
-
-
-def read_sketch(sketch: bytes) -> Marks:
-    """Return the marks of a sketch; none for bytes of another form."""
-    marks = array("I")
-    marks.frombytes(sketch[: len(sketch) // marks.itemsize * marks.itemsize])
-    return frozenset(marks)
-
-
-def former_words(sketch: bytes) -> Marks:
-    """Return the marks by which a new version of a document is judged: one that no version has if none are known."""
-    return read_sketch(sketch) if sketch else UNKNOWN
 
 
 def _stable(marks: Iterable[int]) -> Marks:
@@ -122,9 +48,9 @@ def _share(one: Marks, other: Marks) -> float:
     return sum(mark in one and mark in other for mark in smallest) / len(smallest) if smallest else 1.0
 
 
-def _keeps_too_few(own: Marks, now: Marks) -> bool:
+def _keeps_too_few(own: Marks, now: Collection[int]) -> bool:
     """Return whether less than a tenth of a document's `own` words are left, or one by chance."""
-    kept = len(own & now)
+    kept = len(own.intersection(now))
     return kept < LEAST_KEPT * len(own) or (kept == 1 and len(own) >= FEW_WORDS)
 
 
@@ -178,29 +104,29 @@ class Look(NamedTuple):
         return frozenset([mark for mark in marks if mark <= end])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Version:
-    """The words of one version of a document."""
+    """One version of a document: its words are marked when they are needed, and no more than are."""
 
+    url: str
     title: str
+    """May be empty."""
     text: str
-    titled: Marks
-    written: Marks
-    words: Marks
-    """Those of title and text."""
-    quoted: Marks
-    """Words of the URL, which any page may quote."""
 
-    @classmethod
-    def of(cls, url: str, title: str, text: str) -> Version:
-        """Return the words of a version; its title may be empty."""
-        titled, written = marks_of(title), marks_of(text)
-        return cls(title, text, titled, written, titled | written, marks_of_url(url))
+    @cached_property
+    def _sampled(self) -> Words:
+        """Those that are enough for a sketch."""
+        return Words(self.title, excerpt(self.text))
+
+    @cached_property
+    def _quoted(self) -> Marks:
+        """Words of the URL, which any page may quote."""
+        return marks_of_url(self.url)
 
     @property
     def sketch(self) -> bytes:
         """The sketch of its words, from which a later version is judged."""
-        return sketch_of(self.words) or WITHOUT_WORDS
+        return self._sampled.sketch or WITHOUT_WORDS
 
     def is_lost(self, before: Marks, common: Marks) -> bool:
         """Return whether the words of the document are lost in this version.
@@ -209,22 +135,26 @@ class Version:
         that were its own: neither in most documents of its site (`common`), nor in its URL, nor numbers. A document
         without words of its own is lost if less than half of its words and less than a tenth of its numbers are left.
         """
-        if not before:
+        if not before or self._keeps(before, common, self._sampled.marks):
             return False
-        now = self.words
+        is_whole = excerpt(self.text) is self.text
+        return is_whole or not self._keeps(before, common, Words(self.title, self.text).marks)
+
+    def _keeps(self, before: Marks, common: Marks, now: Collection[int]) -> bool:
+        """Return whether words that are found in this version are enough of the former ones."""
         if not now:
-            return True
-        rest = before - self.quoted
+            return False
+        rest = before - self._quoted
         if own := _stable(rest - common):
-            return _keeps_too_few(own, now)
+            return not _keeps_too_few(own, now)
         words = _stable(rest)
         numbers = (rest or before) - words
-        keeps_words = bool(words) and len(words & now) >= KEPT_SHARED * len(words)
-        return not keeps_words and len(numbers & now) <= LEAST_KEPT * len(numbers)
+        keeps_words = bool(words) and len(words.intersection(now)) >= KEPT_SHARED * len(words)
+        return keeps_words or len(numbers.intersection(now)) > LEAST_KEPT * len(numbers)
 
     def look(self, common: Marks) -> Look:
         """Return by what it is compared with other new versions."""
-        left_out = self.quoted | common
-        text = sorted(_stable(self.written) - left_out)[:SIGNATURE_SIZE]
+        left_out = self._quoted | common
+        text = sorted(_stable(marks_of(self.text)) - left_out)[:SIGNATURE_SIZE]
         label = " ".join((self.title or self.text[: 20 * LABEL_CHARS]).split())[:LABEL_CHARS]
-        return Look(label, _stable(self.titled) - left_out, frozenset(text))
+        return Look(label, _stable(marks_of(self.title)) - left_out, frozenset(text))

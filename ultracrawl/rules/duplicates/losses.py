@@ -15,7 +15,8 @@ from enum import Enum
 from typing import Any
 
 from ultracrawl.model import UrlRecord
-from ultracrawl.rules.duplicates.likeness import SKETCH_SIZE, Look, Marks, Version, read_sketch
+from ultracrawl.rules.duplicates.likeness import Look, Version
+from ultracrawl.rules.duplicates.marks import SKETCH_SIZE, Marks, read_sketch
 from ultracrawl.rules.urls.canonical import site_of, url_key
 
 MAX_GROUPS = 1000

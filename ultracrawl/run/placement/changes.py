@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
-from ultracrawl.rules.duplicates.likeness import Look, Marks, Version, former_words, read_sketch
+from ultracrawl.rules.duplicates.likeness import Look, Version
 from ultracrawl.rules.duplicates.losses import SAMPLE, CommonWords, Group, LostVersions, Verdict
+from ultracrawl.rules.duplicates.marks import Marks, former_words, read_sketch
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run.hooks import Feature
@@ -117,7 +118,7 @@ class ChangeGuard(Feature):
             if not (version.waits_for_others if purpose is Retained.DEFERRED else is_held_now):
                 continue
             before = self._former_words(record, version.display_url)
-            look = Version.of(record.url, document.title, document.text).look(
+            look = Version(record.url, document.title, document.text).look(
                 self._common(site_of(record.url), record)
             )
             if before:
@@ -137,13 +138,13 @@ class ChangeGuard(Feature):
         """Return whether a page in the index, which ends as a duplicate otherwise, loses its words."""
         if not (self._is_on and visit.record.searchable) or visit.from_store:
             return False
-        version, before = Version.of(visit.url, page.title, page.text), _words_of(visit.record)
+        version, before = Version(visit.url, page.title, page.text), _words_of(visit.record)
         return self._lost.is_lost(version, before, partial(self._common, visit.entry.site, visit.record))
 
     def judge(self, visit: Visit, document: IndexDocument) -> tuple[Verdict, str]:
         """Return what becomes of a new version, and the name of its group; sets the sketch of the visit."""
         # Words of the page that was asked for are its own; those of the URL of a wall are not.
-        version = Version.of(visit.record.url or visit.url, document.title, document.text)
+        version = Version(visit.record.url or visit.url, document.title, document.text)
         visit.page = visit.page._replace(sketch=version.sketch)
         if not self._is_on or visit.from_store:
             return Verdict.PLACE, ""

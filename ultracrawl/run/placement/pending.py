@@ -52,7 +52,7 @@ class PendingDocuments:
         if record is None or document is None:
             return False
         self._replace_leaving(record)
-        sketch = Version.of(record.url, document.title, document.text).sketch
+        sketch = Version(record.url, document.title, document.text).sketch
         self._writer.add(key, document)
         self._state.documents.release_document(Retained.APPROVAL, key)
         self._state.records.amend_record(key, approved(record, sketch))

@@ -11,8 +11,9 @@ from functools import cached_property
 from ultracrawl.index.values import unpack_document
 from ultracrawl.model import RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import approved, without_document
-from ultracrawl.rules.duplicates.likeness import Version, is_lost_in, marks_of_url
+from ultracrawl.rules.duplicates.likeness import Version, is_lost_in
 from ultracrawl.rules.duplicates.losses import SAMPLE, CommonWords
+from ultracrawl.rules.duplicates.marks import marks_of_url
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run.writing.writer import IndexWriter
@@ -142,7 +143,7 @@ class Deletions:
             if not taken:
                 taken = True
                 self._writer.add(key, document)
-                sketch = Version.of(duplicate.url, document.title, document.text).sketch
+                sketch = Version(duplicate.url, document.title, document.text).sketch
                 successor = approved(duplicate, sketch)
                 self._state.records.amend_record(key, successor)
                 if self._on_succession is not None:
