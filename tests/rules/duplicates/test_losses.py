@@ -13,10 +13,12 @@ from ultracrawl.rules.duplicates.likeness import Look, Version
 from ultracrawl.rules.duplicates.losses import (
     MAX_GROUPS,
     MAX_REMEMBERED,
+    MIN_DOCUMENTS,
     REMEMBERED_RUNS,
     CommonWords,
     Group,
     LostVersions,
+    SiteWords,
     Verdict,
 )
 from ultracrawl.rules.duplicates.marks import WITHOUT_WORDS, Marks, marks_of, read_sketch
@@ -203,7 +205,7 @@ def test_what_a_person_let_in_is_no_wall_any_more() -> None:
     watched = guard(Group.of_json(json.loads(json.dumps(group.as_json()))))
     assert watched.add_lost(1, wall_look()) is Verdict.WAIT
     version = Version("https://h/p1", "Heron", "a heron stood")
-    assert watched.judge(1, version, marks_of("please log in"), Marks)[0] is Verdict.PLACE, "it is back"
+    assert watched.judge(1, version, marks_of("please log in"), SiteWords)[0] is Verdict.PLACE, "it is back"
 
 
 def test_a_group_is_forgotten_after_many_runs_without_it() -> None:
@@ -296,7 +298,11 @@ def test_documents_that_were_let_in_before_their_group_was_held_are_found() -> N
     def found() -> set[str]:
         common = marks_of(FRAME)
         read = {name: read_sketch(sketch) for name, sketch in sketches.items()}
-        return {name for name, sketch in read.items() if watched.may_be_held(sketch, lambda: common)}
+        return {
+            name
+            for name, sketch in read.items()
+            if watched.may_be_held(sketch, lambda: SiteWords(common, common))
+        }
 
     for key in range(3):
         watched.add_lost(key, poem(key))
@@ -317,7 +323,7 @@ def test_a_page_that_is_back_from_a_wall_in_the_frame_of_the_site_is_no_loss(sha
     watched = next_run(watched)
     version = Version("https://h/p1", "Heron", f"{FRAME} a heron stood")
     before = read_sketch(Version("https://h/p1", "", f"{FRAME} please log in").sketch)
-    assert watched.judge(1, version, before, lambda: common)[0] is Verdict.PLACE
+    assert watched.judge(1, version, before, lambda: SiteWords(common, common))[0] is Verdict.PLACE
 
 
 def test_common_words_are_those_of_most_documents() -> None:
@@ -325,7 +331,25 @@ def test_common_words_are_those_of_most_documents() -> None:
     for name in range(40):
         version = Version(f"https://h/{name}", "", page_text(name, (0,) * 20))
         words.add("h", name, read_sketch(version.sketch))
-    common = words.of_site("h")
+    common = words.of_site("h").common
     assert common
     assert common <= frame
-    assert words.of_site("other") == Marks()
+    assert words.of_site("other") == SiteWords()
+
+
+@pytest.mark.parametrize("share", [2, 3, 6])
+def test_a_wall_in_the_frame_of_a_site_loses_its_short_pages_too(share: int) -> None:
+    """The sketches of long pages tell nothing about most words of the frame; those of short ones do."""
+    frame = " ".join(f"frame{spelled(number)}" for number in range(40))
+    pages, words = dict[str, str](), CommonWords()
+    for name in range(60):
+        length = 60 if name % share == 0 else 900
+        own = " ".join(f"own{spelled(name, number)}" for number in range(length))
+        pages[f"https://h/p{name}"] = f"{frame} {own}"
+    sketches = {url: read_sketch(Version(url, "", text).sketch) for url, text in pages.items()}
+    for key, sketch in enumerate(sketches.values()):
+        words.add("h", key, sketch)
+    common, wall = words.of_site("h").frame, f"{frame} please log in with your password"
+    kept = [url for url, before in sketches.items() if not Version(url, "", wall).is_lost(before, common)]
+    assert len(kept) < MIN_DOCUMENTS, "so many of the shortest documents are too few to tell"
+    assert not any(Version(url, "", text).is_lost(sketches[url], common) for url, text in pages.items())

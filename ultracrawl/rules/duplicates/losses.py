@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.duplicates.likeness import Look, Version
@@ -39,17 +39,29 @@ SAMPLE = 2_000
 """Documents of a source whose sketches tell which words most documents of a site have."""
 
 
+class SiteWords(NamedTuple):
+    """Words that documents of a site share."""
+
+    common: Marks = Marks()
+    """Those that most documents have: they are left out where texts are compared with each other."""
+    frame: Marks = Marks()
+    """These, and those that most of the documents have that tell: they are no document's own.
+
+    Those that tell are the short ones, for which a word of the frame of the site would pass for one of their own.
+    """
+
+
 class CommonWords:
     """The words that most documents of a site have, as far as their sketches tell.
 
     A word is in a sketch if its mark is among the smallest of its document. So a document tells nothing about marks
-    above its largest one; a word about which most tell nothing is no common one.
+    above its largest one.
     """
 
     def __init__(self) -> None:
         self._sketches: dict[str, dict[int, Marks]] = {}
         """Sketches of documents, by site and key."""
-        self._common: dict[str, tuple[int, Marks]] = {}
+        self._common: dict[str, tuple[int, SiteWords]] = {}
         """The common words of a site, with the number of documents that they were estimated from."""
         self.number = 0
         """Documents whose sketches are known."""
@@ -78,10 +90,10 @@ class CommonWords:
         """Return whether too few documents of a site are known for it to have common words."""
         return len(self._sketches.get(site, ())) < MIN_DOCUMENTS
 
-    def of_site(self, site: str) -> Marks:
+    def of_site(self, site: str) -> SiteWords:
         """Return the marks of the words that more than half of the documents of a site have."""
         sketches = list(self._sketches.get(site, {}).values())
-        number, common = self._common.get(site, (0, Marks()))
+        number, common = self._common.get(site, (0, SiteWords()))
         if len(sketches) < MIN_DOCUMENTS or 4 * len(sketches) <= 5 * number:
             return common
         counted = Counter(mark for sketch in sketches for mark in sketch)
@@ -91,9 +103,10 @@ class CommonWords:
             """Return how many documents tell whether they have a word."""
             return len(sketches) - bisect_left(ends, mark)
 
-        often = (mark for mark, count in counted.items() if 4 * count > len(sketches))
-        told = ((mark, telling(mark)) for mark in often)
-        common = Marks(mark for mark, by in told if 2 * counted[mark] > by >= len(sketches) / 2)
+        often = (mark for mark, count in counted.items() if 2 * count > MIN_DOCUMENTS)
+        told = {mark: by for mark in often if 2 * counted[mark] > (by := telling(mark)) >= MIN_DOCUMENTS}
+        by_most = Marks(mark for mark, by in told.items() if 2 * by >= len(sketches))
+        common = SiteWords(by_most, Marks(told))
         self._common[site] = len(sketches), common
         return common
 
@@ -322,19 +335,19 @@ class LostVersions:
         return self.add_lost(key, look)
 
     def judge(
-        self, key: int, version: Version, before: Marks, common: Callable[[], Marks]
+        self, key: int, version: Version, before: Marks, shared: Callable[[], SiteWords]
     ) -> tuple[Verdict, str]:
         """Return what becomes of a new version of a document, and the name of its group.
 
         `before` is the sketch of the former version, empty for the document of a new URL: that goes with the lost
-        versions that it is like. `common` returns the words that most documents of the site have.
+        versions that it is like. `shared` returns the words that documents of the site share.
         """
         if before:
-            if not self.is_lost(version, before, common):
+            if not self.is_lost(version, before, shared):
                 return Verdict.PLACE, ""
         elif not self._groups.listed:
             return Verdict.PLACE, ""
-        look = version.look(common())
+        look = version.look(shared().common)
         verdict = self.add_lost(key, look) if before else self.add_new(key, look)
         return verdict, self.name_of(look)
 
@@ -342,10 +355,10 @@ class LostVersions:
         """Return the name of the group that a version belongs to."""
         return self._groups.name_of(look)
 
-    def is_lost(self, version: Version, before: Marks, common: Callable[[], Marks]) -> bool:
+    def is_lost(self, version: Version, before: Marks, shared: Callable[[], SiteWords]) -> bool:
         """Return whether a version loses the words of the former one, unless they were those of a wall."""
-        return version.is_lost(before, common()) and not any(
-            wall.was_like(before, common()) for wall in self._walls
+        return version.is_lost(before, shared().frame) and not any(
+            wall.was_like(before, shared().common) for wall in self._walls
         )
 
     def add_lost(self, key: int, look: Look) -> Verdict:
@@ -401,9 +414,9 @@ class LostVersions:
     def _holds(self, group: Group) -> bool:
         return group.is_met and (group.is_held or self.is_over)
 
-    def may_be_held(self, sketch: Marks, common: Callable[[], Marks]) -> bool:
+    def may_be_held(self, sketch: Marks, shared: Callable[[], SiteWords]) -> bool:
         """Return whether a document of a new URL, which was let in, may belong to a group that is held back since."""
-        return any(map(self._holds, self._groups.of_sketch(sketch, common())))
+        return any(map(self._holds, self._groups.of_sketch(sketch, shared().common)))
 
     def forget(self, key: int) -> None:
         """Drop the version of a document that waits, because a later visit ended otherwise."""

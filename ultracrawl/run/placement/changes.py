@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.duplicates.likeness import Look, Version
-from ultracrawl.rules.duplicates.losses import SAMPLE, CommonWords, Group, LostVersions, Verdict
+from ultracrawl.rules.duplicates.losses import (
+    SAMPLE,
+    CommonWords,
+    Group,
+    LostVersions,
+    SiteWords,
+    Verdict,
+)
 from ultracrawl.rules.duplicates.marks import Marks, former_words, read_sketch
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.rules.urls.canonical import site_of, url_key
@@ -119,7 +126,7 @@ class ChangeGuard(Feature):
                 continue
             before = self._former_words(record, version.display_url)
             look = Version(record.url, document.title, document.text).look(
-                self._common(site_of(record.url), record)
+                self._shared(site_of(record.url), record).common
             )
             if before:
                 yield _Retained(key, True, look)
@@ -139,7 +146,7 @@ class ChangeGuard(Feature):
         if not (self._is_on and visit.record.searchable) or visit.from_store:
             return False
         version, before = Version(visit.url, page.title, page.text), _words_of(visit.record)
-        return self._lost.is_lost(version, before, partial(self._common, visit.entry.site, visit.record))
+        return self._lost.is_lost(version, before, partial(self._shared, visit.entry.site, visit.record))
 
     def judge(self, visit: Visit, document: IndexDocument) -> tuple[Verdict, str]:
         """Return what becomes of a new version, and the name of its group; sets the sketch of the visit."""
@@ -149,8 +156,8 @@ class ChangeGuard(Feature):
         if not self._is_on or visit.from_store:
             return Verdict.PLACE, ""
         before = self._former_words(visit.record, visit.entry.display_url)
-        common = partial(self._common, visit.entry.site, visit.record)
-        verdict, label = self._lost.judge(visit.entry.key, version, before, common)
+        shared = partial(self._shared, visit.entry.site, visit.record)
+        verdict, label = self._lost.judge(visit.entry.key, version, before, shared)
         if verdict is Verdict.WAIT:
             self._retained.add(visit.entry.key)
         return verdict, label
@@ -166,8 +173,8 @@ class ChangeGuard(Feature):
             record = next(same, record)
         return _words_of(record)
 
-    def _common(self, site: str, record: UrlRecord) -> Marks:
-        """Return the words that most documents of the site of a record have; they are read when first asked for.
+    def _shared(self, site: str, record: UrlRecord) -> SiteWords:
+        """Return the words that documents of the site of a record share; they are read when first asked for.
 
         Of a site with few documents in the sample, those count as well that the document in question links to.
         """
@@ -247,7 +254,7 @@ class ChangeGuard(Feature):
             if record.last_fetched < context.mark.started or not (record.searchable and record.sketch):
                 continue
             if self._lost.may_be_held(
-                read_sketch(record.sketch), partial(self._common, site_of(record.url), record)
+                read_sketch(record.sketch), partial(self._shared, site_of(record.url), record)
             ):
                 number += 1
                 doubted = replace(without_validators(record), sketch=b"")

@@ -190,7 +190,7 @@ class Deletions:
         led_to = self._state.records.get_record(target)
         if led_to is None:
             return False
-        left_out = marks_of_url(record.url) | self._common_words.of_site(site_of(record.url))
+        left_out = marks_of_url(record.url) | self._common_words.of_site(site_of(record.url)).frame
         return is_lost_in(record.sketch, led_to.sketch, left_out)
 
     @cached_property
