@@ -99,17 +99,22 @@ def served(site: Site, url: str, workspace: Workspace, crawled_projects: Crawled
     return site
 
 
-@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
-@pytest.mark.parametrize("wall", WALLS.values(), ids=WALLS)
-def test_a_wall_changes_nothing_in_the_index(
-    site: Site, url: str, workspace: Workspace, wall: Callable[[str], Page], engine: str
-) -> None:
+def crawled_by(engine: str, site: Site, url: str, workspace: Workspace) -> dict[str, Any]:
+    """Crawl the real pages into an index of an engine; return its documents."""
     serve(site, real)
     workspace.define(f"{url}/p0")
     definition = yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text())
     workspace.write({"index": {"engine": engine}, **definition})
     workspace.crawl()
-    before = dump(workspace)
+    return dump(workspace)
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+@pytest.mark.parametrize("wall", WALLS.values(), ids=WALLS)
+def test_a_wall_changes_nothing_in_the_index(
+    site: Site, url: str, workspace: Workspace, wall: Callable[[str], Page], engine: str
+) -> None:
+    before = crawled_by(engine, site, url, workspace)
     assert len(before) == NUMBER
     serve(site, wall)
     for path in ("/help", "/imprint"):
@@ -183,12 +188,7 @@ def test_documents_whose_deletion_is_held_keep_the_texts_of_their_links(
 def test_a_wall_behind_redirects_deletes_nothing(
     site: Site, url: str, workspace: Workspace, wall: str, status: int, engine: str
 ) -> None:
-    serve(site, real)
-    workspace.define(f"{url}/p0")
-    definition = yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text())
-    workspace.write({"index": {"engine": engine}, **definition})
-    workspace.crawl()
-    before = dump(workspace)
+    before = crawled_by(engine, site, url, workspace)
     for name in NAMES:
         site.redirect(name, f"/check{name}", status=status)
         site.page(f"/check{name}", **{**WALLS[wall](name), "links": []})

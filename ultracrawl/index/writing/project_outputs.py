@@ -128,8 +128,8 @@ def prestart_indexer(project: Project, source: DataSource) -> None:
 def is_asked_first(project: Project, source: DataSource) -> bool:
     """Return whether a crawl has to ask the index process before its first page what the index has."""
     name = source.feeding.primary_index
+    if name in project.destinations:
+        return False
     with suppress(UltracrawlError):
-        return (
-            name not in project.destinations and noted_count(index_config(project, name), source.name) is None
-        )
+        return noted_count(index_config(project, name), source.name) is None
     return False

@@ -43,11 +43,11 @@ class SiteWords(NamedTuple):
     """Words that documents of a site share."""
 
     common: Marks = Marks()
-    """Those that most documents have: they are left out where texts are compared with each other."""
+    """The words that most documents have. They are left out where texts are compared with each other."""
     frame: Marks = Marks()
-    """These, and those that most of the documents have that tell: they are no document's own.
+    """The common words, and words about which few sketches tell, but most of these have them.
 
-    Those that tell are the short ones, for which a word of the frame of the site would pass for one of their own.
+    They are no document's own. Short documents have such sketches: a menu would pass for their own words otherwise.
     """
 
 
@@ -91,11 +91,12 @@ class CommonWords:
         return len(self._sketches.get(site, ())) < MIN_DOCUMENTS
 
     def of_site(self, site: str) -> SiteWords:
-        """Return the marks of the words that more than half of the documents of a site have."""
-        sketches = list(self._sketches.get(site, {}).values())
-        number, common = self._common.get(site, (0, SiteWords()))
-        if len(sketches) < MIN_DOCUMENTS or 4 * len(sketches) <= 5 * number:
-            return common
+        """Return the words that documents of a site share; they are estimated anew when a quarter more are known."""
+        known = self._sketches.get(site, {})
+        number, shared = self._common.get(site, (0, SiteWords()))
+        if len(known) < MIN_DOCUMENTS or 4 * len(known) <= 5 * number:
+            return shared
+        sketches = list(known.values())
         counted = Counter(mark for sketch in sketches for mark in sketch)
         ends = sorted(max(sketch) for sketch in sketches if len(sketch) >= SKETCH_SIZE)
 
@@ -106,9 +107,9 @@ class CommonWords:
         often = (mark for mark, count in counted.items() if 2 * count > MIN_DOCUMENTS)
         told = {mark: by for mark in often if 2 * counted[mark] > (by := telling(mark)) >= MIN_DOCUMENTS}
         by_most = Marks(mark for mark, by in told.items() if 2 * by >= len(sketches))
-        common = SiteWords(by_most, Marks(told))
-        self._common[site] = len(sketches), common
-        return common
+        shared = SiteWords(by_most, Marks(told))
+        self._common[site] = len(sketches), shared
+        return shared
 
 
 class Verdict(Enum):
@@ -357,8 +358,9 @@ class LostVersions:
 
     def is_lost(self, version: Version, before: Marks, shared: Callable[[], SiteWords]) -> bool:
         """Return whether a version loses the words of the former one, unless they were those of a wall."""
-        return version.is_lost(before, shared().frame) and not any(
-            wall.was_like(before, shared().common) for wall in self._walls
+        words = shared()
+        return version.is_lost(before, words.frame) and not any(
+            wall.was_like(before, words.common) for wall in self._walls
         )
 
     def add_lost(self, key: int, look: Look) -> Verdict:

@@ -81,9 +81,8 @@ def add_error_handlers(app: FastAPI) -> None:
     async def of_http(request: Request, error: HTTPException) -> Response:
         detail = "" if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
         headers = dict(error.headers or {})
-        if (
-            error.status_code == HTTPStatus.METHOD_NOT_ALLOWED
-        ):  # the route that was asked knows its own methods only
+        # The route that was asked knows its own methods only.
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             headers["Allow"] = ", ".join(_methods_at(request))
         return problem_answer(error.status_code, detail, headers)
 
