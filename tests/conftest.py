@@ -112,13 +112,16 @@ def crawled_projects(tmp_path_factory: pytest.TempPathFactory) -> CrawledProject
 
 
 @pytest.fixture
-def url(request: pytest.FixtureRequest, processes: bool, site: Site) -> Iterator[str]:
-    """Serve the site of the test; gives its address, the same one for each test that `crawled_projects` helps."""
-    from support.crawled import PORT
+def url(request: pytest.FixtureRequest, site: Site) -> Iterator[str]:
+    """Serve the site of the test; gives its address, the same one for each test that `crawled_projects` helps.
 
-    with site.serve(
-        port=PORT if "crawled_projects" in request.fixturenames and not processes else 0
-    ) as address:
+    A site on sockets has a port of its own: tests run beside each other.
+    """
+    from support.crawled import PORT
+    from support.network import NetworkSite
+
+    is_same = "crawled_projects" in request.fixturenames and isinstance(site, NetworkSite)
+    with site.serve(port=PORT if is_same else 0) as address:
         yield address
 
 

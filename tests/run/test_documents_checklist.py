@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.crawled import CrawledProjects
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
@@ -10,12 +11,12 @@ from ultracrawl.sources import load_project, require
 
 
 @pytest.fixture
-def crawled(site: Site, url: str, workspace: Workspace) -> Workspace:
+def crawled(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Workspace:
     site.page("/", title="Home", links=["/a", "/b"], text="welcome")
     site.page("/a", title="Alpha", links=["/", "/b", "/b"], text="aardvark")
     site.page("/b", title="Beta", links=["/a"], text="badger")
     workspace.define(f"{url}/")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return workspace
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.crawled import CrawledProjects
 from support.project import Workspace
 from support.sentences import sentence
 from support.site import Site
@@ -335,13 +336,13 @@ def test_ultra_search_46_two_sources_may_show_the_same_url(
 
 
 @pytest.fixture
-def redirected(site: Site, url: str, workspace: Workspace) -> Site:
+def redirected(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Site:
     """/old leads to /new for a while, whose document is shown as /old."""
     site.page("/", title="Home", links=["/old"])
     site.redirect("/old", "/new", status=302)
     site.page("/new", title="New", text="needle of new")
     workspace.define(f"{url}/")
-    assert workspace.crawl().run["outcomes"] == {"NEW": 2, "REDIRECTED": 1}
+    assert crawled_projects.crawl(workspace, site).run["outcomes"] == {"NEW": 2, "REDIRECTED": 1}
     assert workspace.search("needle") == ["/old"]
     return site
 

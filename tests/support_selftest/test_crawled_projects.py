@@ -63,3 +63,35 @@ def test_what_was_crawled_before_is_no_first_crawl(tmp_path_factory: pytest.Temp
         workspace.crawl()
         with pytest.raises(AssertionError):
             CrawledProjects(tmp_path_factory).crawl(workspace, site)
+
+
+def test_crawls_in_a_row_are_copied_too_and_what_they_return(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    projects = CrawledProjects(tmp_path_factory)
+    found = []
+    for _ in range(2):
+        workspace, site = InProcessWorkspace(tmp_path_factory.mktemp("project")), bird_site()
+        with site.serve(port=PORT) as url:
+            workspace.define(f"{url}/")
+            projects.crawl(workspace, site)
+            site.change("/egret", text="the egret is black")
+            outcomes = projects.crawl(workspace, site).run["outcomes"]
+            found.append((outcomes, len(site.requests), workspace.search("black")))
+    (first, asked, _), second = found
+    assert asked
+    assert first == {"MODIFIED": 1, "NOT_MODIFIED": 2}
+    assert second == (first, 0, ["/egret"])
+
+
+def test_a_project_that_something_else_changed_between_two_crawls_is_refused(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    projects = CrawledProjects(tmp_path_factory)
+    workspace, site = InProcessWorkspace(tmp_path_factory.mktemp("project")), bird_site()
+    with site.serve(port=PORT) as url:
+        workspace.define(f"{url}/")
+        projects.crawl(workspace, site)
+        workspace.crawl()
+        with pytest.raises(AssertionError):
+            projects.crawl(workspace, site)

@@ -140,16 +140,16 @@ GONE = [f"/p{number}" for number in range(30)]
 
 
 @pytest.fixture
-def held(site: Site, url: str, workspace: Workspace) -> Workspace:
+def held(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Workspace:
     """Return a source of 31 documents, of which the guard kept 30 that are gone."""
     site.page("/", title="Home", text="needle", links=GONE)
     for name in GONE:
         site.page(name, title=name, text=f"needle {name}")
     workspace.define(f"{url}/", deletion={"percent": 1, "always": 0})
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     for name in GONE:
         site.remove(name)
-    workspace.crawl(code=1)
+    crawled_projects.crawl(workspace, site, code=1)
     assert len(workspace.indexed()) == 31
     return workspace
 

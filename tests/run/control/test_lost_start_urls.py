@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.crawled import CrawledProjects
 from support.project import Workspace
 from support.site import Site
 
@@ -12,13 +13,13 @@ PAGES = ("/a", "/b")
 
 
 @pytest.fixture
-def known(site: Site, url: str, workspace: Workspace) -> Site:
+def known(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Site:
     """A home page and two others, all in the index."""
     site.page("/", title="Home", text="needle home", links=PAGES)
     for name in PAGES:
         site.page(name, title=name, text=f"needle {name}")
     workspace.define(f"{url}/")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     return site
 
 

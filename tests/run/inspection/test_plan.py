@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.crawled import CrawledProjects
 from support.named import named
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
 
 @pytest.fixture
-def crawled(site: Site, url: str, workspace: Workspace) -> Site:
+def crawled(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Site:
     """A site of seven pages, crawled once."""
     site.page("/", title="Home", links=["/a/1", "/a/2", "/b/1", "/p?sid=1"], text="needle")
     for path in ("/a/1", "/a/2", "/p?sid=1", "/p"):
@@ -19,7 +20,7 @@ def crawled(site: Site, url: str, workspace: Workspace) -> Site:
     site.page("/b/1", title="b", text="needle", links=["/b/2"])
     site.page("/b/2", title="b", text="needle")
     workspace.define(f"{url}/")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     site.reset()
     return site
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support import files
+from support.crawled import CrawledProjects
 from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
@@ -26,15 +27,15 @@ def fill(site: Site, *copies: str, others: int = 0) -> None:
 
 
 @pytest.fixture
-def held_back(site: Site, url: str, workspace: Workspace) -> Site:
+def held_back(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Site:
     """A survivor and twenty other pages that are gone, more than may leave at once; the copy of it is there."""
     fill(site, "/heron", "/print/heron", others=30)
     workspace.define(f"{url}/")
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     site.remove("/heron")
     for path in OTHERS[:20]:
         site.remove(path)
-    run = workspace.crawl(code=1).run
+    run = crawled_projects.crawl(workspace, site, code=1).run
     assert "20 of 32 would be deleted" in run["problems"][0], "a document with a successor is not lost"
     assert sum(run["outcomes"].values()) == run["scheduled"]
     return site

@@ -399,12 +399,12 @@ def test_a_restricted_version_that_waited_takes_no_place_of_a_public_one(
 
 
 @pytest.fixture
-def walled(served: Site, workspace: Workspace) -> Site:
+def walled(served: Site, workspace: Workspace, crawled_projects: CrawledProjects) -> Site:
     """A site whose wall is gone, but for eight pages that are new."""
     serve(served, WALLS["fixed"])
-    workspace.crawl(code=1)
+    crawled_projects.crawl(workspace, served, code=1)
     serve(served, real)
-    workspace.crawl()
+    crawled_projects.crawl(workspace, served)
     new = [f"/new{number}" for number in range(8)]
     for name in new:
         served.page(name, **{**WALLS["fixed"]("/p1"), "links": []})

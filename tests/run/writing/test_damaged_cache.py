@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.crawled import CrawledProjects
 from support.damage import DAMAGES
 from support.project import LOOPBACK, Workspace, kill_group
 from support.sentences import sentence
@@ -17,13 +18,13 @@ from support.until import until
 
 
 @pytest.fixture
-def waiting(site: Site, url: str, workspace: Workspace) -> Site:
+def waiting(site: Site, url: str, workspace: Workspace, crawled_projects: CrawledProjects) -> Site:
     """A crawl whose documents wait for the index, and a cache on a disk that lost a piece of it."""
     for number in range(3):
         site.page(f"/{number}", title=str(number), text=f"needle {number}")
     site.page("/", title="Start", links=["/0", "/1", "/2"], text="where everything begins")
     workspace.define(f"{url}/", feeding={"paused": True})
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     workspace.define(f"{url}/")
     return site
 

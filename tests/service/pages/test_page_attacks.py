@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 from lxml.html import HtmlElement, document_fromstring
+from support.crawled import PORT, CrawledProjects
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.pages import Pages, define_project
@@ -39,7 +40,7 @@ def assert_harmless(page: HtmlElement) -> None:
 
 
 @pytest.fixture
-def hostile(workspace: InProcessWorkspace) -> Iterator[Pages]:
+def hostile(workspace: InProcessWorkspace, crawled_projects: CrawledProjects) -> Iterator[Pages]:
     """A site whose pages have markup wherever a page can have text."""
     escaped = escape(SCRIPT + QUOTES)
     page = f"""<!doctype html><html lang="en"><head><title>poison {escaped}</title>
@@ -49,9 +50,9 @@ def hostile(workspace: InProcessWorkspace) -> Iterator[Pages]:
     site.page("/", title="Start", links=["/a", "/b?x=%3Cscript%3E"], text="start")
     site.file("/a", page.encode(), "text/html")
     site.page("/b?x=%3Cscript%3E", title="\x01poison\u202e", text=f"poison {SCRIPT}")
-    with site.serve() as url:
+    with site.serve(port=PORT) as url:
         workspace.define(f"{url}/")
-        workspace.crawl()
+        crawled_projects.crawl(workspace, site)
         yield Pages(workspace)
 
 

@@ -24,12 +24,14 @@ def waiting(
 
 
 @pytest.fixture
-def held(workspace: InProcessWorkspace, site: NetworkSite, url: str) -> Administration:
+def held(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects
+) -> Administration:
     """Documents whose deletion is held back."""
     workspace.define(f"{url}/", deletion={"percent": 10, "always": 0}, refresh={"interval": "1 h"})
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     site.gone("/egret")
-    workspace.crawl(code=1)
+    crawled_projects.crawl(workspace, site, code=1)
     return Administration(workspace)
 
 
@@ -51,7 +53,9 @@ def test_a_document_is_approved_after_a_look_at_its_text(waiting: Administration
 
 
 @pytest.fixture
-def alike(workspace: InProcessWorkspace, site: NetworkSite, url: str) -> Administration:
+def alike(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects
+) -> Administration:
     """Thirty documents of which a new version is held back, because all became alike."""
     names = [f"/story{number}" for number in range(30)]
     site.page("/", title="Home", text="home", links=names)
@@ -59,10 +63,10 @@ def alike(workspace: InProcessWorkspace, site: NetworkSite, url: str) -> Adminis
         words = " ".join(f"word{number}x{place}" for place in range(60))
         site.page(name, title=f"Story {number}", text=f"{words} needle")
     workspace.define(f"{url}/", refresh={"interval": "1 h"})
-    workspace.crawl()
+    crawled_projects.crawl(workspace, site)
     for name in names:
         site.page(name, title="Members", text=f"This page is for members, please log in {name}")
-    workspace.crawl(code=1)
+    crawled_projects.crawl(workspace, site, code=1)
     return Administration(workspace)
 
 
