@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 from support.fast import fast_xml
+from support.in_process import InProcessWorkspace
 from support.project import Ended, Workspace
 from support.robot import RobotFiles
 from support.verbs import mistyped, walk
@@ -113,7 +114,7 @@ FINDINGS = {"admin verify", "lint"}
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a definition, a robot, a collection and a key."""
     folder = tmp_path_factory.mktemp("prepared")
-    workspace = Workspace(folder)
+    workspace = InProcessWorkspace(folder)
     workspace.write({
         "notices": {"to": {"operators": {"command": "true"}}},
         "sources": {"docs": {"start_urls": [URL], "boundary": {"networks": ["127.0.0.0/8"]}}},
@@ -131,9 +132,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def copied(prepared: Path, folder: Path) -> Workspace:
-    """Return a workspace with a copy of that folder."""
-    return Workspace(Path(shutil.copytree(prepared, folder)))
+def copied(prepared: Path, folder: Path, name: str) -> Workspace:
+    """Return a workspace with a copy of that folder, for a command."""
+    kind = Workspace if name == "serve" else InProcessWorkspace  # `serve` takes over the log of its process
+    return kind(Path(shutil.copytree(prepared, folder)))
 
 
 def arguments_of(name: str) -> list[str]:
@@ -184,7 +186,7 @@ def test_each_option_refuses_nonsense_in_a_line_that_names_it(
         written = max(option.opts, key=len)
         if not isinstance(option, click.Option) or option.is_flag:
             continue
-        ready = copied(prepared, tmp_path / str(number))
+        ready = copied(prepared, tmp_path / str(number), name)
         words = [*name.split(), *arguments_of(name), *options_of(name, without=written)]
         for value in values(option):
             ended = ready.command(*words, written, *[value] * option.nargs)
@@ -199,7 +201,7 @@ def test_each_option_refuses_nonsense_in_a_line_that_names_it(
     [name for name, one in COMMANDS.items() if any(isinstance(two, click.Argument) for two in one.params)],
 )
 def test_each_argument_refuses_nonsense(prepared: Path, tmp_path: Path, name: str) -> None:
-    ready = copied(prepared, tmp_path / "ready")
+    ready = copied(prepared, tmp_path / "ready", name)
     given = [NONSENSE for one in COMMANDS[name].params if isinstance(one, click.Argument)]
     ended = ready.command(*name.split(), *given, *options_of(name))
     assert "Traceback" not in ended.err

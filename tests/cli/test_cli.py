@@ -271,8 +271,10 @@ def test_two_sources_share_the_index_and_keep_their_own_state(
     assert workspace.crawl("two").json["runs"][0]["outcomes"] == {"NOT_MODIFIED": 1}
 
 
+@pytest.mark.processes
 def test_a_source_that_is_being_crawled_is_locked(site: Site, url: str, workspace: Workspace) -> None:
-    site.slow("/", 3.0, title="Home", text="words")
+    site.page("/", title="Home", text="words")
+    answer = site.hold("/")
     workspace.define(f"{url}/", robots={"obey": False})
     running = workspace.start("crawl")
     until(lambda: site.requests, running)
@@ -280,6 +282,7 @@ def test_a_source_that_is_being_crawled_is_locked(site: Site, url: str, workspac
     assert second.code == 2
     (line,) = second.err.splitlines()
     assert sentence("crawl.by_another_process") in line
+    answer.set()
     running.communicate()
     assert running.returncode == 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.in_process import InProcessWorkspace
 from support.project import Workspace
 
 from ultracrawl.index import Deletion, IndexDocument
@@ -15,7 +16,7 @@ from ultracrawl.sources.dialects import read_definitions
 
 @pytest.fixture(params=["whoosh", "tantivy"])
 def filled(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path)
+    workspace = InProcessWorkspace(tmp_path)
     source = {"start_urls": ["http://h/"]}
     workspace.write(
         {"index": {"path": "index", "engine": request.param}, "sources": {"a": source, "b": source}}
@@ -77,7 +78,7 @@ def test_a_dump_says_that_it_lacks_documents(filled: Workspace) -> None:
 
 
 def test_an_index_that_was_never_written(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
+    workspace = InProcessWorkspace(tmp_path)
     workspace.write({"index": "index", "sources": {"a": {"start_urls": ["http://h/"]}}})
     assert workspace.command("index", "info", "--json").json["documents"] == 0
     assert workspace.command("index", "check").code == 0

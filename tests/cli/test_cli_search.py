@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from support.in_process import InProcessWorkspace
 from support.project import Workspace
 
 from ultracrawl.errors import UserError
@@ -29,7 +30,7 @@ DEFINITION = {
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path)
+    workspace = InProcessWorkspace(tmp_path)
     workspace.write(DEFINITION)
     index = open_index(require(read_definitions(tmp_path / "ultracrawl.yaml")))
     index.apply(

@@ -6,20 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.crawled import CrawledProjects
+from support.in_process import InProcessWorkspace
 from support.project import Workspace
 from support.sentences import sentence
 from support.site import Site
 
 
 @pytest.fixture
-def workspace(site: Site, url: str, tmp_path: Path) -> Workspace:
+def workspace(site: Site, url: str, tmp_path: Path, crawled_projects: CrawledProjects) -> Workspace:
     """A crawled site: a page, one that robots.txt forbids, one that is not indexed."""
     site.file("/robots.txt", b"User-agent: *\nDisallow: /private\n", "text/plain")
     site.page("/", title="Home", text="words", links=["/private", "/noindex"])
     site.page("/noindex", title="No", text="words", headers={"X-Robots-Tag": "noindex"})
-    made = Workspace(tmp_path)
+    made = InProcessWorkspace(tmp_path)
     made.define(f"{url}/", boundary={"domains": {"include": ["*"]}})
-    made.crawl()
+    crawled_projects.crawl(made, site)
     site.reset()
     return made
 

@@ -6,6 +6,8 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.parametrize(
     "location",

@@ -13,6 +13,8 @@ from support.project import Ended, Workspace
 from support.site import Site
 from support.tty import at_a_terminal
 
+pytestmark = pytest.mark.processes
+
 QUICK = ("--yes", "--delay", "0")
 
 

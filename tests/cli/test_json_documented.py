@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from cli.test_help import COMMANDS
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.project import LOOPBACK, ROOT, Workspace
-from support.site import Site
 
 PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 _REFERENCE = r"[Aa]s (?:in )?`([a-z -]+)`"
@@ -80,7 +81,7 @@ def fields_of(value: Any) -> set[str]:
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workspace, str]]:
     """Return a project of two sources that was crawled twice, and the address of its site."""
-    site, workspace = Site(), Workspace(tmp_path_factory.mktemp("documented"))
+    site, workspace = NetworkSite(), InProcessWorkspace(tmp_path_factory.mktemp("documented"))
     site.page("/", title="Home", links=["/a", "http://elsewhere.example/"], text="words here")
     site.page("/a", title="Alpha", text="words there", head='<meta name="country" content="de">')
     with site.serve() as url:

@@ -77,6 +77,7 @@ def without(workspace: Workspace, module: str) -> dict[str, str]:
         ("notices: {to: {ops: {url: '${OPS}'}}}", "apprise", (0, True), "notices"),
     ],
 )
+@pytest.mark.processes
 def test_an_extra_that_is_missing_is_named(
     workspace: Workspace, written: str, module: str, place: tuple[int, bool], extra: str
 ) -> None:

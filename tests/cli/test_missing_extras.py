@@ -6,6 +6,8 @@ import pytest
 from support.project import LOOPBACK, ROOT, Workspace
 from support.site import Site
 
+pytestmark = pytest.mark.processes  # each has libraries of its own
+
 FOREIGN = {
     "DOWNLOAD_HANDLERS": dict.fromkeys(
         ("http", "https"), "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"

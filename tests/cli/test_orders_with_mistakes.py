@@ -17,7 +17,7 @@ from support.until import PATIENCE, until
 from ultracrawl.stores.control_channel import Phase, crawl_status
 from ultracrawl.stores.file_notes import notes_beside
 
-pytestmark = pytest.mark.servers  # processes that are steered
+pytestmark = [pytest.mark.servers, pytest.mark.processes]
 
 MISTAKES = {
     "a misspelt function": ("filter.conf", "fn=generate-md5", "fn=generate-md6"),

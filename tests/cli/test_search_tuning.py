@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
+from support.in_process import InProcessWorkspace
 from support.named import named
-from support.project import Ended, Workspace
+from support.project import Ended
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument, Reading
@@ -53,7 +54,7 @@ def found(folder: Path, text: str, **options: Any) -> list[str]:
 
 
 def run(folder: Path, *words: str) -> Ended:
-    return Workspace(folder).command(*words)
+    return InProcessWorkspace(folder).command(*words)
 
 
 def test_synonyms_stand_for_each_other_or_one_way(folder: Path) -> None:

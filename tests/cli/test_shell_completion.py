@@ -9,6 +9,8 @@ import pytest
 from support.project import LOOPBACK, ROOT, Workspace
 from support.site import Site
 
+pytestmark = pytest.mark.processes
+
 
 def completed(workspace: Workspace, line: str) -> list[str]:
     """Return what bash is offered behind a line; its last word may be incomplete."""

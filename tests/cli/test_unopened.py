@@ -9,6 +9,8 @@ from support.project import LOOPBACK, ROOT, Workspace
 from support.sentences import sentence
 from support.site import Site
 
+pytestmark = pytest.mark.processes
+
 AGAIN = """
 from ultracrawl.stores.project_stores import open_state
 from ultracrawl.sources.dialects import read_definitions
