@@ -23,8 +23,9 @@ def at(*parts: int) -> datetime:
         pytest.param("Thu, 02 May 2024 10:00:00 GMT", at(2024, 5, 2, 10), at(2024, 5, 2, 10), id="header"),
         pytest.param("Thu, 02 May 2024 10:00:00 EST", at(2024, 5, 2, 15), at(2024, 5, 2, 15), id="zone-name"),
         pytest.param(
-            "Thu, 02 May 2024 10:00:00 CET", at(2024, 5, 2, 10), at(2024, 5, 2, 22), id="unknown-zone"
+            "Thu, 02 May 2024 10:00:00 XYZ", at(2024, 5, 2, 10), at(2024, 5, 2, 22), id="unknown-zone"
         ),
+        pytest.param("2 May 2024", at(2024, 5, 2), at(2024, 5, 3, 12), id="day-in-words"),
     ],
 )
 def test_lastmod_and_the_latest_moment_it_may_mean(text: str, moment: datetime, latest: datetime) -> None:

@@ -56,8 +56,15 @@ _OTHER_CODES = {
 }
 """Withdrawn codes, and codes of varieties, of languages of ISO 639-1."""
 
+_LONGEST_TAG = 35
+"""Characters that RFC 5646 (4.4.1) has room for."""
 _GROUPS = {"no": frozenset({"no", "nb", "nn"}), "nb": frozenset({"nb", "no"})}
 """Norwegian stands for both of its written forms; pages declared as Norwegian are mostly Bokmål."""
+
+
+def is_language(tag: str) -> bool:
+    """Return whether a text may be the tag of a language (`de-AT`, `en_GB`, `zh-Hant`), or its name in one word."""
+    return 2 <= len(tag) <= _LONGEST_TAG and tag.replace("-", "").replace("_", "").isalnum()
 
 
 def language_code(tag: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import copy
 from email import message_from_bytes
 from email.message import EmailMessage, Message
 from email.policy import default
@@ -11,6 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ultracrawl.content.charset.decoding import decode
+from ultracrawl.content.charset.transfer import decode_base64, decode_uuencoded, readable_words
 
 _LIMITS: tuple[tuple[re.Pattern[bytes], int], ...] = (
     (re.compile(rb"\n"), 300_000),
@@ -18,7 +20,14 @@ _LIMITS: tuple[tuple[re.Pattern[bytes], int], ...] = (
     (re.compile(rb"boundary\s*=", re.IGNORECASE), 50),
 )
 """What makes parsing slow, and how often it may occur: lines, parts, and levels of parts."""
-_BAD_HEADER = (ValueError, IndexError, AttributeError, TypeError, LookupError)
+_BAD_HEADER = (ValueError, IndexError, AttributeError, TypeError, LookupError, ArithmeticError)
+_LINE_END = re.compile(r"[\r\n]+")
+_ENCODING = "Content-Transfer-Encoding"
+_DECODERS: dict[str, Callable[[bytes], bytes]] = {
+    "base64": decode_base64,
+    **dict.fromkeys(("uuencode", "x-uuencode", "uue", "x-uue"), decode_uuencoded),
+}
+"""What decodes a Content-Transfer-Encoding. Quoted-printable is decoded leniently by Python."""
 
 
 class MessagePart(NamedTuple):
@@ -33,9 +42,16 @@ class MessagePart(NamedTuple):
 
     @property
     def body(self) -> bytes:
-        """The decoded content."""
-        payload = self.part.get_payload(decode=True)
-        return payload if isinstance(payload, bytes) else b""
+        """The decoded content, as far as it is whole."""
+        decoded = _DECODERS.get(header_of(self.part, _ENCODING).strip().lower())
+        part = self.part
+        if decoded is not None:
+            part = copy(part)
+            del part[_ENCODING]  # of the copy alone: its payload are the bytes as they are encoded
+        payload = part.get_payload(decode=True)
+        if not isinstance(payload, bytes):
+            return b""
+        return payload if decoded is None else decoded(payload)
 
     @property
     def content_type(self) -> str:
@@ -71,17 +87,16 @@ def read_message(body: bytes) -> EmailMessage:
     return message
 
 
-def header_of(message: EmailMessage, name: str) -> str:
+def header_of(message: Message, name: str) -> str:
     """Return a decoded header, or the raw one if decoding fails.
 
     The charset of non-ASCII bytes, which old programs write unencoded, is detected.
     """
     try:
-        text = str(message.get(name, ""))
-        if "\ufffd" not in text:
-            return text
-        raw = _raw_header(message, name)
-        return str(default.header_factory(name, decode(raw.encode("ascii", "surrogateescape"))[0]))
+        raw = _LINE_END.sub("", _raw_header(message, name))
+        if not raw.isascii():
+            raw = decode(raw.encode("utf-8", "surrogateescape"))[0]
+        return str(default.header_factory(name, readable_words(raw)))
     except _BAD_HEADER:
         return _raw_header(message, name)
 
@@ -103,7 +118,7 @@ def parts_of(message: EmailMessage) -> Iterator[MessagePart]:
         yield found
 
 
-def _raw_header(message: EmailMessage, name: str) -> str:
+def _raw_header(message: Message, name: str) -> str:
     return str(next((value for key, value in message.raw_items() if key.lower() == name.lower()), ""))
 
 

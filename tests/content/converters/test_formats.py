@@ -255,8 +255,8 @@ def test_iptc_of_an_image(converted: Convert) -> None:
     [
         (b"20240301", b"", ["2024-03-01"]),
         (b"20240301", b"120000", ["2024-03-01T12:00:00"]),
-        (b"20240000", b"120000", None),
-        (b"March", b"", None),
+        (b"20240000", b"120000", ["20240000 120000"]),
+        (b"March", b"", ["March"]),
     ],
 )
 def test_dates_of_iptc(converted: Convert, day: bytes, time: bytes, created: list[str] | None) -> None:

@@ -9,8 +9,9 @@ import lzma
 import struct
 import zipfile
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 
+import openpyxl
 import pytest
 from support import files, samples
 from support.compound import compound, old_presentation, outlook_message
@@ -20,6 +21,7 @@ from ultracrawl.content.converters.conversion import Budget, ConversionError, Co
 from ultracrawl.content.converters.office.ole import read_ole
 from ultracrawl.content.mime import effective_type, sniff_type
 from ultracrawl.model import Conversion
+from ultracrawl.model.dates import parse_http_date
 
 Convert = Callable[..., Conversion]
 OOXML = "application/vnd.openxmlformats-officedocument"
@@ -372,3 +374,29 @@ def test_a_few_cells_far_away_from_each_other_are_read(converted: Convert, far: 
 def test_cells_that_are_close_keep_their_places(converted: Convert) -> None:
     body = far_cells({f"A{row}": row for row in range(1, 2000, 7)} | {"ZZ1500": "end"})
     assert "end" in converted(body).text.split()
+
+
+@pytest.mark.parametrize("ticks", [0, 10, 2650467743999999999, (1 << 63) - 1, (1 << 64) - 1])
+def test_a_date_that_cannot_be_costs_no_message_of_outlook(
+    converted: Callable[..., Conversion], ticks: int
+) -> None:
+    sent = datetime(2024, 3, 1, 12, tzinfo=UTC)
+    known = struct.pack("<Q", int((sent - datetime(1601, 1, 1, tzinfo=UTC)).total_seconds()) * 10**7)
+    body = outlook_message("s", "needle", "Ann", sent=sent)
+    assert known in body
+    found = converted(body.replace(known, struct.pack("<Q", ticks)))
+    assert found.text.strip() == "needle"
+    assert all(parse_http_date(text) is None for text in found.metadata.get("created", ()))
+
+
+def test_a_time_that_cannot_be_costs_its_row_of_a_workbook(converted: Callable[..., Conversion]) -> None:
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["first"])
+    workbook.active.append([1e12, "neighbour"])
+    workbook.active["A2"].number_format = "[hh]:mm"
+    workbook.active.append(["last"])
+    out = io.BytesIO()
+    workbook.save(out)
+    found = converted(out.getvalue(), f"{OOXML}.spreadsheetml.sheet")
+    assert found.text.split() == ["Sheet", "first", "last"]
+    assert found.truncated

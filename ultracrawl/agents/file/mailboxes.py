@@ -9,13 +9,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from email.parser import BytesHeaderParser
-from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from threading import Lock
 from typing import NamedTuple
 
 from ultracrawl.agents.port import Entry
 from ultracrawl.content.mailboxes import message_spans
+from ultracrawl.model.dates import epoch, parse_http_date
 
 MAIL_TYPE = "message/rfc822"
 """The media type of a message."""
@@ -82,13 +82,10 @@ def _message(file: int, start: int, end: int) -> Message:
 
 
 def message_entry(entry: Entry, body: bytes) -> Entry:
-    """Return the entry of a message with its body and its date."""
-    try:
-        header = BytesHeaderParser().parsebytes(body[:_BLOCK_SIZE])["Date"]
-        date = parsedate_to_datetime(str(header)).timestamp()
-    except (ValueError, TypeError, LookupError, OverflowError, OSError):
-        date = entry.last_modified
-    return replace(entry, body=body, last_modified=max(date, 0.0))
+    """Return the entry of a message with its body and its date; without one after 1970 that of the entry stays."""
+    header = BytesHeaderParser().parsebytes(body[:_BLOCK_SIZE])["Date"]
+    date = epoch(parse_http_date(str(header)))
+    return replace(entry, body=body, last_modified=date if date > 0 else entry.last_modified)
 
 
 class MessageTables:

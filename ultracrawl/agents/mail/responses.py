@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from calendar import timegm
 from collections.abc import Iterable, Iterator, Sequence
-from email.utils import parsedate_tz
 from typing import NamedTuple
+
+from ultracrawl.model.dates import epoch, parse_http_date
 
 Data = Sequence[bytes | tuple[bytes, bytes] | None]
 
 _START = re.compile(rb"\d+ \(")
-_UID = re.compile(rb"\bUID (\d+)")
-_SIZE = re.compile(rb"\bRFC822\.SIZE (\d+)")
+_UID = re.compile(rb"\bUID (\d{1,10})\b")
+_SIZE = re.compile(rb"\bRFC822\.SIZE (\d{1,18})\b")
 _TIME = re.compile(rb'\bINTERNALDATE "\s?(\d{1,2})-(\w{3})-(\d{4}) (\d\d:\d\d:\d\d) ([+-]\d{4})"')
 _QUOTED_BODY = re.compile(rb'\bBODY\[[^\]]*\](?:<\d+>)? (?:"((?:[^"\\]|\\.)*)"|NIL)', re.IGNORECASE)
 _ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
@@ -31,7 +31,13 @@ class FetchedMail(NamedTuple):
 
 def parse_uids(data: Data) -> list[int]:
     """Return the UIDs of a SEARCH response."""
-    return [int(uid) for line in data if isinstance(line, bytes) for uid in line.split() if uid.isdigit()]
+    return [
+        int(uid)
+        for line in data
+        if isinstance(line, bytes)
+        for uid in line.split()
+        if uid.isdigit() and len(uid) <= 10
+    ]
 
 
 def to_uid_set(uids: Iterable[int]) -> str:
@@ -70,5 +76,4 @@ def _mail(text: bytes, literal: bytes | None) -> Iterator[FetchedMail]:
 
 def _received(text: bytes) -> float:
     found = _TIME.search(text)
-    date = parsedate_tz(b" ".join(found.groups()).decode()) if found else None
-    return 0.0 if date is None else max(0.0, timegm((*date[:6], 0, 0, 0)) - (date[9] or 0))
+    return max(0.0, epoch(parse_http_date(b" ".join(found.groups()).decode()))) if found else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -17,6 +17,7 @@ from ultracrawl.agents.port import Entry, attribute_texts
 from ultracrawl.agents.table.row_groups import RowGroups
 from ultracrawl.agents.table.section import PLACEHOLDER, RepeatedSection, TableSection
 from ultracrawl.agents.table.shape import RowKeys, is_among, key_text, key_texts, read_relation
+from ultracrawl.model.dates import epoch
 from ultracrawl.sources.definition import DataSource
 
 _FORMAT = 2
@@ -295,6 +296,4 @@ def _timestamp(value: object) -> float:
             return 0.0
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime.combine(value, time())
-    if not isinstance(value, datetime):
-        return 0.0
-    return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    return epoch(value) if isinstance(value, datetime) else 0.0

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from ultracrawl.content.languages import is_language
 from ultracrawl.model import Conversion
 
 
@@ -132,7 +133,7 @@ class Sink:
     def set_language(self, language: str) -> None:
         """Set the language, if it looks like a language code; the first one counts."""
         code = language.strip().replace("_", "-")
-        if not self.language and 2 <= len(code) <= 35 and code.replace("-", "").isalnum():
+        if not self.language and is_language(code):
             self.language = code
 
     def meta(self, name: str, *values: str) -> None:

@@ -30,7 +30,7 @@ def convert(source: Source, sink: Sink) -> None:
 
 def _parse(text: str) -> Value:
     try:
-        value: Value = json.loads(text)
+        value: Value = json.loads(text, parse_int=str)  # a number may have any length
     except RecursionError:
         raise ConversionError("the JSON is nested too deep") from None
     except ValueError as error:

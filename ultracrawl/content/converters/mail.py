@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from email.message import EmailMessage
-from email.utils import parsedate_to_datetime
 from io import BytesIO
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.convert import add_html, add_member
 from ultracrawl.content.mailboxes import message_spans
 from ultracrawl.content.messages import header_of, parts_of, read_message
-from ultracrawl.model.dates import iso_date
+from ultracrawl.model.dates import date_text
 
 _HEADER = re.compile(rb"[!-9;-~]{1,100}:")
 _NAMES = {"from": "author", "to": "to", "cc": "cc", "message-id": "message_id", "list-id": "list_id"}
@@ -48,8 +46,7 @@ def _read_message(body: bytes, sink: Sink) -> None:
         sink.meta(our_name, header_of(message, name))
     sink.meta("references", *header_of(message, "References").split())
     sink.set_language(header_of(message, "Content-Language"))
-    with suppress(ValueError, TypeError, OverflowError):
-        sink.meta("created", iso_date(parsedate_to_datetime(header_of(message, "Date"))))
+    sink.meta("created", date_text(header_of(message, "Date")))
     if sink.depth:
         sink.add(subject)
     _read_parts(message, sink)

@@ -60,7 +60,7 @@ def _scripts(body: bytes) -> Iterator[bytes]:
 
 def _parse(text: str) -> Value:
     try:
-        value: Value = json.loads(_WRAPPER.sub("", text), strict=False)
+        value: Value = json.loads(_WRAPPER.sub("", text), strict=False, parse_int=str)
     except (ValueError, RecursionError):
         return None
     return value

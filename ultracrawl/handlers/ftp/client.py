@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from ultracrawl.handlers.curl.errors import transfer_error
 from ultracrawl.handlers.curl.loop import CurlLoop
 from ultracrawl.handlers.curl.transfer import Limits
 from ultracrawl.handlers.ftp.transfer import FtpCommand, FtpTransfer
+from ultracrawl.model.dates import http_date
 from ultracrawl.rules.urls.canonical import site_of
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def file_headers(url: str, modified: int = -1, size: int = -1) -> dict[str, str]
     """Return the headers for a file; `modified` in seconds since the epoch, -1 for an unknown date or size."""
     headers = {"Content-Type": media_type_of(url)}
     if modified >= 0:
-        headers["Last-Modified"] = email.utils.formatdate(modified, usegmt=True)
+        headers["Last-Modified"] = http_date(modified)
         headers["ETag"] = f'"{modified}-{max(size, 0)}"'
     return {name: value for name, value in headers.items() if value}
 

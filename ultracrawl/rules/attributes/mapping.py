@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ultracrawl.content.languages import is_language
 from ultracrawl.model import AttributeValue, Document
 from ultracrawl.rules.attributes.making import MadeValue, with_made
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, SearchAttribute, field_value
@@ -87,7 +88,7 @@ class AttributeMap:
     def map(self, document: Document) -> MappedAttributes:
         """Return the search attributes of a document: the basic ones first, then mapped ones."""
         mapped = MappedAttributes()
-        for name, text in self._basics(document):
+        for name, text in self._basics(document, mapped):
             if text:
                 mapped.add(name.lower(), self._schema[name], [text])
         attributes = with_made(document, self._made) if self._made else document.attributes
@@ -120,17 +121,31 @@ class AttributeMap:
                 if converted is not None:
                     kept.append(converted)
                 elif value is not None and value != "":
-                    result.dropped.append(Dropped(name, attribute or SearchAttribute(name), str(value)))
+                    result.dropped.append(Dropped(name, attribute or SearchAttribute(name), _written(value)))
         return result
 
-    def _basics(self, document: Document) -> tuple[tuple[str, str], ...]:
+    def _basics(self, document: Document, mapped: MappedAttributes) -> tuple[tuple[str, str], ...]:
         return (
             ("Title", document.title),
             ("Mimetype", document.mimetype.partition(";")[0].strip().lower()),
-            ("Language", document.language or self._default_language),
+            ("Language", self._language_of(document, mapped)),
             ("Host", host_of(document.url).lower()),
             ("LastModifiedDate", document.last_modified),
         )
+
+    def _language_of(self, document: Document, mapped: MappedAttributes) -> str:
+        """Return the language of a document, or that of the source; one that cannot be is dropped."""
+        if not document.language or is_language(document.language):
+            return document.language or self._default_language
+        mapped.dropped.append(Dropped("language", self._schema["Language"], document.language))
+        return self._default_language
+
+
+def _written(value: object) -> str:
+    try:
+        return str(value)
+    except ValueError:  # an integer of thousands of digits
+        return type(value).__name__
 
 
 def listed(value: object) -> list[object]:

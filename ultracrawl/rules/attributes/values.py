@@ -10,6 +10,8 @@ from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc, parse_http_date, parse_w3c_date
 from ultracrawl.rules.attributes.schema import AttributeType
 
+_MOST_DIGITS = 18
+
 
 def convert(text: str, kind: AttributeType) -> AttributeValue | None:
     """Convert a text to a type; None if it is empty or cannot be converted."""
@@ -32,9 +34,12 @@ def typed(value: object, kind: AttributeType) -> AttributeValue | None:
         return convert(moment.isoformat() if kind is AttributeType.DATE else value.isoformat(), kind)
     if not isinstance(value, int | float | Decimal) or kind is AttributeType.DATE:
         return None
-    if kind is AttributeType.STRING:
-        return str(value)
-    return float(value) if math.isfinite(value) else None
+    try:
+        if kind is AttributeType.STRING:
+            return str(value)
+        return float(value) if math.isfinite(value) else None
+    except (ValueError, OverflowError):  # an integer of thousands of digits, or a Decimal that signals
+        return None
 
 
 def parse_number(text: str) -> float | None:
@@ -44,6 +49,11 @@ def parse_number(text: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) and "_" not in text else None
+
+
+def whole_number(text: str) -> int | None:
+    """Parse a whole number of at most 18 ASCII digits; None if it is not one."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
 
 
 def parse_date(text: str) -> datetime | None:

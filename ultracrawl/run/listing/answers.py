@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from email.utils import formatdate
 from typing import TYPE_CHECKING
 
 from scrapy.http import Response
@@ -13,6 +12,7 @@ from ultracrawl.agents.entry_texts import content_key
 from ultracrawl.agents.port import Entry
 from ultracrawl.content.file_names import media_type_of
 from ultracrawl.model import Document
+from ultracrawl.model.dates import http_date
 from ultracrawl.rules.access.readers import NOBODY, is_typed
 from ultracrawl.rules.recrawl.change import checksum
 
@@ -27,7 +27,7 @@ def entry_headers(url: str, entry: Entry, validators: str) -> dict[bytes, bytes]
     values = {
         b"Content-Type": entry.content_type or media_type_of(url),
         b"ETag": validators,
-        b"Last-Modified": formatdate(entry.last_modified, usegmt=True) if entry.last_modified else "",
+        b"Last-Modified": http_date(entry.last_modified) if entry.last_modified else "",
     }
     return {name: value.encode() for name, value in values.items() if value}
 

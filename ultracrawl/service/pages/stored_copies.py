@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
-from email.utils import parsedate_to_datetime
 from functools import partial
 from itertools import islice
 from urllib.parse import urljoin
@@ -26,6 +25,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.index.hits.highlighting import collapse_controls
 from ultracrawl.model import Page
 from ultracrawl.model.answer import StoredAnswer
+from ultracrawl.model.dates import epoch, parse_http_date
 from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.listing.setup import setup_of
@@ -126,11 +126,8 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _time_of(date: str) -> float | None:
-    try:
-        found = parsedate_to_datetime(date).timestamp()
-    except (ValueError, TypeError, OverflowError, OSError):
-        return None
-    return found if 0 <= found < _LATEST else None
+    found = epoch(parse_http_date(date))
+    return found if 0 < found < _LATEST else None
 
 
 def find_copy(project: Project, source: DataSource, url: str) -> CachedCopy | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,9 +22,10 @@ from botocore.exceptions import (
 from botocore.session import get_session
 
 from ultracrawl.agents.file.remote.connecting import Reconnecting
-from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder
+from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder, version_by_time
 from ultracrawl.agents.server_addresses import allowed_addresses
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.model.dates import epoch, parse_http_date
 from ultracrawl.settings.trust import trusted_roots
 
 _GONE = frozenset({"404", "NoSuchKey", "NoSuchBucket"})
@@ -87,7 +89,7 @@ class S3Folder(RemoteFolder):
                 content: bytes = body.read(max_bytes) if max_bytes else body.read()
             finally:
                 body.close()
-        found = {**answer, "Size": answer["ContentLength"]}
+        found = {**answer, "Size": answer.get("ContentLength", len(content))}
         return _remote_file(key.rpartition("/")[2], found), content
 
     def close(self) -> None:
@@ -109,7 +111,9 @@ class S3Folder(RemoteFolder):
             s3={"addressing_style": "path" if options.endpoint else "auto"},
         )
         secret = access.secret("password")
-        client = get_session().create_client(
+        session = get_session()
+        session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=_moment)
+        client = session.create_client(
             "s3",
             region_name=options.region or "us-east-1",
             endpoint_url=options.endpoint,
@@ -151,6 +155,8 @@ class S3Folder(RemoteFolder):
         except (ConnectionError, HTTPClientError, IncompleteReadError, OSError) as error:
             self._client.drop(client)
             raise WorkError(f"the server of {name} cannot be reached: {type(error).__name__}") from None
+        except ValueError as error:  # a size that is no number
+            raise OSError(errno.EIO, f"the server answers what cannot be read: {error}") from None
         except BotoCoreError as error:
             raise UserError(f"{name} cannot be read: {' '.join(str(error).split())[:300]}") from None
 
@@ -159,12 +165,18 @@ def _key(path: bytes) -> str:
     return path.strip(b"/").decode("utf-8", "surrogateescape")
 
 
+def _moment(text: object) -> datetime | None:
+    """Return a time that a server writes; None for one that cannot be, where the library ends the listing."""
+    return parse_http_date(str(text))
+
+
 def _remote_file(name: str, member: Any) -> RemoteFile:
     owner = member.get("Owner", {})
+    modified = int(epoch(member.get("LastModified")))  # listings may have fractions, objects have none
     return RemoteFile(
         name.encode("utf-8", "surrogateescape"),
-        size=member["Size"],
-        modified=int(member["LastModified"].timestamp()),  # listings may have fractions, objects have none
-        version=member["ETag"].strip('"'),
+        size=member.get("Size", 0),
+        modified=max(modified, 0),
+        version=member.get("ETag", "").strip('"') or version_by_time(modified),
         owner=owner.get("DisplayName") or owner.get("ID") or "",
     )

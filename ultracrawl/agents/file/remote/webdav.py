@@ -7,7 +7,6 @@ import math
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import NamedTuple
 from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
@@ -19,6 +18,8 @@ from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteF
 from ultracrawl.agents.server_addresses import allowed_addresses
 from ultracrawl.content.xml import XmlRefusedError, read_xml
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.model.dates import epoch, parse_http_date
+from ultracrawl.rules.attributes.values import whole_number
 from ultracrawl.settings.trust import trusted_roots
 
 _PORT = 443
@@ -287,15 +288,7 @@ class _Multistatus:
         if "collection" in values:
             self.files.append((path, RemoteFile(name, is_folder=True)))
             return
-        modified = _seconds(values.get("getlastmodified", ""))
-        length = values.get("getcontentlength", "")
+        modified = max(epoch(parse_http_date(values.get("getlastmodified", ""))), 0.0)
         version = values.get("getetag") or version_by_time(modified)
-        size = int(length) if length.isascii() and length.isdigit() else 0
+        size = whole_number(values.get("getcontentlength", "")) or 0
         self.files.append((path, RemoteFile(name, size=size, modified=modified, version=version)))
-
-
-def _seconds(date: str) -> float:
-    try:
-        return max(parsedate_to_datetime(date).timestamp(), 0.0)
-    except (ValueError, TypeError, OverflowError):
-        return 0.0

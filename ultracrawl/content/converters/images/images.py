@@ -120,10 +120,10 @@ def _first(records: Records, number: tuple[int, int]) -> bytes:
 
 
 def _date(day: bytes, time: bytes) -> str:
-    """Return `20240131` and `120000+0100` as ISO 8601; empty for an incomplete date."""
+    """Return `20240131` and `120000+0100` as ISO 8601; texts that are no date as they are."""
     digits, clock = day.decode("latin-1"), time.decode("latin-1")
     if len(digits) != 8 or not digits.isdigit() or "00" in (digits[4:6], digits[6:]):
-        return ""
+        return f"{digits} {clock}".strip()
     date = f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"
     if len(clock) < 6 or not clock[:6].isdigit():
         return date

@@ -13,6 +13,11 @@ from ultracrawl.model.dates import iso_date
 
 _BROKEN = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)
 
+_UNSET_YEAR = 1601
+"""The year of the time 0."""
+_OUT_OF_RANGE = "out of range"
+"""Stands for a date that cannot be, and is dropped as such where a date is wanted."""
+
 
 def convert(source: Source, sink: Sink) -> None:
     """Convert subject, sender, recipients, date, text and attachments."""
@@ -35,8 +40,15 @@ def _read_head(message: oxmsg.Message, sink: Sink) -> None:
     sink.meta("subject", subject)
     sink.meta("author", message.sender or "")
     sink.meta("to", *(f"{recipient.name} <{recipient.email_address}>" for recipient in message.recipients))
-    if isinstance(message.sent_date, datetime):
-        sink.meta("created", iso_date(message.sent_date))
+    sink.meta("created", _sent(message))
+
+
+def _sent(message: oxmsg.Message) -> str:
+    try:
+        sent = message.sent_date
+    except OverflowError:
+        return _OUT_OF_RANGE
+    return iso_date(sent) if isinstance(sent, datetime) and sent.year > _UNSET_YEAR else ""
 
 
 def _read_body(message: oxmsg.Message, sink: Sink) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, PasswordError
@@ -63,10 +64,22 @@ def _read_package(source: Source, sink: Sink) -> Package:
 
 
 def _read_sheet(sheet: CalamineSheet, sink: Sink) -> None:
-    for number, row in enumerate(sheet.iter_rows()):
+    for number, row in enumerate(_rows(sheet, sink)):
         if number % _ROWS_PER_CHECK == 0:
             sink.budget.check_time(f"{number} of {sheet.height} rows of {sheet.name!r}")
         sink.add(" ".join(text for cell in row if (text := _text(cell))))
+
+
+def _rows(sheet: CalamineSheet, sink: Sink) -> Iterator[list[Cell]]:
+    """Yield the rows of a sheet; one with a time that no Python type holds is left out."""
+    rows = sheet.iter_rows()
+    for number in range(1, sheet.total_height + 2):
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except (OverflowError, ValueError) as error:
+            sink.note(f"row {number} of sheet {sheet.name!r} could not be read: {error}"[:200])
 
 
 def _text(cell: Cell) -> str:

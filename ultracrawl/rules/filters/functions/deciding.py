@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ultracrawl.rules.attributes.values import whole_number
 from ultracrawl.rules.filters.function import (
     METADATA_AND_DATA,
     Build,
@@ -75,18 +76,13 @@ def _max(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
     count, group = counters.get(source), _MAX_REASONS.get(source, FILTER_RULES)
 
     def step(view: View) -> Answer:
-        number = count(view.resource) if count else _number(view.value(source))
+        number = count(view.resource) if count else whole_number(view.value(source).strip())
         if number is None or number <= limit:
             return Answer.PROCEED
         view.deny(group, f"more than {block['value']} {block['src']}")
         return Answer.ABORTED
 
     return step
-
-
-def _number(text: str) -> int | None:
-    text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
 def _md5(_: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from email.utils import parsedate_to_datetime
+from ultracrawl.model.dates import epoch, parse_http_date
 
 RETRY_AFTER_STATUS = frozenset({429, 503})
 """Statuses whose Retry-After concerns all requests to the server (RFC 9110 10.2.3, RFC 6585 4)."""
@@ -16,8 +16,4 @@ def retry_after(value: str, now: float, longest: float) -> float:
     text = value.strip()
     if text.isdecimal():
         return min(float(text[:12]), longest)
-    try:
-        at = parsedate_to_datetime(text).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
-    return min(max(at - now, 0.0), longest)
+    return min(max(epoch(parse_http_date(text)) - now, 0.0), longest)

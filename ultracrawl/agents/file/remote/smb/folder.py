@@ -29,6 +29,7 @@ from ultracrawl.agents.file.remote.smb.accounts import AccountNames
 from ultracrawl.agents.file.remote.smb.readers import NO_ACCOUNT, readers_in
 from ultracrawl.agents.file.remote.smb.session import SmbSession
 from ultracrawl.errors import WorkError
+from ultracrawl.model.dates import epoch
 from ultracrawl.rules.access.readers import NOBODY
 
 _BLOCK = 1 << 20
@@ -207,8 +208,4 @@ def _remote_file(name: bytes, handle: Any) -> RemoteFile:
 def _made(name: bytes, attributes: int, size: int, written: datetime) -> RemoteFile:
     if attributes & FileAttributes.FILE_ATTRIBUTE_DIRECTORY:
         return RemoteFile(name, is_folder=True)
-    try:
-        modified = max(written.timestamp(), 0.0)
-    except (OverflowError, ValueError, OSError):
-        modified = 0.0
-    return RemoteFile(name, size=size, modified=modified)
+    return RemoteFile(name, size=size, modified=max(epoch(written), 0.0))
