@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from binascii import Error, a2b_base64, a2b_qp, a2b_uu, b2a_base64
 from collections.abc import Callable, Iterator
 from copy import copy
 from email import message_from_bytes
@@ -12,7 +13,6 @@ from itertools import islice
 from typing import NamedTuple
 
 from ultracrawl.content.charset.decoding import decode
-from ultracrawl.content.charset.transfer import decode_base64, decode_uuencoded, readable_words
 
 _LIMITS: tuple[tuple[re.Pattern[bytes], int], ...] = (
     (re.compile(rb"\n"), 300_000),
@@ -21,13 +21,11 @@ _LIMITS: tuple[tuple[re.Pattern[bytes], int], ...] = (
 )
 """What makes parsing slow, and how often it may occur: lines, parts, and levels of parts."""
 _BAD_HEADER = (ValueError, IndexError, AttributeError, TypeError, LookupError, ArithmeticError)
-_LINE_END = re.compile(r"[\r\n]+")
 _ENCODING = "Content-Transfer-Encoding"
-_DECODERS: dict[str, Callable[[bytes], bytes]] = {
-    "base64": decode_base64,
-    **dict.fromkeys(("uuencode", "x-uuencode", "uue", "x-uue"), decode_uuencoded),
-}
-"""What decodes a Content-Transfer-Encoding. Quoted-printable is decoded leniently by Python."""
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+_GROUP = 4
+_BEGIN = b"begin "
+_WORD = r"=\?([^?*\s]{1,100})(?:\*[^?\s]{0,100})?\?([bq])\?([^?]*)\?="
 
 
 class MessagePart(NamedTuple):
@@ -93,7 +91,7 @@ def header_of(message: Message, name: str) -> str:
     The charset of non-ASCII bytes, which old programs write unencoded, is detected.
     """
     try:
-        raw = _LINE_END.sub("", _raw_header(message, name))
+        raw = _raw_header(message, name).replace("\r", "").replace("\n", "")
         if not raw.isascii():
             raw = decode(raw.encode("utf-8", "surrogateescape"))[0]
         return str(default.header_factory(name, readable_words(raw)))
@@ -136,3 +134,70 @@ def _file_name(part: Message) -> str:
         return part.get_filename() or ""
     except _BAD_HEADER:
         return ""
+
+
+def decode_base64(data: bytes) -> bytes:
+    """Decode base64 as far as it is whole. Raises nothing.
+
+    Where a line has foreign characters, they stand in the place of others if its length is one of base64: the groups
+    with them are lost, and no other. Else they are in between, and ignored (RFC 2045 6.8). A line with a blank in it is
+    no base64; what follows the padding is something else.
+    """
+    lines = (line for line in map(bytes.strip, data.splitlines()) if line)
+    joined, _, _ = b"".join(map(_whole_groups, lines)).partition(b"=")
+    cut = len(joined) - (len(joined) % _GROUP == 1)
+    return a2b_base64(joined[:cut] + b"=" * (-cut % _GROUP))
+
+
+def _whole_groups(line: bytes) -> bytes:
+    foreign = line.translate(None, _BASE64)
+    if not foreign:
+        return line
+    if b" " in line or b"\t" in line:
+        return b""
+    if len(line) % _GROUP:
+        rest = line.translate(None, foreign)
+        return rest[: len(rest) // _GROUP * _GROUP]
+    groups = (line[at : at + _GROUP] for at in range(0, len(line), _GROUP))
+    return b"".join(group for group in groups if not group.translate(None, _BASE64))
+
+
+def decode_uuencoded(data: bytes) -> bytes:
+    """Decode the lines between `begin` and `end` that are whole; nothing without `begin`. Raises nothing."""
+    decoded = list[bytes]()
+    lines = iter(data.splitlines())
+    for line in lines:
+        if line.startswith(_BEGIN):
+            break
+    for line in lines:
+        if line.strip() == b"end":
+            break
+        # The first character is the number of bytes; some programs write characters behind them, or strip blanks.
+        number = (line[0] - 32) & 63 if line else 0
+        size = (number * 4 + 5) // 3
+        try:
+            decoded.append(a2b_uu(line[: 1 + size].ljust(1 + size)))
+        except Error:
+            continue
+    return b"".join(decoded)
+
+
+def readable_words(header: str) -> str:
+    """Return a header whose encoded words (RFC 2047) are all whole, and in UTF-8."""
+    return re.sub(_WORD, _readable, header, flags=re.IGNORECASE) if "=?" in header else header
+
+
+def _readable(word: re.Match[str]) -> str:
+    charset, encoding, written = word.groups()
+    data = written.encode("utf-8", "surrogateescape")
+    data = decode_base64(data) if encoding in "bB" else a2b_qp(data, header=True)
+    text, _ = decode(data, f"text/plain; charset={charset}")
+    encoded = b2a_base64(text.encode("utf-8", "replace"), newline=False).decode()
+    return f"=?utf-8?b?{encoded}?="
+
+
+_DECODERS: dict[str, Callable[[bytes], bytes]] = {
+    "base64": decode_base64,
+    **dict.fromkeys(("uuencode", "x-uuencode", "uue", "x-uue"), decode_uuencoded),
+}
+"""What decodes a Content-Transfer-Encoding. Quoted-printable is decoded leniently by Python."""

@@ -30,13 +30,9 @@ _MONTH = (
     "|nov(?:ember)?|dec(?:ember)?)"
 )
 _AFTER_WEEKDAY = r"\s*(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]?\s+)?"
-_DAY_FIRST = re.compile(
-    rf"{_AFTER_WEEKDAY}(\d{{1,2}})(?:st|nd|rd|th)?[\s.-]+{_MONTH}[\s.,-]+(\d{{4}})\s*",
-    re.IGNORECASE | re.ASCII,
-)
-_MONTH_FIRST = re.compile(
-    rf"{_AFTER_WEEKDAY}{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\s*", re.IGNORECASE | re.ASCII
-)
+_DAY_FIRST = rf"{_AFTER_WEEKDAY}(\d{{1,2}})(?:st|nd|rd|th)?[\s.-]+{_MONTH}[\s.,-]+(\d{{4}})\s*"
+_MONTH_FIRST = rf"{_AFTER_WEEKDAY}{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\s*"
+"""Days without a time are rare: these are compiled when they are first needed."""
 _ZONES: dict[str, int | str] = {
     "z": 0, "gmt": 0, "ut": 0, "utc": 0,
     "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
@@ -116,9 +112,9 @@ def _find_w3c_date(value: str) -> _Found | None:
 
 
 def _find_day(value: str) -> _Found | None:
-    if match := _DAY_FIRST.fullmatch(value):
+    if match := re.fullmatch(_DAY_FIRST, value, re.IGNORECASE | re.ASCII):
         day, month, year = match.groups()
-    elif match := _MONTH_FIRST.fullmatch(value):
+    elif match := re.fullmatch(_MONTH_FIRST, value, re.IGNORECASE | re.ASCII):
         month, day, year = match.groups()
     else:
         return None

@@ -24,6 +24,8 @@ DEV = frozenset({"dev@example.com"})
         (b'To: "dev@example.com" <other@example.com>', False),
         (b"Subject: dev@example.com", False),
         (b"To: =?utf-8?b?abcde?=", False),
+        (b"To: =?utf-8?b?RGV2IDxkZXZAZXhhbXBsZS5jb20+I?=", True),
+        (b"To: =?x-none?q?Dev_=3Cdev=40example=2Ecom=3E?=", True),
         (b"To: =?utf-8?b?abcde?=, dev@example.com", True),
         (b"", False),
     ],

@@ -14,6 +14,8 @@ from hashlib import blake2b, sha1
 from typing import NamedTuple
 from urllib.parse import quote
 
+from ultracrawl.content.messages import readable_words
+
 HEADER_ITEM = "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID TO CC FROM DATE SUBJECT)]"
 """The item of FETCH with the header fields that `read_header` needs; it sets no flag `Seen`."""
 _NAME_BYTES = 12
@@ -59,7 +61,7 @@ def _field(message: Message, name: str) -> str:
 def _decoded(text: str) -> str:
     """Return a field with its encoded words decoded: some programs encode whole addresses."""
     try:
-        return str(make_header(decode_header(text)))
+        return str(make_header(decode_header(readable_words(text))))
     except (ValueError, LookupError, MessageError):
         return text
 

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content.charset.transfer import decode_base64, decode_uuencoded, readable_words
-from ultracrawl.content.messages import header_of, parts_of, read_message
+from ultracrawl.content.messages import (
+    decode_base64,
+    decode_uuencoded,
+    header_of,
+    parts_of,
+    read_message,
+    readable_words,
+)
 
 TEXT = b"".join(b"line %02d of a text that is encoded\n" % number for number in range(20))
 
