@@ -53,9 +53,24 @@ def decision(workspace: Workspace, address: str) -> tuple[str, str]:
         (f"<p>{TEXT}</p><a href='#part'>part</a>{WRITE}", True),
         (f"<p>{TEXT}</p><a href=/other>other</a>{WRITE}", False),
         (f"<p>short</p><a href=/other>other</a>{WRITE}", True),
+        (f"<p>{TEXT}</p><a href=/>logo</a><a href='/#x'>x</a>{WRITE}", True),
+        (f"<p>{TEXT}</p><a href=mailto:a@h.example>a</a><a href='javascript:void(0)'>b</a>{WRITE}", True),
+        (f"<p>{TEXT}</p><a href=/paper.pdf>paper</a>{WRITE}", True),
+        (f"<p>{TEXT}</p><a href=http://elsewhere.example/>elsewhere</a>{WRITE}", True),
         ("<p>short</p><script type=application/ld+json>{}</script>", False),
     ],
-    ids=["shell", "no links", "links to itself", "text and links", "links only", "no scripts"],
+    ids=[
+        "shell",
+        "no links",
+        "links to itself",
+        "text and links",
+        "links only",
+        "logo",
+        "no server",
+        "file",
+        "outside",
+        "no scripts",
+    ],
 )
 def test_what_a_page_as_sent_says_decides(
     site: Site, url: str, workspace: Workspace, browser: Recorded, body: str, is_opened: bool

@@ -90,6 +90,49 @@ def test_data_that_is_asked_for_by_post(
     )
 
 
+ASK_WITH = """<title>keyed</title><p id=p>short</p><script>
+for (const path of ['/own', '%s/other'])
+  fetch(path, {headers: %s}).then(answer => answer.json()).then(data => { p.innerHTML += ` ${data.word}`; });
+</script>"""
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("{}", {"Accept": "*/*"}),
+        ("{Accept: 'application/json'}", {"Accept": "application/json"}),
+        ("{'X-Api-Key': 'public', 'HX-Request': 'true'}", {"X-Api-Key": "public", "HX-Request": "true"}),
+        ("{Authorization: 'Bearer x'}", {"Authorization": "Bearer x"}),
+    ],
+    ids=["none", "accept", "key", "authorization"],
+)
+def test_headers_of_scripts_go_to_their_own_host(
+    site: Site, url: str, workspace: Workspace, written: str, expected: dict[str, str]
+) -> None:
+    """Each header has one value, and another host gets none but `Accept`."""
+    asked: dict[str, Request] = {}
+
+    def answer(request: Request) -> Reply:
+        asked[request.path] = request
+        head = (("Content-Type", "application/json"), ("Access-Control-Allow-Origin", "*"))
+        return Reply(200, head, b'{"word": "kept"}')
+
+    for path in ("/own", "/other"):
+        site.dynamic(path, answer)
+    with site.serve("127.0.0.2") as other:
+        site.file("/", (ASK_WITH % (other, written)).encode(), "text/html")
+        workspace.define(
+            f"{url}/", javascript=True, headers={"X-Api-Key": "own"}, boundary={"networks": ["127.0.0.0/8"]}
+        )
+        run = workspace.crawl().run
+    assert workspace.search("kept") == ["/"]
+    for name, value in expected.items():
+        assert asked["/own"].header(name) == value
+        others = {"Accept": value, "X-Api-Key": "own"}
+        assert asked["/other"].header(name) == others.get(name)
+    assert any("scripts" in remark for remark in run["remarks"]) is not ("Accept" in expected)
+
+
 def test_what_post_may_not_do(site: Site, url: str, workspace: Workspace) -> None:
     site.robots("User-agent: *\nDisallow: /forbidden\n")
     site.redirect("/moved", "/elsewhere", status=307)

@@ -14,6 +14,7 @@ from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
+from scrapy.http.headers import Headers
 
 from ultracrawl.model import CauseCode, UrlOutcome
 from ultracrawl.model.status import REDIRECTS
@@ -25,6 +26,7 @@ from ultracrawl.run.download_errors.kinds import failure_of
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.rendering.known_parts import KnownPage, KnownPart
 from ultracrawl.run.rendering.open_page import PartAnswer, PartRequest
+from ultracrawl.run.rendering.part_headers import ACCEPT_ANY, CREDENTIALS, headers_of_scripts, sent_to_others
 from ultracrawl.run.results import FetchedPart
 from ultracrawl.run.transport.headers import header_of, values_of
 from ultracrawl.run.transport.outgoing import ANONYMOUS, MORE_COOKIES, Send
@@ -53,7 +55,7 @@ _MAX_REDIRECTS = 5
 _DROPPED_HEADERS = frozenset(
     {"set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection"}
 )
-_PASSED_HEADERS = ("accept", "accept-language", "x-requested-with", "origin")
+_NOT_SENT = "headers that scripts set were not sent to other hosts than that of their page"
 _READABLE_TYPES = frozenset({"fetch", "xhr"})
 """Resource types whose content scripts can read; a script of another origin is run but not readable."""
 _FRAME = "document"
@@ -128,7 +130,7 @@ class PageParts:
         """Whether a part was refused because the run had reached a limit."""
         self.closed = False
         self._waits: set[asyncio.Future[None]] = set()
-        self._known: dict[tuple[str, str], KnownPart] | None = {}
+        self._known: dict[tuple[object, ...], KnownPart] | None = {}
 
     def known(self, etag: str, last_modified: str) -> bytes:
         """Return the parts that the page got, as stored beside its validators; empty if they cannot be repeated."""
@@ -151,12 +153,12 @@ class PageParts:
         return answer
 
     def _note(self, request: PartRequest, answer: PartAnswer | None) -> None:
-        """Note a part; requests by POST and those with cookies of scripts are not repeated without the page."""
-        if request.data is not None or request.cookies:
+        """Note a part; one by POST, or with cookies or a secret of scripts, is not repeated without the page."""
+        headers = headers_of_scripts(request.headers)
+        if request.data is not None or request.cookies or CREDENTIALS in headers:
             self._known = None
         elif self._known is not None:
-            headers = {name: request.headers[name] for name in _PASSED_HEADERS if name in request.headers}
-            self._known[request.url, request.kind] = KnownPart.of(request, headers, answer)
+            self._known[request.url, request.kind, *headers.items()] = KnownPart.of(request, headers, answer)
 
     async def may_request(self) -> bool:
         """Return whether a part may be requested now: the page is open, and may get more bytes.
@@ -410,16 +412,15 @@ class PartFetcher:
             await asyncio.sleep(at - now)
 
     def _request(self, url: str, part: PartRequest, *, anonymous: bool) -> Request:
-        context, page_headers = self._context, part.headers
-        grouping = context.rules.grouping
-        passed = _PASSED_HEADERS if part.data is None else (*_PASSED_HEADERS, "content-type")
+        context, grouping = self._context, self._context.rules.grouping
         cookies, there = part.cookies and not anonymous, context.source_at(url)
-        headers = {
-            **context.rules.headers,
-            **{name: page_headers[name] for name in passed if name in page_headers},
-            **({"Cookie": part.cookies} if cookies else {}),
-            **part.validators,
-        }
+        headers = Headers(
+            context.rules.headers
+        )  # by name: what a script sets takes the place of what the crawl says
+        if part.kind != _FRAME:
+            headers["Accept"] = ACCEPT_ANY
+        headers.update(self._headers_of_scripts(part, anonymous=anonymous))
+        headers.update({**({"Cookie": part.cookies} if cookies else {}), **part.validators})
         meta = {
             "download_slot": "javascript",
             "download_timeout": min(there.limits.timeout, there.javascript.timeout),
@@ -431,6 +432,19 @@ class PartFetcher:
         }
         method, body = ("GET", b"") if part.data is None else ("POST", part.data)
         return Request(url, method=method, body=body, headers=headers, meta=meta, dont_filter=True)
+
+    def _headers_of_scripts(self, part: PartRequest, *, anonymous: bool) -> dict[str, str]:
+        """Return what scripts have set, as far as the server of a part may know it; what is left out is told once."""
+        headers = headers_of_scripts(part.headers, posts=part.data is not None)
+        if not anonymous:
+            return headers
+        sent = sent_to_others(headers)
+        if len(sent) < len(headers):
+            self._context.counters.add_new_remark(_NOT_SENT)
+            logger.info(
+                "%s: %s of its scripts are not sent", part.url, ", ".join(headers.keys() - sent.keys())
+            )
+        return sent
 
 
 class PartCheck(Feature):

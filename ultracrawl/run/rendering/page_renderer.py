@@ -7,12 +7,14 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.html.rendered import merge_rendered
 from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.errors import MissingExtraError, MissingProgramError, WorkError
 from ultracrawl.model import Cause, CauseCode, Page, UrlOutcome
+from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
 from ultracrawl.rules.recrawl.change import has_same_page
@@ -134,7 +136,9 @@ class PageRenderer(Feature):
         has reached a limit, or if it took too long for the first time, too: then the visit is queued again.
         """
         if self._options(visit).use == "auto":
-            lacks = what_lacks(page)
+            rules = self._context.rules
+            belongs = partial(_belongs, rules.boundary)
+            lacks = what_lacks(page, response.url, rules.url_policy, belongs)
             if not lacks:
                 return None
             visit.page = visit.page._replace(rendered=Cause(CauseCode.RENDERED, lacks))
@@ -273,3 +277,7 @@ class PageRenderer(Feature):
         except TimeoutError:
             problem = "the browser did not close; its process may be left over"
             self._context.run.note_problem(WorkError(problem))
+
+
+def _belongs(boundary: Boundary, url: str) -> bool:
+    return boundary.rejects(url) is None

@@ -78,13 +78,17 @@ def survey(url: str, visitor: Visitor) -> Survey:
     page = read_page(front)
     rules = visitor.rules_for(front.url)
     named = [DEFAULT_POLICY.canonical(one, front.url) for one in rules.sitemaps]
+
+    def is_of_site(target: str) -> bool:
+        return site_of(target) == site_of(front.url)
+
     usual = f"{front.url.partition('://')[0]}://{site_of(front.url)}{DEFAULT_SITEMAP}"
     return Survey(
         url,
         front.url,
         page,
         find_generator(page.meta, front.body),
-        what_lacks(page) if has_scripts(front.body) else "",
+        what_lacks(page, front.url, DEFAULT_POLICY, is_of_site) if has_scripts(front.body) else "",
         [one for one in named if one is not None] or [usual],
         rules.request_rate if rules.crawl_delay is None else rules.crawl_delay,
         front,
