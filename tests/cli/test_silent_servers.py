@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pytest
 from support.in_process import InProcessWorkspace
 from support.project import Workspace
 from support.tty import at_a_terminal
+from support.until import PATIENCE, until
 
 from ultracrawl.cli import terminal
 from ultracrawl.index import searchable_project
@@ -94,8 +95,9 @@ def test_nothing_is_said_of_what_is_quick(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr(terminal, "_SILENT_SECONDS", 0.05)
+    monkeypatch.setattr(terminal, "_SILENT_SECONDS", PATIENCE)
+    before = threading.active_count()
     with terminal.waiting_for("a server"):
-        pass
-    time.sleep(0.2)
+        assert threading.active_count() == before + 1
+    until(lambda: threading.active_count() == before)
     assert capsys.readouterr().err == ""

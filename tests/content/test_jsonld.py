@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from support.until import bounded
 
 from ultracrawl.content.html.jsonld import jsonld_attributes
 from ultracrawl.content.reader import PageReader
@@ -66,7 +65,6 @@ def test_jsonld_is_read_on_request_only() -> None:
 
 
 def test_jsonld_takes_linear_time() -> None:
-    started = time.process_time()
-    jsonld_attributes(b'<script type="application/ld+json">' * 100_000, PAGE)
-    jsonld_attributes(b"<script " * 300_000 + b"ld+json", PAGE)
-    assert time.process_time() - started < 3
+    with bounded():
+        jsonld_attributes(b'<script type="application/ld+json">' * 100_000, PAGE)
+        jsonld_attributes(b"<script " * 300_000 + b"ld+json", PAGE)

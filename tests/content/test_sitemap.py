@@ -1,12 +1,12 @@
 """Sitemaps in all their forms, and hostile ones."""
 
 import gzip
-import time
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.until import bounded
 
 from ultracrawl.content.feeds.sitemap import MAX_URLS, SitemapKind, SitemapUrl, parse_sitemap, unzip
 from ultracrawl.content.xml import XmlRefusedError, read_xml
@@ -108,9 +108,10 @@ LAUGHS = b"<!DOCTYPE u [<!ENTITY a 'ha'>" + b"".join(
     ],
 )
 def test_sitemap_hostile_xml_is_refused(prolog: bytes) -> None:
-    start = time.process_time()
-    sitemap = parse_sitemap(prolog + b"<urlset><url><loc>https://example.com/&a;</loc></url></urlset>", URL)
-    assert time.process_time() - start < 1
+    with bounded():
+        sitemap = parse_sitemap(
+            prolog + b"<urlset><url><loc>https://example.com/&a;</loc></url></urlset>", URL
+        )
     assert sitemap.urls == ()
     assert sitemap.problem
 

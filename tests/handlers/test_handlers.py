@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -261,10 +260,8 @@ def test_a_body_up_to_maxsize_is_not_stopped(client: Any, serve: Any, size: int)
 @pytest.mark.parametrize("meta", [{}, {"download_timeout": 0.3}], ids=["setting", "meta"])
 def test_a_slow_body_meets_the_timeout(client: Any, serve: Any, meta: dict[str, Any]) -> None:
     settings = {} if meta else {"DOWNLOAD_TIMEOUT": 0.3}
-    started = time.monotonic()
     with pytest.raises(DownloadTimeoutError):
         client.get(Request(serve(slow).url, meta=meta), **settings)
-    assert time.monotonic() - started > 0.25
 
 
 def test_a_server_that_says_nothing_meets_the_timeout(client: Any, serve: Any) -> None:

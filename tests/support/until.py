@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
 PATIENCE = 120.0
 """Seconds that something may take which comes within a few on a machine that has nothing else to do."""
+PROCESSOR_PATIENCE = 30.0
+"""Seconds of the processor that work may take which grows with its input, and needs less than two."""
 
 
 def until(
@@ -39,6 +42,16 @@ async def until_on_loop(
             return
         assert not is_late, "it did not come to that in time"
         await asyncio.sleep(0.02)
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Fail if what is done takes the processor for much longer than it should: its input makes anything else hang."""
+    began = time.process_time()
+    yield
+    assert time.process_time() - began < PROCESSOR_PATIENCE, (
+        "it takes more than time that grows with its input"
+    )
 
 
 def stays(value: Callable[[], object], seconds: float = 0.5) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from ipaddress import ip_address
 
 import pytest
+from support.until import bounded
 
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.lines import LineError, parse_domain_lines, parse_uri_lines, plain_domain_rule
@@ -124,8 +124,7 @@ def test_single_rules_are_checked(rule: DomainRule | UriRule) -> None:
 
 
 def test_ten_thousand_lines_are_read_and_compiled_in_time() -> None:
-    started = time.process_time()
-    parsed = parse_domain_lines("\n".join(f"suffix .h{number}.example.com" for number in range(10_000)))
-    Boundary(BoundaryRules(domains=parsed.rules))
+    with bounded():
+        parsed = parse_domain_lines("\n".join(f"suffix .h{number}.example.com" for number in range(10_000)))
+        Boundary(BoundaryRules(domains=parsed.rules))
     assert len(parsed.rules) == 10_000
-    assert time.process_time() - started < 2

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from support.clock import wall_time
 from support.fast import fast_xml
 from support.project import Workspace
 from support.resource import Reply
@@ -314,18 +312,15 @@ def test_lines_of_two_days_in_one_flush_are_divided(tmp_path: Path) -> None:
     assert (tmp_path / "s.fetch.log").read_text() == "1970-01-02T00:00:00Z\tafter\n"
 
 
-def test_a_line_costs_a_few_microseconds(tmp_path: Path) -> None:
-    log = ColumnLog(tmp_path / "s.fetch.log", 1 << 30, wall_time)
-    best = min(_seconds(log) for _ in range(5))
-    assert best / 2000 < 50e-6, "about 2 microseconds on a machine with nothing else to do"
-
-
-def _seconds(log: ColumnLog) -> float:
-    began = time.process_time()
+def test_lines_are_written_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = list[bytes]()
+    monkeypatch.setattr(ColumnLog, "_write", lambda _, text: written.append(text))
+    log = ColumnLog(tmp_path / "s.fetch.log", 1 << 30, lambda: 0.0)
     for number in range(2000):
         log.add("200", "text/html", number, "0.012", 3, "http://h.example/a/page.html", "new")
+    assert written == []
     log.flush()
-    return time.process_time() - began
+    assert [text.count(b"\n") for text in written] == [2000]
 
 
 def test_fast_98_what_could_not_be_indexed_has_its_reason(tmp_path: Path) -> None:
