@@ -7,9 +7,17 @@ from collections.abc import Iterable, Iterator
 
 from ultracrawl.model.page import ALLOW_ALL, RobotsDirectives
 
-_WITH_VALUE = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 _PLAIN = frozenset({"index", "follow", "all"})
-_DIGIT = re.compile(r"\d")
+_KNOWN = r"(?:all|index|follow|no(?!v\b|vember\b)[a-z]+|max-[a-z-]+|unavailable_after)(?=[ ,;:]|$)"
+"""A directive: what ends a date or the name of an agent before it, even if only a blank stands between them."""
+_DAYS = "(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+_ITEMS = re.compile(
+    rf"(unavailable_after ?:(?: ?{_DAYS} ?,)?(?:(?! {_KNOWN})[^,;]|,(?= ?\d))*|max-[a-z-]+ ?: ?[^ ,;]*)"
+    rf"|({_KNOWN})(?!:| :)"
+    rf"|((?! )(?:(?! {_KNOWN})[^,;:]){{1,64}}):"
+    r"|([^ ,;]+)"
+)
+"""In lower case and with single blanks: a directive with a value, one without, an agent, any other word."""
 
 
 def parse_directives(
@@ -17,15 +25,13 @@ def parse_directives(
 ) -> RobotsDirectives:
     """Combine META values and X-Robots-Tag header values for the robot `name`; the strictest wins.
 
-    `meta` only has values for this robot. A header value may name agents (`otherbot: noindex, nofollow`), each for the
-    directives up to the next agent; those for other agents are ignored. Unknown directives are kept in `others`.
+    Directives are separated by commas, semicolons or blanks; the date of `unavailable_after` may have commas and
+    blanks of its own. A value may name agents (`otherbot: noindex, nofollow`), each for the directives up to the next
+    agent; those for other agents are ignored. Unknown directives are kept in `others`.
     """
-    directives = [word for value in meta for word in _words(value)]
-    for value in x_robots_tag:
-        directives.extend(_for_agent(_words(value), name.lower()))
-    if not directives:
+    words = dict.fromkeys(word for value in (*meta, *x_robots_tag) for word in _words(value, name.lower()))
+    if not words:
         return ALLOW_ALL
-    words = dict.fromkeys(directives)
     none = "none" in words
     return RobotsDirectives(
         index=not (none or "noindex" in words),
@@ -36,28 +42,11 @@ def parse_directives(
     )
 
 
-def _words(value: str) -> Iterator[str]:
-    waiting = ""
-    for part in value.split(","):
-        word = " ".join(part.lower().split())
-        if waiting:
-            word, waiting = f"{waiting}, {word}", ""
-        if word.startswith("unavailable_after") and not _DIGIT.search(word):
-            waiting = word  # the date contains a comma: `Wed, 03 Dec 2025 ...`
-        elif word:
-            yield word
-    if waiting:
-        yield waiting
-
-
-def _for_agent(words: Iterable[str], name: str) -> Iterator[str]:
+def _words(value: str, name: str) -> Iterator[str]:
+    """Yield the directives of a value for the robot `name`, in lower case, those with a value as one word."""
     applies = True
-    for word in words:
-        head, colon, rest = word.partition(":")
-        if not colon or head.strip() in _WITH_VALUE:
-            directive = word
-        else:
-            applies = head.strip() in {name, "*"}
-            directive = rest.strip()
-        if applies and directive:
-            yield directive
+    for with_value, plain, agent, other in _ITEMS.findall(" ".join(value.lower().split())):
+        if agent:
+            applies = agent.strip() in (name, "*")
+        elif applies:
+            yield with_value.strip() or plain or other

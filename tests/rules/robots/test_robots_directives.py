@@ -39,7 +39,46 @@ ALL = RobotsDirectives()
             RobotsDirectives(index=False, others=("unavailable_after: wed, 03 dec 2025 13:09:53 gmt",)),
             id="date-with-a-comma",
         ),
-        pytest.param(["", ",,"], [""], ALL, id="empty"),
+        pytest.param(["", ",,", "; ,"], [""], ALL, id="empty"),
+        pytest.param(["noindex; nofollow"], [], RobotsDirectives(False, False), id="semicolon"),
+        pytest.param(["noindex nofollow"], [], RobotsDirectives(False, False), id="blank"),
+        pytest.param([], ["noindex;nofollow"], RobotsDirectives(False, False), id="semicolon-in-a-header"),
+        pytest.param(["index follow"], [], ALL, id="blank-and-nothing-forbidden"),
+        pytest.param(["all\tnoindex"], [], RobotsDirectives(index=False), id="tabulator"),
+        pytest.param(
+            ["nosnippet noarchive;max-snippet: 20 max-image-preview:large noindex"],
+            [],
+            RobotsDirectives(
+                index=False, others=("nosnippet", "noarchive", "max-snippet: 20", "max-image-preview:large")
+            ),
+            id="values-between-blanks",
+        ),
+        pytest.param(
+            ["foo bar noindex"], [], RobotsDirectives(index=False, others=("foo", "bar")), id="unknown"
+        ),
+        pytest.param(
+            [],
+            ["otherbot: noindex; nofollow", "noarchive"],
+            RobotsDirectives(others=("noarchive",)),
+            id="agent;",
+        ),
+        pytest.param(
+            [],
+            ["otherbot: noindex ultracrawl: nofollow"],
+            RobotsDirectives(follow=False),
+            id="agents-by-blank",
+        ),
+        pytest.param(
+            [], ["*:noindex, otherbot: nofollow"], RobotsDirectives(index=False), id="all-agents-then-another"
+        ),
+        pytest.param(
+            [],
+            [
+                "otherbot: unavailable_after: 25 Jun 2010 15:00:00 PST, noindex; ultracrawl: nosnippet nofollow"
+            ],
+            RobotsDirectives(follow=False, others=("nosnippet",)),
+            id="date-of-another",
+        ),
     ],
 )
 def test_robots_directives(meta: list[str], headers: list[str], expected: RobotsDirectives) -> None:
@@ -50,3 +89,35 @@ def test_robots_directives_for_a_name_with_a_blank() -> None:
     assert parse_directives([], ["Ultra Search: noindex"], name="Ultra Search") == RobotsDirectives(
         index=False
     )
+
+
+DATES = (
+    "25 Jun 2010 15:00:00 PST", "25-Jun-2010 15:00:00 PST", "Friday, 25-Jun-10 15:00:00 PST",
+    "Fri, 25 Jun 2010 15:00:00 -0800", "Jun 25, 2010 23:00:00 GMT", "Nov 25, 2010", "3 November 2010 10:00:00 UTC",
+    "2010-06-25T15:00:00-08:00", "Thursday, 3 November 2010 10:00:00 UTC",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("date", DATES)
+@pytest.mark.parametrize("before", ["", "nofollow, ", "nofollow; ", "nofollow ", "ultracrawl: nofollow "])
+@pytest.mark.parametrize(
+    "after", ["", ", noarchive", ";noarchive", " noarchive", ", otherbot: noindex", "; *: noarchive"]
+)
+def test_a_date_is_one_word(date: str, before: str, after: str) -> None:
+    directives = parse_directives([], [f"{before}unavailable_after: {date}{after}"])
+    others = (f"unavailable_after: {date.lower()}", *(["noarchive"] if "noarchive" in after else []))
+    assert directives == RobotsDirectives(follow=not before, others=others)
+
+
+@pytest.mark.parametrize(
+    "value", ["unavailable_after: soon, noindex", "unavailable_after:, noindex", "unavailable_after noindex"]
+)
+def test_what_follows_no_date_counts(value: str) -> None:
+    assert not parse_directives([value]).index
+
+
+@pytest.mark.parametrize(
+    "part", ["a", "a ", " :", "unavailable_after:", "max-", "no ", "a: ", ",", "unavailable_after: 1,"]
+)
+def test_a_long_value_is_read_in_linear_time(part: str) -> None:
+    assert parse_directives([part * 50_000 + ", noindex"]).index == (part == "a: ")
