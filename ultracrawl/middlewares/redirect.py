@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.run import has_definition, parts_of, visit_of
 from ultracrawl.run.discovery.redirects import RedirectFollower
+from ultracrawl.run.transport.headers import url_in_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,10 +44,8 @@ class RedirectBoundaryMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Check a redirect. Raises `IgnoreRequest` if it is refused and has no visit to end."""
         if response.status in REDIRECTS:
-            location = response.headers.get("Location")
-            self._judge(
-                request, response, None if location is None else location.decode("utf-8", "replace").strip()
-            )
+            has_target = "Location" in response.headers
+            self._judge(request, response, url_in_header(response, "Location") if has_target else None)
         return response
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ultracrawl.content.charset.urls import url_of_bytes
 from ultracrawl.content.reader import PageHeaders
 from ultracrawl.model import NO_CAUSE, Cause
 
@@ -43,7 +44,7 @@ def read_head(headers: Headers) -> Head:
         PageHeaders(
             content_type[-1].decode("latin-1") if content_type else "",
             [tag.decode("latin-1") for tag in tags] if tags else (),
-            refresh[-1].decode("latin-1") if refresh else "",
+            url_of_bytes(refresh[-1]) if refresh else "",
         ),
         etag[-1].decode("latin-1") if etag else "",
         modified[-1].decode("latin-1") if modified else "",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ada_url import join_url
 from selectolax.lexbor import LexborNode
 
+from ultracrawl.content.charset.urls import with_query_in
 from ultracrawl.content.html.tags import EDGE
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.model.page import Link, LinkKind
@@ -53,6 +54,8 @@ class PageCollector:
     limits: PageLimits
     text_budget: int
     """Remaining characters of anchor text: nested anchors must not take quadratic time."""
+    charset: str = "utf-8"
+    """The codec of the page, in which letters in the query of its base are encoded."""
     watch_nofollow: bool = False
     title: str | None = None
     titles_out_of_sight: int = 0
@@ -113,7 +116,7 @@ class PageCollector:
         """Set the base from the first `<base href>`, joined to the page's URL; an invalid one is ignored."""
         if not self._has_base:
             self._has_base = True
-            self.base = declared_base(self.url, href)
+            self.base = declared_base(self.url, with_query_in(href, self.charset))
 
     def keep_spans(self, spans: Sequence[Span]) -> None:
         """Keep only the texts and sections within these spans, which are sorted and do not overlap."""

@@ -11,6 +11,7 @@ from functools import lru_cache
 from ada_url import join_url
 from selectolax.lexbor import LexborNode
 
+from ultracrawl.content.charset.urls import with_query_in
 from ultracrawl.content.html.collector import PageCollector, as_written, declared_base
 from ultracrawl.content.html.tags import FIRST_OWN_NUMBER, tag_number
 from ultracrawl.model.page import Link, LinkKind
@@ -184,7 +185,7 @@ def _attribute(name: str, kind: LinkKind) -> Reader:
 
 def _add_with_codebase(collector: PageCollector, node: LexborNode, name: str, kind: LinkKind) -> None:
     attributes = node.attributes
-    href = attributes.get(name)
+    href = with_query_in(attributes.get(name) or "", collector.charset)
     codebase = attributes.get("codebase")
     if href and codebase and (base := declared_base(collector.base or collector.url, codebase)):
         with suppress(ValueError):  # the URL rules will reject the URL as written, with a reason

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from ultracrawl.content.charset.decoding import decode_as, find_charset, is_utf8
+from ultracrawl.content.charset.urls import in_charset_of_page
 from ultracrawl.content.directives import parse_directives
 from ultracrawl.content.followed import DEFAULT_KINDS
 from ultracrawl.content.html.collector import PageCollector
@@ -66,7 +67,7 @@ def parse_html(
     """
     body, charset = _to_utf8(body, content_type, default_charset)
     body, cut = _apply_limits(body, limits, xml=xml)
-    collector = PageCollector(url, robots_name.lower(), link_kinds, limits, 2 * len(body))
+    collector = PageCollector(url, robots_name.lower(), link_kinds, limits, 2 * len(body), charset)
     collector.may_have_tooltips = b"tooltip" in body
     root = LexborHTMLParser(mark_block_edges(body), options=_AS_WRITTEN).root
     has_content = True
@@ -78,7 +79,7 @@ def parse_html(
             read_levels(collector, root, content.levels)
         read_text(collector, root)
     text, sections, is_cut = _text(collector, link_kinds, content, limits.text)
-    return Page(
+    page = Page(
         title=limit_text(" ".join((collector.title or "").split()), limits.text)[0],
         text=text,
         language=collector.language or _language_pragma(collector),
@@ -98,6 +99,7 @@ def parse_html(
             (TEXT_CUT, limits.text, is_cut or collector.meta_budget < 0),
         ),
     )
+    return in_charset_of_page(page, charset)
 
 
 def _text(

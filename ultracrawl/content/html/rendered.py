@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ada_url import join_url
 
+from ultracrawl.content.charset.urls import in_charset_of_page
 from ultracrawl.model import LinkKind, Page
 from ultracrawl.model.page import Link
 
@@ -19,6 +20,7 @@ def merge_rendered(
     `targets` are URLs to which scripts tried to navigate. The URLs are those of the two pages; scripts may have changed
     that of the rendered one. Scripts cannot lift what the server forbids: the stricter robots directives win.
     """
+    rendered = in_charset_of_page(rendered, page.charset)  # that of the document, however a browser writes it
     base, rendered_base = page.base or url, rendered.base or rendered_url or url
     found, others = [*rendered.links, *(Link(target, LinkKind.SCRIPT_TEXT) for target in targets)], page.links
     if base != rendered_base:

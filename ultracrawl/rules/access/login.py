@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from urllib.parse import urljoin
+from urllib.parse import urlencode, urljoin
 
 from lxml import etree, html
 
+from ultracrawl.content.charset.encodings import codec_of
+from ultracrawl.content.charset.urls import has_own_letters, with_query_in
 from ultracrawl.content.html.collector import declared_base
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.urls.canonical import UrlPolicy, split
@@ -25,11 +27,17 @@ class Form:
     fields: tuple[tuple[str, str], ...]
     names: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of the fields that a person fills in."""
+    codec: str = field(default="utf-8", compare=False)
+    """The codec in which it is sent: that of `accept-charset`, or of its page."""
 
     def filled(self, values: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return all fields: `values` replace those of the page and come last."""
         given = dict(values)
         return [(name, value) for name, value in self.fields if name not in given] + list(given.items())
+
+    def encoded(self, values: Iterable[tuple[str, str]]) -> str:
+        """Return the filled fields as they are sent; letters that the codec lacks become `&#NNN;`, as in browsers."""
+        return urlencode(self.filled(values), encoding=self.codec, errors="xmlcharrefreplace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +116,23 @@ def password_forms(body: bytes, url: str, charset: str | None = None) -> Iterato
     except (etree.ParserError, etree.XMLSyntaxError, LookupError, ValueError):
         return
     base = next((tag.get("href") or "" for tag in document.iter("base") if tag.get("href")), "")
-    start = declared_base(url, base) or url
+    own = codec_of(charset or "")
+    start = declared_base(url, with_query_in(base, own)) or url
     for form in document.forms:
         types = [(field.get("name") or "", (field.get("type") or "").lower()) for field in form.iter("input")]
         if any(kind == "password" for _, kind in types):
-            action = _CANONICAL.canonical((form.get("action") or "").strip() or url, start) or ""
+            written = with_query_in((form.get("action") or "").strip(), own)
+            action = _CANONICAL.canonical(written or url, start) or ""
             method = "GET" if (form.get("method") or "GET").strip().upper() == "GET" else "POST"
             fields = tuple((name, value or "") for name, value in form.form_values())
             names = frozenset(name for name, kind in types if name and kind not in _NOT_FILLED_IN)
-            yield Form(action, method, fields, names)
+            yield Form(action, method, fields, names, _codec_of_form(form.get("accept-charset") or "", own))
+
+
+def _codec_of_form(accepted: str, of_page: str) -> str:
+    """Return the codec in which a form is sent (HTML Standard, "picking an encoding for the form")."""
+    codec = next(filter(None, map(codec_of, accepted.split())), of_page)
+    return codec if has_own_letters(codec) else "utf-8"
 
 
 def joined(base: str, reference: str) -> str:

@@ -18,7 +18,7 @@ from scrapy.utils.gz import gunzip
 
 from ultracrawl.errors import StateError, WorkError
 from ultracrawl.rules.access.visitors import Likeness, VisitorPage
-from ultracrawl.run.transport.headers import header_of
+from ultracrawl.run.transport.headers import header_of, url_in_header
 from ultracrawl.run.transport.outgoing import REPEATABLE, VISITOR, Send
 from ultracrawl.run.visit import visit_of
 from ultracrawl.stores.source_notes.let_in import LET_IN
@@ -269,7 +269,7 @@ class FirstPage:
         seen = await self._ask(url, send, {VISITOR: True})
         if seen is None:
             return None
-        return VisitorPage.of(seen.url, seen.status, header_of(seen, "Location"), html_of(seen))
+        return VisitorPage.of(seen.url, seen.status, url_in_header(seen, "Location"), html_of(seen))
 
     async def _ask(self, url: str, send: Send, meta: Mapping[str, object]) -> Response | None:
         headers = self.headers | {"Accept-Encoding": "identity"}
@@ -281,4 +281,6 @@ class FirstPage:
 
 
 def _likeness(page: VisitorPage, response: Response) -> Likeness:
-    return page.likeness(response.url, response.status, header_of(response, "Location"), html_of(response))
+    return page.likeness(
+        response.url, response.status, url_in_header(response, "Location"), html_of(response)
+    )

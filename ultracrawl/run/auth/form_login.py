@@ -23,7 +23,7 @@ from ultracrawl.rules.walls import is_login_redirect, is_short_page
 from ultracrawl.run.auth.first_page import FirstPage, html_of, is_refusal, page_of, readable
 from ultracrawl.run.auth.login_requests import LoginRequests
 from ultracrawl.run.download_errors.kinds import LoginFailedError
-from ultracrawl.run.transport.headers import header_of
+from ultracrawl.run.transport.headers import header_of, url_in_header
 from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN, Send, send_with
 from ultracrawl.stores.port.site_store import SiteStore, StoredSession
 
@@ -114,7 +114,7 @@ class SignsOfVisitors:
     def leads_to_form(self, response: Response) -> bool:
         """Return whether a response redirects to the form, or to another log-in page that leads back."""
         if response.status in REDIRECTS:
-            location = header_of(response, "Location")
+            location = url_in_header(response, "Location")
             if self._login.leads_to_form(response.status, location, response.url):
                 return True
             return is_login_redirect(response.url, joined(response.url, location))
@@ -130,7 +130,7 @@ class SignsOfVisitors:
 
 def _refresh_of(response: Response) -> str:
     """Return the URL to which a page redirects by a quick refresh of its header or META, empty if it does not."""
-    base, refresh = response.url, parse_refresh(header_of(response, "Refresh"))
+    base, refresh = response.url, parse_refresh(url_in_header(response, "Refresh"))
     if refresh is None and b"refresh" in html_of(response)[:_HEAD_BYTES].lower():
         page = parse_html(
             response.body,
@@ -275,7 +275,7 @@ class LoginSession:
         `LoginFailedError` for it.
         """
         sign, page = self._signs.of(response), self._login.page
-        location = header_of(response, "Location")
+        location = url_in_header(response, "Location")
         if page is None or not self._login.leads_to_form(response.status, location, response.url):
             return sign
         if self._leads_on != (self._count, False):

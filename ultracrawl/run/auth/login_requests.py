@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
 from scrapy import Request
 from scrapy.http import Response
 
+from ultracrawl.content.charset.decoding import find_charset
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.access.login import Form, Login, joined, login_form, password_forms
 from ultracrawl.rules.urls.canonical import split
 from ultracrawl.run.download_errors.kinds import AddressRefusedError, LoginFailedError, failure_of
-from ultracrawl.run.transport.headers import header_of
+from ultracrawl.run.transport.headers import header_of, url_in_header
 from ultracrawl.run.transport.outgoing import NEW_CONNECTION, LoginRequest, Send
 
 MAX_REDIRECTS = 10
@@ -44,7 +44,7 @@ class LoginRequests:
                 "the form is sent to another site than its page; write its URL as `action` if this is intended"
             )
         method = login.method or (form.method if login.autofill and login.page else "POST")
-        response = await self._request(action, method, urlencode(form.filled(login.values)))
+        response = await self._request(action, method, form.encoded(login.values))
         self._check(await self._follow(response, action, form))
 
     async def _form(self) -> Form:
@@ -55,7 +55,7 @@ class LoginRequests:
         page = await self._follow(await self._request(login.page))
         if page.status >= 400:
             raise LoginFailedError(f"the login page returned status {page.status}")
-        form = login_form(page.body, page.url, getattr(page, "encoding", None))
+        form = login_form(page.body, page.url, find_charset(page.body, header_of(page, "Content-Type")))
         if form is None:
             raise LoginFailedError(f"30188 no login form given: {login.page}")
         return form
@@ -85,7 +85,7 @@ class LoginRequests:
     async def _follow(self, response: Response, sent_to: str = "", form: Form | None = None) -> Response:
         """Follow redirects by GET among the hosts of the login; form data is never sent again."""
         for _ in range(MAX_REDIRECTS):
-            location = header_of(response, "Location")
+            location = url_in_header(response, "Location")
             if response.status not in REDIRECTS or not location:
                 break
             if sent_to and response.status in {307, 308}:

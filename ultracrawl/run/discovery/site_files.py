@@ -14,7 +14,7 @@ from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS,
 from ultracrawl.rules.robots.policy import MAX_REDIRECTS, origin_of
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of
 from ultracrawl.run.download_errors.kinds import Failure, failure_of
-from ultracrawl.run.transport.headers import header_of
+from ultracrawl.run.transport.headers import header_of, url_in_header
 from ultracrawl.run.transport.outgoing import ANONYMOUS, Send
 from ultracrawl.run.visit import STEP_TIMEOUT_FACTOR
 from ultracrawl.stores import StoredRobots
@@ -69,11 +69,11 @@ class SiteFiles:
                 if known.outcome in _NO_ANSWER and origin_of(url) == origin:
                     self.network_errors[origin] = known
                 return StoredRobots(url, error=str(known.cause), timed_out=timed_out), 0.0
-            location = response.headers.get("Location")
+            location = url_in_header(response, "Location")
             if response.status not in REDIRECTS or not location:
                 answer = StoredRobots(url, status=response.status, body=response.body)
                 return answer, self._hold_site(url, response)
-            target = _target(url, location)
+            target = _FORM.canonical(location, url)
             if not target:
                 break
             url = target
@@ -107,8 +107,3 @@ class SiteFiles:
 
 def _site(url: str) -> str:
     return site_of(_FORM.canonical(url) or url)
-
-
-def _target(url: str, location: bytes) -> str:
-    """Return the canonical target of a redirect, empty if it is no web address."""
-    return _FORM.canonical(location.decode("utf-8", "replace"), url) or ""

@@ -28,7 +28,7 @@ from ultracrawl.run.rendering.known_parts import KnownPage, KnownPart
 from ultracrawl.run.rendering.open_page import PartAnswer, PartRequest
 from ultracrawl.run.rendering.part_headers import ACCEPT_ANY, CREDENTIALS, headers_of_scripts, sent_to_others
 from ultracrawl.run.results import FetchedPart
-from ultracrawl.run.transport.headers import header_of, values_of
+from ultracrawl.run.transport.headers import header_of, url_in_header, values_of
 from ultracrawl.run.transport.outgoing import ANONYMOUS, MORE_COOKIES, Send
 from ultracrawl.run.visit import Step, Visit
 from ultracrawl.stores import Retained
@@ -294,7 +294,7 @@ class PartFetcher:
             response = await self._get(url, request, page, anonymous=foreign)
             if response is None:
                 return None
-            location = header_of(response, "Location")
+            location = url_in_header(response, "Location")
             if response.status not in REDIRECTS or not location or request.data is not None:
                 return _answer(response) if not foreign or origin.may_have(response) else None
             try:

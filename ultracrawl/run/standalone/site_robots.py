@@ -20,6 +20,7 @@ from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.robots.policy import MAX_REDIRECTS, RobotsPolicy, origin_of
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
 from ultracrawl.run.download_errors.kinds import failure_of
+from ultracrawl.run.transport.headers import url_in_header
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -147,10 +148,10 @@ class SiteRobots:
                 )
             self._stats.inc_value("robotstxt/response_count")
             self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
-            location = response.headers.get("Location")
+            location = url_in_header(response, "Location")
             if response.status not in REDIRECTS or not location:
                 return self._policy.judge_response(response.status, response.body)
-            target = DEFAULT_POLICY.canonical(location.decode("utf-8", "replace"), url)
+            target = DEFAULT_POLICY.canonical(location, url)
             if not target:
                 break
             url = target

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from ultracrawl.content.charset.urls import url_of_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -22,6 +24,12 @@ def header_of(response: Response, name: str) -> str:
     """Return a header of a response, the last value if it is repeated, or ""."""
     values: list[bytes] | None = dict.get(response.headers, _key(name))
     return values[-1].decode("latin-1") if values else ""
+
+
+def url_in_header(response: Response, name: str) -> str:
+    """Return the URL in a header of a response, as browsers read its bytes beyond ASCII; empty without the header."""
+    values: list[bytes] | None = dict.get(response.headers, _key(name))
+    return url_of_bytes(values[-1]) if values else ""
 
 
 def keys_of(names: Iterable[str]) -> frozenset[bytes]:
