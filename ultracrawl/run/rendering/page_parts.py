@@ -8,7 +8,6 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Container, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
 
@@ -20,15 +19,21 @@ from ultracrawl.model import CauseCode, UrlOutcome
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.rules.recrawl.failure_policy import NET, TIMEOUT
-from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.urls.canonical import host_of, site_of, split
 from ultracrawl.run.download_errors.kinds import failure_of
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.rendering.known_parts import KnownPage, KnownPart
 from ultracrawl.run.rendering.open_page import PartAnswer, PartRequest
-from ultracrawl.run.rendering.part_headers import ACCEPT_ANY, CREDENTIALS, headers_of_scripts, sent_to_others
+from ultracrawl.run.rendering.part_origin import (
+    ACCEPT_ANY,
+    CREDENTIALS,
+    FRAME,
+    RequestOrigin,
+    headers_of_scripts,
+    sent_to_others,
+)
 from ultracrawl.run.results import FetchedPart
-from ultracrawl.run.transport.headers import header_of, url_in_header, values_of
+from ultracrawl.run.transport.headers import header_of, url_in_header
 from ultracrawl.run.transport.outgoing import ANONYMOUS, MORE_COOKIES, Send
 from ultracrawl.run.visit import Step, Visit
 from ultracrawl.stores import Retained
@@ -56,9 +61,6 @@ _DROPPED_HEADERS = frozenset(
     {"set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection"}
 )
 _NOT_SENT = "headers that scripts set were not sent to other hosts than that of their page"
-_READABLE_TYPES = frozenset({"fetch", "xhr"})
-"""Resource types whose content scripts can read; a script of another origin is run but not readable."""
-_FRAME = "document"
 _READ = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.PENDING})
 _UNCHANGED = frozenset({UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING})
 
@@ -74,39 +76,6 @@ class RobotsSource(Protocol):
 
     def fetch_without_credentials(self, url: str) -> asyncio.Future[RobotsRules]:
         """Return the task that fetches the rules for a URL that a script of another origin requests."""
-
-
-@dataclass(frozen=True, slots=True)
-class RequestOrigin:
-    """The origin that requests a part; empty for an opaque one, such as that of a sandbox.
-
-    Checked here because the browser cannot: it sees every response under the requested URL, redirects included, and
-    Playwright lets every origin read responses that are fulfilled in place of the network.
-    """
-
-    origin: str
-    kind: str
-
-    @classmethod
-    def of(cls, part: PartRequest) -> RequestOrigin:
-        """Return the origin of a request for a part; a frame counts as requested by its own site."""
-        if part.kind == _FRAME:
-            return cls(origin_of(part.url), part.kind)
-        return cls(origin_of(part.headers.get("origin") or part.initiator), part.kind)
-
-    def is_foreign(self, url: str) -> bool:
-        """Return whether a URL is of another origin, which gets no secrets."""
-        return not self.origin or origin_of(url) != self.origin
-
-    def may_have(self, response: Response) -> bool:
-        """Return whether a response of another origin may be passed on.
-
-        CORS decides for readable types; redirected frames are never passed on.
-        """
-        if self.kind not in _READABLE_TYPES:
-            return self.kind != _FRAME
-        allowed = values_of(response)("Access-Control-Allow-Origin")
-        return any(value == "*" or (self.origin and origin_of(value) == self.origin) for value in allowed)
 
 
 class PageParts:
@@ -417,7 +386,7 @@ class PartFetcher:
         headers = Headers(
             context.rules.headers
         )  # by name: what a script sets takes the place of what the crawl says
-        if part.kind != _FRAME:
+        if part.kind != FRAME:
             headers["Accept"] = ACCEPT_ANY
         headers.update(self._headers_of_scripts(part, anonymous=anonymous))
         headers.update({**({"Cookie": part.cookies} if cookies else {}), **part.validators})
