@@ -40,7 +40,9 @@ def test_robots_txt_and_the_answer_as_they_were_last(site: Site, url: str, works
     assert forbidden["robots"]["rule"] == "Disallow: /private"
     noindex = stages(workspace, f"{url}/noindex")["answer"]
     assert (noindex["rule"], "noindex" in noindex["reason"]) == ("NOT_INDEXED", True)
-    assert "yes, not indexed" in workspace.command("explain", f"{url}/noindex").out
+    shown = workspace.command("explain", f"{url}/noindex").out.splitlines()
+    line = next(line for line in shown if line.split()[1:2] == ["answer"])
+    assert line.split()[:3] == ["yes", "answer", "NOT_INDEXED"]
     assert site.requests == [], "nothing is fetched"
 
 

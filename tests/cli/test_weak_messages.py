@@ -43,6 +43,12 @@ START = "https://docs.example.com/"
         ("explain handbook", Mistake.SOURCE_FOR_URL, "ultracrawl explain /x --source handbook"),
         ("explain http://[", Mistake.NO_URL_OR_PATH, None),
         ("crawl --path /docs/", Mistake.SCOPE_WITHOUT_URL, None),
+        ("reset handbook", Mistake.NO_SUCH_VERB, "ultracrawl remove handbook"),
+        (
+            f"remove {START}x",
+            Mistake.URL_TO_REMOVE,
+            f"ultracrawl approve handbook --remove {START}x",
+        ),
         ("remove handbok --yes", Mistake.NO_SUCH_SOURCE, None),
         ("status nosuch.example", Mistake.NO_SUCH_SITE, None),
     ],
@@ -203,6 +209,25 @@ def test_status_of_a_source_is_that_of_this_source(site: Site, url: str, workspa
     found = workspace.command("status", "a", "--json").json
     assert [(one["source"], one["indexed"]) for one in found["sources"]] == [("a", 1)]
     assert "b" not in workspace.command("status", "a").out.split(":")[0]
+
+
+def test_urls_of_a_source_are_those_of_this_source(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="heron")
+    source = {"start_urls": [f"{url}/"], "boundary": {"networks": ["127.0.0.0/8"]}}
+    workspace.write({"sources": {"a": source, "b": {**source, "depth": 1}}})
+    workspace.crawl()
+    listed = {words: workspace.command("urls", *words, "--json").lines for words in [(), ("a",), ("a", "b")]}
+    assert {words: len(rows) for words, rows in listed.items()} == {(): 2, ("a",): 1, ("a", "b"): 2}
+    assert workspace.command("urls", "nosuch").code == 2
+
+
+def test_an_index_that_is_not_there_is_not_sound(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="heron")
+    workspace.define(f"{url}/")
+    assert workspace.command("index", "check").code == 1
+    assert not workspace.command("index", "check", "--json").json["sound"]
+    workspace.crawl()
+    assert workspace.command("index", "check", "--json").json["sound"]
 
 
 def test_what_is_no_url_is_not_submitted(workspace: Workspace) -> None:

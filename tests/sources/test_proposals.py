@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any, get_args
 
 import pytest
 import yaml
 from pydantic import BaseModel
 
-from ultracrawl.sources import load_project
+from ultracrawl.sources import DataSource, load_project
 from ultracrawl.sources.loading.wording import flow_of
 from ultracrawl.sources.project import DefinitionFile
 
@@ -60,11 +62,78 @@ def test_a_text_stays_itself(text: str) -> None:
     assert yaml.safe_load(f"a: {flow_of(text)}") == {"a": text}
 
 
-@pytest.mark.parametrize("option", ["authentication", "logins"])
-def test_what_lint_proposes_can_be_pasted(tmp_path: Any, option: str) -> None:
+WEB = {"start_urls": ["https://a.example/"]}
+FILE = {"type": "file", "paths": ["docs"]}
+MAIL = {"type": "mail", "server": "imaps://a.example", "user": "u", "password": "${PW}"}
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    **{
+        f"{name}: {value}": ({**WEB, name: value}, name)
+        for name, value in [
+            ("authentication", {"user": "ada"}),
+            ("logins", {"user": "ada"}),
+            ("logins", {"s": {"url": "https://a.example/login", "fields": {"user": "ada"}}}),
+            ("robots", False),
+            ("robots", True),
+            ("cookies", True),
+            ("feeds", False),
+            ("conversion", False),
+            ("crawling_mode", "examin"),
+            ("crawling_mode", "all"),
+            ("depht", 3),
+            ("download_delay", 2),
+            ("allowed_domains", ["a.example"]),
+            ("exclude", "archive/"),
+            ("only", ["/*"]),
+            ("proxy", "http://proxy.example:3128"),
+            ("headers", "X"),
+            ("site_headers", "X"),
+            ("client_certificates", "x.pem"),
+            ("politeness", 3),
+            ("limits", 10),
+            ("refresh", {"interval": "daily"}),
+            ("boundary", "https://a.example/"),
+            ("duplicates", True),
+            ("user_agent", ""),
+            ("detect_language", "maybe"),
+        ]
+    },
+    "type: fil": ({**FILE, "type": "fil"}, "type"),
+    "type: mial": ({**MAIL, "type": "mial"}, "type"),
+    "no server": ({name: MAIL[name] for name in ("type", "user", "password")}, "server"),
+}
+"""Sources with one mistake each, and the option that it is in."""
+
+
+def findings_of(tmp_path: Any, source: dict[str, Any]) -> list[Any]:
     file = tmp_path / "ultracrawl.yaml"
-    file.write_text(f"sources: {{a: {{start_urls: ['https://a.example/'], {option}: {{user: ada}}}}}}")
-    finding = next(one for one in load_project(file).findings if "`" in one.instead)
-    proposed = finding.instead.split("`")[1]
-    file.write_text(f"sources: {{a: {{start_urls: ['https://a.example/'], {proposed}}}}}")
-    assert load_project(file).findings == ()
+    file.write_text(yaml.safe_dump({"sources": {"a": source}}, sort_keys=False))
+    return list(load_project(file).findings)
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_what_lint_proposes_can_be_pasted_and_cures_the_mistake(tmp_path: Any, case: str) -> None:
+    source, option = MISTAKES[case]
+    found = findings_of(tmp_path, source)
+    assert {finding.key.split(".")[2] for finding in found} == {option}, "one mistake makes no second one"
+    for finding in found:
+        for proposed in re.findall(r"`([^`]+)`", finding.instead):
+            cured = findings_of(tmp_path, pasted(source, finding.key.split(".")[2:], proposed))
+            assert finding.problem not in {one.problem for one in cured}, proposed
+
+
+def pasted(source: dict[str, Any], path: list[str], proposed: str) -> dict[str, Any]:
+    """Return a source with a proposal in place of the option that it is about: an option, its name or its value."""
+    copy = deepcopy(source)
+    group = copy
+    for step in path[:-1]:
+        group = group[step]
+    written = yaml.safe_load(proposed)
+    before = group.pop(path[-1], None)
+    if isinstance(written, dict):
+        group.update(written)
+        return copy
+    if path[-1] in DataSource.model_fields or path[-1] in ("type", "interval"):
+        group[path[-1]] = [written] if isinstance(before, list) else written
+    else:
+        group[written] = before
+    return copy

@@ -93,10 +93,10 @@ GROUPS = {
 """The verbs in the order of `ultracrawl --help`, under what a person wants; those of plug-ins stand behind them."""
 
 OTHER_WORDS = {
-    "check": "lint", "config": "lint", "delete": "remove", "fetch": "crawl", "find": "search", "index-site": "crawl",
-    "info": "status", "list": "status", "log": "urls", "logs": "urls", "ls": "status", "query": "search",
-    "rm": "remove", "run": "crawl",
-    "spider": "crawl", "start": "crawl", "update": "crawl", "validate": "lint", "watch": "serve",
+    "check": "lint", "clear": "remove", "config": "lint", "delete": "remove", "fetch": "crawl", "find": "search",
+    "index-site": "crawl", "info": "status", "list": "status", "log": "urls", "logs": "urls", "ls": "status",
+    "query": "search", "reset": "remove", "rm": "remove", "run": "crawl", "spider": "crawl", "start": "crawl",
+    "update": "crawl", "validate": "lint", "watch": "serve",
 }  # fmt: skip
 """What people type for a verb that is named otherwise."""
 

@@ -41,7 +41,7 @@ def scope_options(function: Callable[..., None]) -> Callable[..., None]:
         "--exclude",
         multiple=True,
         metavar="PATH",
-        help="Leave out this path and what is below it; repeatable.",
+        help="Leave out every path that begins so: /products/1 also means /products/10; repeatable.",
     )
     @click.option(
         "--depth", type=_NumberOrNone(0), default="", metavar="N", help="Follow links N steps far at most."

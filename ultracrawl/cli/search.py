@@ -192,7 +192,13 @@ _WORD = "\0"
     callback=_factors,
     help="Multiply the score of a URL, or of a URL prefix with a trailing *; repeatable.",
 )
-@click.option("--limit", type=click.IntRange(0, 1000), default=10, show_default=True, help="Hits to show.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0, 1000),
+    default=10,
+    show_default=True,
+    help="Hits to show; 0: only how many there are.",
+)
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Hits to skip.")
 @json_option
 def command(

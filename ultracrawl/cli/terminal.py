@@ -103,3 +103,8 @@ def wrapped(text: str, indent: str, *, first: str | None = None) -> str:
         break_on_hyphens=False,
         break_long_words=False,
     )
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, which gets an `s` unless there is one of it."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -80,7 +80,7 @@ _MEANINGS = {
     UrlOutcome.NOT_INDEXED: "fetched, but a directive, its type or its size keeps it out of the index",
     UrlOutcome.DUPLICATE: "has the content or display URL of another document",
     UrlOutcome.REDIRECTED: "redirects to another URL",
-    UrlOutcome.GONE: "not found on the server; removed from the index",
+    UrlOutcome.GONE: "not found on the server; its document, if it had one, leaves the index",
     UrlOutcome.ROBOTS: "robots.txt forbids fetching it",
     UrlOutcome.REJECTED: "outside the boundary of its source, or beyond its limits; not fetched",
     UrlOutcome.HTTP_ERROR: "the server returned an error; nothing is deleted",

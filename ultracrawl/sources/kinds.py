@@ -11,6 +11,7 @@ from typing import ClassVar, TypeVar
 
 from ultracrawl.errors import UserError
 from ultracrawl.sources.definition import WEB, DataSource, SourceEntry
+from ultracrawl.sources.mistakes import closest_match
 from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.system.plugins import SOURCE_KINDS
@@ -107,6 +108,14 @@ def find_kind(name: object) -> SourceKind | None:
         return load_kind(name) if isinstance(name, str) and name in SOURCE_KINDS.names else None
     except UserError:
         return None
+
+
+def meant_kind(name: object) -> SourceKind | None:
+    """Return the kind of a type, of one that does not exist the kind whose name is most like it.
+
+    So the options of a source with a misspelt type are judged by the type that is meant.
+    """
+    return find_kind(name) or find_kind(closest_match(name, SOURCE_KINDS.names))
 
 
 def watched_sources(sources: Iterable[DataSource], base: pathlib.Path) -> dict[str, WatchedFolders]:

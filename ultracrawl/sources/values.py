@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -165,6 +166,13 @@ def _check_extension(value: str) -> str:
     return dotted
 
 
+def check_path(value: object) -> object:
+    """Refuse an empty text, which would be the folder of the definition."""
+    if isinstance(value, str) and not value.strip():
+        raise mistake("the path is empty", "write a path, or leave the option out")
+    return value
+
+
 def _check_charset(value: str) -> str:
     try:
         codecs.lookup(value)
@@ -309,6 +317,8 @@ ReaderPath = Annotated[
         "write it as `/staff/`, `*.pdf` or `https://www.example.com/staff/`",
     ),
 ]
+FilePath = Annotated[Path, BeforeValidator(check_path, json_schema_input_type=Path)]
+"""A path as it is written."""
 Extension = Annotated[str, AfterValidator(_check_extension)]
 Charset = Annotated[str, AfterValidator(_check_charset)]
 Language = Annotated[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
@@ -15,7 +14,7 @@ from ultracrawl.sources.mistakes import format_names, format_value, mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.request import PlacedPath
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import one_or_list
+from ultracrawl.sources.values import FilePath, one_or_list
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 """A name in braces in a URL template."""
@@ -101,7 +100,7 @@ class MailSection(Section):
         default=(), examples=[["dev@example.com", "developers@example.com"]]
     )
     """The address of a mailing list, and its aliases: mails with one of them in To or Cc. None: all mails."""
-    archive: Path | None = Field(default=None, examples=["mail-archive"])
+    archive: FilePath | None = Field(default=None, examples=["mail-archive"])
     """The folder that keeps a copy of each mail; several sources may have the same. Default: beside the state."""
     expunged: Literal["remove", "keep"] = Field(default="remove", examples=["keep"])
     """What happens to the document of a mail that is expunged on the server; its copy in the archive always stays."""

@@ -139,9 +139,10 @@ def _relation(record: UrlRecord | None, duplicate: UrlRecord) -> str:
 
 def _print_decisions(decisions: Iterable[Decision]) -> None:
     for decision in decisions:
-        mark = "NO " if not decision.accept else "yes" if decision.index else "yes, not indexed"
+        mark = "yes" if decision.accept else "NO "
         color = "red" if not decision.accept else "green" if decision.index else "yellow"
-        line = escape_controls(f"{decision.stage:<10} {decision.rule}: {decision.reason}")
+        kept_out = "" if decision.index or not decision.accept else " (not indexed)"
+        line = escape_controls(f"{decision.stage:<10} {decision.rule}{kept_out}: {decision.reason}")
         first = f"  {mark:<4} "
         shown = wrapped(line, _REASON_INDENT, first=first)
         click.echo(click.style(first, fg=color) + shown[len(first) :])

@@ -11,7 +11,7 @@ import click
 from ultracrawl.cli.look.local_checks import check_locally, check_project_locally
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import FormatsCommand, config_option, json_option, print_json
-from ultracrawl.cli.terminal import escape_controls, wrapped
+from ultracrawl.cli.terminal import counted, escape_controls, wrapped
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.run.filters.filtering import Filtering
@@ -102,7 +102,7 @@ def _print_counts(loaded: Iterable[Loaded], mistakes: int, hints: int) -> None:
     projects = (result.project or result.partial_project for result in loaded)
     sources = sum(len(project.known_sources) for project in projects if project)
     counts = [(sources, "source")] * bool(sources or not mistakes) + [(mistakes, "mistake"), (hints, "hint")]
-    click.echo(", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts), err=True)
+    click.echo(", ".join(counted(n, noun) for n, noun in counts), err=True)
     if not mistakes and sys.stderr.isatty():
         click.echo("Next: `ultracrawl crawl`; `ultracrawl plan` shows before what it would change", err=True)
 

@@ -23,7 +23,10 @@ from ultracrawl.stores.url_rows import url_json
 
 @click.command("urls")
 @project_option
-@click.option("--source", type=SOURCE_NAME, metavar="S", default="", help="Only URLs of this source.")
+@click.argument("sources", type=SOURCE_NAME, nargs=-1)
+@click.option(
+    "--source", "named", type=SOURCE_NAME, multiple=True, hidden=True
+)  # the form of earlier checkouts
 @click.option(
     "--outcome",
     type=click.Choice([outcome.value for outcome in UrlOutcome], case_sensitive=False),
@@ -31,17 +34,26 @@ from ultracrawl.stores.url_rows import url_json
 )
 @numbers_option
 @json_option
-def command(project: Project, source: str, outcome: str | None, verbose: bool, as_json: bool) -> None:
-    """List every known URL with its latest outcome and HTTP status; with --json one object a line.
+def command(
+    project: Project,
+    sources: tuple[str, ...],
+    named: tuple[str, ...],
+    outcome: str | None,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """List every known URL of SOURCES (all if none is named) with its latest outcome and HTTP status.
+
+    With --json one object a line.
 
     \b
     Examples:
       ultracrawl urls --outcome GONE
-      ultracrawl urls --source handbook --json
+      ultracrawl urls handbook --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
     wanted = UrlOutcome(outcome.upper()) if outcome else None
     unreadable: list[StateError] = []
-    for definition in known_sources(project, [source] if source else []):
+    for definition in known_sources(project, (*sources, *named)):
         try:
             with state_to_read(project, definition.name) as state:
                 if state is not None:

@@ -16,7 +16,7 @@ from ultracrawl.cli.options import (
     print_json,
     readable_project_option,
 )
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.terminal import counted, print_line
 from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of, keep_for_run
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.project_stores import open_state, state_exists
@@ -116,9 +116,11 @@ def _list(project: Project, source: DataSource, selection: Selection, as_json: b
 
 def _print(report: ApprovalReport, remove: bool, restore: bool) -> None:
     if remove:
-        done = f"{report.removed:,} URLs removed, {report.deleted:,} documents left the index"
+        done = (
+            f"{counted(report.removed, 'URL')} removed, {counted(report.deleted, 'document')} left the index"
+        )
     elif restore:
-        done = f"{report.restored:,} URLs restored; the next crawl fetches them"
+        done = f"{counted(report.restored, 'URL')} restored, for the next crawl to fetch"
     else:
-        done = f"{report.indexed:,} documents indexed"
-    click.echo(f"{report.source}: {done}; {report.pending:,} documents wait")
+        done = f"{counted(report.indexed, 'document')} indexed"
+    click.echo(f"{report.source}: {done}; waiting: {report.pending:,}")

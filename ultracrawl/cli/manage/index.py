@@ -17,7 +17,13 @@ from ultracrawl.cli.terminal import waiting_for
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
 from ultracrawl.index.engine import ServerFacts
-from ultracrawl.index.project_index import indexes_on_servers, open_index, searchable_project
+from ultracrawl.index.engines import is_new
+from ultracrawl.index.project_index import (
+    index_config,
+    indexes_on_servers,
+    open_index,
+    searchable_project,
+)
 from ultracrawl.index.searchable_project import PERSON_SECONDS
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.values import attributes_to_json, extras_to_json
@@ -28,6 +34,7 @@ from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.system.compiled_core import CoreState, core_state
 
+NO_INDEX = "there is no index yet"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -99,7 +106,7 @@ def info(name: str, project: Project, as_json: bool) -> None:
 @searchable_project_option
 @json_option
 def check(name: str, project: Project, as_json: bool) -> None:
-    """Read the whole index; exit code 1 if something is wrong, which `rebuild` then repairs.
+    """Read the whole index; exit code 1 if something is wrong, which `rebuild` then repairs, or if there is no index.
 
     The texts of links that documents have are compared with those of the pages.
 
@@ -108,6 +115,10 @@ def check(name: str, project: Project, as_json: bool) -> None:
       ultracrawl index check
     """  # noqa: D301 - as above
     _require_server(project, name)
+    if is_new(index_config(project, name)):
+        if as_json:
+            print_json({"sound": False, "wrong": [NO_INDEX]})
+        raise IndexStoreError(f"{NO_INDEX}; `ultracrawl crawl` makes it")
     with closing(open_index(project, name)) as index:
         problems = index.check()
     what = "damaged" if problems else "not what pages say"

@@ -9,7 +9,7 @@ import click
 
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, confirm, json_option, print_json, project_option
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.terminal import counted, print_line
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.project_index import open_index
 from ultracrawl.run.source_data.places import require_idle
@@ -32,13 +32,17 @@ def remove(source: str, yes: bool, project: Project, as_json: bool) -> None:
     """Remove SOURCE: its documents in the indexes and other destinations, and all that is stored of it.
 
     It is meant for a source that no file defines any more. A source that is still defined loses everything too; its
-    next crawl starts anew. A source of `crawl --url` is forgotten.
+    next crawl starts anew. A source of `crawl --url` is forgotten. `ultracrawl approve SOURCE --remove URL` removes a
+    single page.
 
     \b
     Examples:
       ultracrawl remove members
       ultracrawl remove members --yes --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    if "://" in source:
+        owner = next(iter(project.known_sources), "") if len(project.known_sources) == 1 else "SOURCE"
+        raise Mistake.URL_TO_REMOVE.error(url=source, instead=f"ultracrawl approve {owner} --remove {source}")
     _require_known(project, source)
     confirm(f"Remove {source}, its documents and all that is stored of it?", yes=yes)
     removed = remove_source(project, source)
@@ -51,8 +55,8 @@ def remove(source: str, yes: bool, project: Project, as_json: bool) -> None:
 def print_removed(removed: RemovedSource) -> None:
     """Print what was removed."""
     print_line(
-        f"{removed.source}: removed; {removed.documents:,} documents left the index, "
-        f"{removed.urls:,} URLs are forgotten"
+        f"{removed.source}: removed; {counted(removed.documents, 'document')} left the index, "
+        f"{counted(removed.urls, 'URL')} forgotten"
     )
     if removed.defined:
         click.echo("  its definition is still there: the next crawl starts anew")

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from starlette.responses import Response
 
 from ultracrawl.errors import UserError, WorkError
@@ -103,7 +103,7 @@ def urls(
     state: State,
     _requester: Editor,
     name: Name,
-    outcome: UrlOutcome | None = None,
+    outcome: Annotated[UrlOutcome | None, BeforeValidator(str.upper)] = None,
     after: str = "",
     limit: Annotated[int, Query(ge=1, le=MAX_URLS)] = 1000,
 ) -> Response:

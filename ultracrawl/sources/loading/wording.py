@@ -22,6 +22,8 @@ Wording = tuple[OptionPath, str, str]
 """The path of an error, the problem and the advice."""
 
 _KEY_MARK = "[key]"
+_SWITCHES = ("use", "obey", "enabled")
+"""Options that turn the group on and off that they belong to."""
 _PROBLEMS = {
     **dict.fromkeys(("bool_type", "bool_parsing"), "is neither true nor false"),
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "is not a whole number"),
@@ -122,11 +124,12 @@ def _instead(error: ErrorDetails, model: type[BaseModel], path: OptionPath) -> s
 
 
 def _switch(model: type[BaseModel], path: OptionPath, value: bool) -> str:
-    """Return what to write for a group of options that was written as true or false; empty if it has no `use`."""
+    """Return what to write for a group of options that was written as true or false; empty if it has no switch."""
     group, option = _describe(model, path)
-    if group is None or option is None or "use" not in group.model_fields:
+    switch = next((name for name in _SWITCHES if group is not None and name in group.model_fields), None)
+    if option is None or switch is None:
         return ""
-    return f"write `{option[0]}: {{use: {flow_of(value)}}}`"
+    return f"write `{option[0]}: {{{switch}: {flow_of(value)}}}`"
 
 
 def _example(model: type[BaseModel], path: OptionPath) -> str:

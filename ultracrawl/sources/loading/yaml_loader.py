@@ -34,7 +34,7 @@ from ultracrawl.sources.checking.schedule_checks import (
     check_times,
 )
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
-from ultracrawl.sources.kinds import check_unsuitable_options, find_kind, source_model
+from ultracrawl.sources.kinds import check_unsuitable_options, find_kind, meant_kind, source_model
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
 from ultracrawl.sources.loading.other_words import advice_for
@@ -365,10 +365,10 @@ class _DefinitionReader:
     def _read_source(self, name: str, entry: _RawSource, schema: Schema) -> DataSource | None:
         data = entry.data if entry.data is not None else {}
         if isinstance(data, dict):
-            kind = find_kind(data.get("type"))
+            kind = meant_kind(data.get("type"))
             fixed = dict(kind.fixed) if kind else {}
             data = _merged(_merged(self._defaults, data), fixed) | {"name": self._checked_name(name, entry)}
-        model = source_model(find_kind(data.get("type")) if isinstance(data, dict) else None)
+        model = source_model(meant_kind(data.get("type")) if isinstance(data, dict) else None)
         source = self.findings.validated(model, data, entry.tree, entry.path, context=self._rule_files)
         if isinstance(entry.data, dict):
             self.findings.add_below(entry.tree, entry.path, check_unsuitable_options(entry.data))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Seconds, one_or_list
+from ultracrawl.sources.values import FilePath, Seconds, one_or_list
 
 
 def _words(value: object) -> object:
@@ -55,7 +54,7 @@ class CompletionSection(Section):
     others."""
     timeout: Seconds = Field(default=600.0, gt=0, examples=[60])
     """Seconds after which the program is terminated."""
-    programs: Path | None = Field(default=None, examples=["/opt/robot/bin"])
+    programs: FilePath | None = Field(default=None, examples=["/opt/robot/bin"])
     """A folder put in front of `PATH` for the program."""
     then: Literal["idle", "loop", "quit"] = Field(default="quit", examples=["loop"])
     """What a robot started by `ultracrawl robot start` does next: wait, run again, or end."""

@@ -24,7 +24,16 @@ from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.request import SiteHeader
 from ultracrawl.sources.sections.schedules import OptimiseSection
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import AttributeName, Network, PluginName, Seconds, Size, is_site, one_or_list
+from ultracrawl.sources.values import (
+    AttributeName,
+    FilePath,
+    Network,
+    PluginName,
+    Seconds,
+    Size,
+    is_site,
+    one_or_list,
+)
 from ultracrawl.system.plugins import DESTINATIONS, ENGINES, STORES
 
 
@@ -76,7 +85,7 @@ class SearchPageSection(Section):
     """Count the queries of the page, of the API and of embedded boxes, without users and addresses."""
     statistics_days: Annotated[int, Field(ge=1, le=1000)] = Field(default=90, examples=[365])
     """For how many days these counts are stored."""
-    check_answers: Path | None = Field(default=None, examples=["config/golden.yaml"])
+    check_answers: FilePath | None = Field(default=None, examples=["config/golden.yaml"])
     """A file of golden queries that `ultracrawl serve` checks after each crawl."""
 
     def resolve_paths(self, base: Path) -> Self:
@@ -224,7 +233,7 @@ class EngineOptions(PluginOptions):
 class IndexSection(StorageSection, EngineOptions):
     """The full-text index, one for all sources of a project."""
 
-    path: Path = Field(default=Path("var/index"), examples=["var/index"])
+    path: FilePath = Field(default=Path("var/index"), examples=["var/index"])
     """Folder of the index."""
     every: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(default=None, examples=[1800])
     """Maximum seconds until fetched documents are sent to the index. None: decided automatically."""
@@ -241,7 +250,7 @@ class IndexSection(StorageSection, EngineOptions):
 class FurtherIndex(StorageSection, EngineOptions):
     """An additional index that sources name in `feeding`; may be written as just its path."""
 
-    path: Path = Field(default=Path("var/indexes"), examples=["var/archive"])
+    path: FilePath = Field(default=Path("var/indexes"), examples=["var/archive"])
     """Folder of the index. Default: one of its name in `var/indexes`."""
 
     def named(self, name: str) -> Self:
@@ -266,7 +275,7 @@ class DestinationSection(PluginOptions):
     """`jsonl`: a file with one JSON object per line. `http`: a web server that receives such lines by POST.
     `opensearch`, `elasticsearch`, `meilisearch`, `typesense`, `solr`: a search engine.
     """
-    path: Path | None = Field(default=None, examples=["var/export.jsonl"])
+    path: FilePath | None = Field(default=None, examples=["var/export.jsonl"])
     """The file, for `jsonl`."""
     url: Annotated[str, AfterValidator(check_web_url)] | None = Field(
         default=None, examples=["https://portal.example.com/documents"]
@@ -347,7 +356,7 @@ class StateSection(StorageSection):
 
     engine: Annotated[str, PluginName(STORES)] = Field(default="sqlite", examples=["postgresql"])
     """The state store. `memory` keeps nothing after the process ends. `postgresql` needs the extra of its name."""
-    path: Path = Field(default=Path("var/state"), examples=["var/state"])
+    path: FilePath = Field(default=Path("var/state"), examples=["var/state"])
     """Folder with one file per source, and one for the sites of all sources."""
     url: Annotated[str, AfterValidator(_check_database)] = Field(
         default="", examples=["postgresql://crawler@db.example.com/crawl?sslmode=verify-full"]
@@ -379,14 +388,14 @@ class StateSection(StorageSection):
 class DocumentsSection(StorageSection):
     """The documents that sources store as configured in their `storage` section."""
 
-    path: Path = Field(default=Path("var/documents"), examples=["var/documents"])
+    path: FilePath = Field(default=Path("var/documents"), examples=["var/documents"])
     """Folder with the documents of each source."""
 
 
 class LogsSection(StorageSection):
     """The storage of the logs that sources configure in their `log` section."""
 
-    path: Path = Field(default=Path("var/log"), examples=["var/log"])
+    path: FilePath = Field(default=Path("var/log"), examples=["var/log"])
     """Folder with the logs of each source."""
     size: Size = Field(default=10 << 20, examples=["10 MB"])
     """Maximum size of one log. A full one is kept until the next is full."""
@@ -395,7 +404,7 @@ class LogsSection(StorageSection):
 class CacheSection(StorageSection):
     """The persistent cache in which documents wait for the index."""
 
-    path: Path = Field(default=Path("var/cache"), examples=["var/cache"])
+    path: FilePath = Field(default=Path("var/cache"), examples=["var/cache"])
     """Folder of the cache."""
     size: Size = Field(default=20 << 20, examples=["20 MB"])
     """Size of waiting documents at which they are sent to the index."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, ClassVar
 from urllib.parse import urlsplit
 
@@ -13,7 +12,7 @@ from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Seconds, one_or_list
+from ultracrawl.sources.values import FilePath, Seconds, one_or_list
 
 Fingerprint = Annotated[str, Field(pattern=r"^SHA256:[A-Za-z0-9+/]{43}=?$")]
 
@@ -68,7 +67,7 @@ class ConnectionSection(Section):
     """The private key of the user, in the format of OpenSSH or PEM; with `file:` the file that contains it."""
     passphrase: Secret | None = Field(default=None, examples=["${KEY_PASSPHRASE}"])
     """What the private key is encrypted with."""
-    known_hosts: Path | None = Field(default=None, examples=["known_hosts"])
+    known_hosts: FilePath | None = Field(default=None, examples=["known_hosts"])
     """A file of trusted host keys in the format of OpenSSH. Default: `~/.ssh/known_hosts`."""
     host_keys: Annotated[tuple[Fingerprint, ...], one_or_list(Fingerprint)] = Field(
         default=(), examples=["SHA256:uNiVztksCsDhcc0u9e8BrqzabPvtHnELxEq3bD4RPBk"]
@@ -80,7 +79,7 @@ class ConnectionSection(Section):
     """The URL of a server with the interface of S3. Default: that of Amazon for `region`."""
     region: str | None = Field(default=None, min_length=1, examples=["eu-central-1"])
     """The region of the bucket. Default: `us-east-1`."""
-    ca: Path | None = Field(default=None, examples=["tls/ca.pem"])
+    ca: FilePath | None = Field(default=None, examples=["tls/ca.pem"])
     """A PEM file with the root certificates for the server, in place of the usual ones."""
     tls: bool = Field(default=True, examples=[False])
     """Connect over TLS. Off only for a server of this machine."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -21,6 +20,7 @@ from ultracrawl.sources.sections.scope.focused import FocusedSection
 from ultracrawl.sources.sections.section import Editable, Section
 from ultracrawl.sources.values import (
     Charset,
+    FilePath,
     Language,
     MediaTypes,
     PrincipalNames,
@@ -205,7 +205,7 @@ class StorageOptions(Section):
     """Number of files (`blocks`) or folders (`files`) of a new store. It cannot be changed later."""
     compact_below: int = Field(default=85, ge=0, le=100, examples=[70])
     """Percentage of a file in use (`blocks`) below which it is compacted at the end of a run. 0: never."""
-    link_lists: Path | None = Field(default=None, examples=["var/links"])
+    link_lists: FilePath | None = Field(default=None, examples=["var/links"])
     """Folder for lists of all links of pages, before any rule: one file per process, `PID.txt`."""
 
 

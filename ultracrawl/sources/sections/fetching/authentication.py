@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -88,6 +88,14 @@ Hosts = Annotated[tuple[Annotated[str, AfterValidator(_check_host)], ...], one_o
 
 class LoginEntry(Section):
     """One login form, its field values, and the sites it gives access to (FAST 5.30, Ultra Search 12.2)."""
+
+    ADVICE: ClassVar = {
+        "url": "write `page` for the page with the form, or `action` for the URL that it is sent to",
+        **dict.fromkeys(
+            ("user", "username", "password"),
+            "write it in `fields`, by the name that the field has in the form",
+        ),
+    }
 
     page: FormUrl | None = Field(default=None, examples=["https://login.example.com/session"])
     """The page with the form: the first form with a password field is used."""

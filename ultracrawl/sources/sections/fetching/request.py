@@ -16,7 +16,7 @@ from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.authentication import PrefixText
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import HostName, Seconds, one_or_list
+from ultracrawl.sources.values import HostName, Seconds, check_path, one_or_list
 
 _HEADERS_WITH_OPTION = {
     "user-agent": "write `user_agent`",
@@ -64,8 +64,8 @@ def _check_site(text: str) -> str:
 
 def _placed(value: object, info: ValidationInfo) -> object:
     """Make a relative path absolute, from the folder of the definition."""
-    if isinstance(value, str) and isinstance(info.context, RuleFiles):
-        return info.context.base / value
+    if isinstance(check_path(value), str) and isinstance(info.context, RuleFiles):
+        return info.context.base / str(value)
     return value
 
 

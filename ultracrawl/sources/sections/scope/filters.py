@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import DottedPath, Seconds, Size
+from ultracrawl.sources.values import DottedPath, FilePath, Seconds, Size
 
 FunctionName = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]*$")]
 ModuleName = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
@@ -18,17 +18,17 @@ ModuleName = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
 class FiltersSection(Section):
     """The enumeration and generation filters, made of robot application functions."""
 
-    file: Path | None = Field(default=None, examples=["config/filter.conf"])
+    file: FilePath | None = Field(default=None, examples=["config/filter.conf"])
     """A `filter.conf`. None: no filters."""
     enumeration: str = Field(default="enumeration-default", examples=["enumeration-default"])
     """The name of the filter for URLs."""
     generation: str = Field(default="generation-default", examples=["generation-default"])
     """The name of the filter for descriptions."""
-    classification: Path | None = Field(default=None, examples=["config/classification.conf"])
+    classification: FilePath | None = Field(default=None, examples=["config/classification.conf"])
     """A `classification.conf` with rules for categories."""
     max_classifications: int = Field(default=10, ge=1, examples=[10])
     """Maximum number of categories per description."""
-    instance: Path = Field(default=Path(), examples=["."])
+    instance: FilePath = Field(default=Path(), examples=["."])
     """The folder that paths in these files are relative to."""
     functions: Mapping[FunctionName, DottedPath] = Field(
         default={}, examples=[{"by-department": "mypackage.filters.by_department"}]
@@ -40,7 +40,7 @@ class FiltersSection(Section):
     """Resolve the address of each host, for the source and field `IP`."""
     fold_www: bool = Field(default=False, examples=[True])
     """Treat `www1`, `www23` and so on as `www`, in links and in the hosts of sites."""
-    programs: Path | None = Field(default=None, examples=["bin"])
+    programs: FilePath | None = Field(default=None, examples=["bin"])
     """A folder put in front of `PATH` for programs that filters run."""
     function_timeout: Seconds = Field(default=10.0, gt=0, examples=[2])
     """Maximum seconds of processor time of a function of your own per resource. If it takes longer, the resource is
