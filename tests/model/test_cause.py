@@ -160,6 +160,7 @@ def test_every_outcome_after_which_a_document_leaves_is_a_reason_for_it() -> Non
     stays = {
         UrlOutcome.NEW,
         UrlOutcome.MODIFIED,
+        UrlOutcome.REINDEXED,
         UrlOutcome.UNMODIFIED,
         UrlOutcome.NOT_MODIFIED,
         UrlOutcome.PENDING,

@@ -83,7 +83,6 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
             ("download_delay", 2),
             ("allowed_domains", ["a.example"]),
             ("exclude", "archive/"),
-            ("only", ["/*"]),
             ("proxy", "http://proxy.example:3128"),
             ("headers", "X"),
             ("site_headers", "X"),

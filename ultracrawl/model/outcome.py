@@ -11,6 +11,7 @@ class UrlOutcome(StrEnum):
     QUEUED = "QUEUED"
     NEW = "NEW"
     MODIFIED = "MODIFIED"
+    REINDEXED = "REINDEXED"
     UNMODIFIED = "UNMODIFIED"
     NOT_MODIFIED = "NOT_MODIFIED"
     NOT_INDEXED = "NOT_INDEXED"
@@ -39,7 +40,7 @@ class UrlOutcome(StrEnum):
     """Whether the content is the same as at the visit before."""
 
 
-SUBMITTED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
+SUBMITTED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.REINDEXED})
 """Outcomes of visits whose documents are sent to the index."""
 
 _WITHOUT_CONTENT = frozenset(
@@ -75,6 +76,7 @@ _MEANINGS = {
     UrlOutcome.QUEUED: "known and waiting to be fetched",
     UrlOutcome.NEW: "fetched for the first time and indexed",
     UrlOutcome.MODIFIED: "changed since the last run and indexed again",
+    UrlOutcome.REINDEXED: "not changed, but indexed again: --force, or a changed definition",
     UrlOutcome.UNMODIFIED: "fetched, the content is the same as before",
     UrlOutcome.NOT_MODIFIED: "unchanged according to the server, a sitemap or the listing of the source",
     UrlOutcome.NOT_INDEXED: "fetched, but a directive, its type or its size keeps it out of the index",

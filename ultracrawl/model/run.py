@@ -108,8 +108,6 @@ class RunReport:
     indexed: int = 0
     indexed_earlier: int = 0
     """Documents among `indexed` that an earlier process fetched; they are not URLs of this run."""
-    indexed_again: int = 0
-    """Documents among MODIFIED that had not changed; `--force` or a changed definition had them indexed again."""
     deleted: int = 0
     documents: int = 0
     """Documents of the source in the index at the end."""
@@ -224,7 +222,6 @@ class RunReport:
             "fetched": self.fetched,
             "indexed": self.indexed,
             "indexed_earlier": self.indexed_earlier,
-            "indexed_again": self.indexed_again,
             "deleted": self.deleted,
             "documents": self.documents,
             "bytes": self.bytes,

@@ -36,7 +36,7 @@ class RunCounters:
         self.seconds = self.waited = 0.0
         self.scheduled = self.fetched = self.indexed = self.indexed_earlier = self.deleted = self.bytes = 0
         self.sitemaps = self.not_asked = self.orphans = self.excluded_later = self.lost = 0
-        self.indexed_again = self.opened = self.parts = self.documents = 0
+        self.opened = self.parts = self.documents = 0
         self.dropped_values = 0
         self.without_text = 0
         self.outcomes = Counter[UrlOutcome]()
@@ -147,10 +147,6 @@ class RunCounters:
         self.indexed += added
         self.indexed_earlier += added if earlier else 0
         self.deleted += deleted
-
-    def count_indexed_again(self) -> None:
-        """Count a document that is MODIFIED only because it was to be indexed again."""
-        self.indexed_again += 1
 
     def count_orphans(self, number: int) -> None:
         """Count orphans that are removed."""

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ultracrawl.errors import WorkError
-from ultracrawl.model import RunReport, UrlOutcome
+from ultracrawl.model import RunReport
+from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.run import RunningCrawl
 from ultracrawl.run.filters.programs import Programs
 from ultracrawl.run.logs.log_files import TimedLog, log_path
@@ -18,8 +19,6 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.completion import CompletedRun
 
 logger = logging.getLogger(__name__)
-
-_REGISTERED = (UrlOutcome.NEW, UrlOutcome.MODIFIED)
 
 WriteLine = Callable[[str], None]
 
@@ -44,7 +43,7 @@ def robot_log_writer(
 
 def registered(report: RunReport) -> int:
     """Return the number of descriptions that a run has registered, in all its parts if it was resumed."""
-    return sum(report.outcomes[outcome] + report.outcomes_before[outcome] for outcome in _REGISTERED)
+    return sum(report.outcomes[outcome] + report.outcomes_before[outcome] for outcome in SUBMITTED)
 
 
 def run_command(source: DataSource, report: RunReport, write_line: WriteLine) -> None:

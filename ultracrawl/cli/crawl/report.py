@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import click
 
 from ultracrawl.cli.options import first_and_count
 from ultracrawl.cli.terminal import described_status, print_line
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome
+from ultracrawl.model.outcome import SUBMITTED
 
 MAX_RULES_SHOWN = 8
 _NOT_ERRORS = (
@@ -21,7 +22,6 @@ _NOT_ERRORS = (
     StatusCode.META_REDIRECT,
     StatusCode.HTTP_REDIRECT,
 )
-_PROCESSED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 
 
 def print_report(report: RunReport, *, verbose: bool = False) -> None:
@@ -32,8 +32,8 @@ def print_report(report: RunReport, *, verbose: bool = False) -> None:
     click.echo(
         f"{report.source}: run {report.run_id}{resumed}, {report.seconds:.1f} s, {_size(report.bytes)} read"
     )
-    for number, outcome, meaning in sorted(_outcome_lines(report), key=lambda line: (-line[0], line[1])):
-        click.echo(f"  {number:>9,}  {outcome.value:<14} {meaning}")
+    for outcome, number in sorted((+report.outcomes).items(), key=lambda item: (-item[1], item[0])):
+        click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     if report.queued > 0:
         click.echo(f"  {report.queued:>9,}  {'QUEUED':<14} still waiting; the next run fetches them")
     since = "since the interruption" if report.resumed else "in all"
@@ -103,10 +103,10 @@ def print_remade(report: RunReport) -> None:
     if _print_refusal(report):
         return
     click.echo(f"{report.source}: {report.scheduled:,} stored documents, {report.seconds:.1f} s")
-    processed = sum(number for outcome, number in report.outcomes.items() if outcome in _PROCESSED)
+    processed = sum(number for outcome, number in report.outcomes.items() if outcome in SUBMITTED)
     click.echo(f"  {processed:>9,}  {'MADE':<14} processed again and submitted to the index")
     for outcome, number in sorted(report.outcomes.items(), key=lambda item: (-item[1], item[0])):
-        if outcome not in _PROCESSED:
+        if outcome not in SUBMITTED:
             click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     _print_failed(report)
     _print_remarks(report)
@@ -118,16 +118,6 @@ def _print_refusal(report: RunReport) -> bool:
     if not report.begun:
         print_line(f"{report.source}: not crawled: {first_and_count(report.problems)}", err=True)
     return not report.begun
-
-
-def _outcome_lines(report: RunReport) -> Iterator[tuple[int, UrlOutcome, str]]:
-    """Yield number, outcome and meaning; documents that were indexed again although unchanged stand apart."""
-    for outcome, number in report.outcomes.items():
-        again = min(report.indexed_again, number) if outcome is UrlOutcome.MODIFIED else 0
-        if again:
-            yield again, outcome, "not changed, but indexed again: --force, or a changed definition"
-        if number > again:
-            yield number - again, outcome, outcome.meaning
 
 
 def _print_before(report: RunReport) -> None:

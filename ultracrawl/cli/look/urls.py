@@ -24,9 +24,7 @@ from ultracrawl.stores.url_rows import url_json
 @click.command("urls")
 @project_option
 @click.argument("sources", type=SOURCE_NAME, nargs=-1)
-@click.option(
-    "--source", "named", type=SOURCE_NAME, multiple=True, hidden=True
-)  # the form of earlier checkouts
+@click.option("--source", "named", type=SOURCE_NAME, multiple=True, hidden=True, help="The same as SOURCES.")
 @click.option(
     "--outcome",
     type=click.Choice([outcome.value for outcome in UrlOutcome], case_sensitive=False),

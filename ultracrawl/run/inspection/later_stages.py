@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ultracrawl.model import CauseCode, Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.dates import as_text
+from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.run.auth.stages import access_stages
@@ -16,9 +17,7 @@ from ultracrawl.run.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import StoredRobots
 
-_INDEXED = frozenset(
-    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
-)
+_INDEXED = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
 
 
 def later_stages(

@@ -13,6 +13,7 @@ from ultracrawl.agents.entry_texts import merge_entries, unpack_entry
 from ultracrawl.agents.port import Entry, Failure, Fetcher, Wanted
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
+from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.rules.urls.canonical import split
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.ending import Ending
@@ -36,7 +37,7 @@ _KEPT = FAILED | {UrlOutcome.DUPLICATE}
 
 The document is requested again although no listing names it, or takes the place of the one that it duplicates.
 """
-_READ = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED})
+_READ = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED}
 """Outcomes of documents that are in the index as the server has them."""
 
 

@@ -16,6 +16,7 @@ from ultracrawl.agents.entry_texts import content_key, pack_entry, unpack_entry
 from ultracrawl.agents.port import Batch, Complete, Entry, LeftOut, Listed, Lister, Partial
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.rules.urls.shown import is_display_url
@@ -400,9 +401,7 @@ class ListingNotes:
         self._context.store.note_listing(self._context.mark.number, json.dumps(asdict(self.state)))
 
 
-_INDEXED = frozenset(
-    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
-)
+_INDEXED = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
 
 
 def is_vouched_for(

@@ -9,6 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import CauseCode, StatusCode, UrlOutcome
+from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.rules.frontier.site_registry import SlotChange
 from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, ScoreParts, Scorer
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
@@ -30,6 +31,7 @@ _WORDS = {
     UrlOutcome.PENDING: "new",
     UrlOutcome.MODIFIED: "changed",
     UrlOutcome.HELD_BACK: "changed",
+    UrlOutcome.REINDEXED: "unchanged",
     UrlOutcome.UNMODIFIED: "unchanged",
     UrlOutcome.NOT_MODIFIED: "unchanged",
     UrlOutcome.REDIRECTED: "redirect",
@@ -45,13 +47,14 @@ _PROCESSED = frozenset(
         UrlOutcome.NEW,
         UrlOutcome.PENDING,
         UrlOutcome.MODIFIED,
+        UrlOutcome.REINDEXED,
         UrlOutcome.UNMODIFIED,
         UrlOutcome.DUPLICATE,
         UrlOutcome.NOT_INDEXED,
     }
 )
 """Outcomes of items that were processed."""
-_ITEMS = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.PENDING})
+_ITEMS = SUBMITTED | {UrlOutcome.PENDING}
 _ERRORS = frozenset({UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED, UrlOutcome.GONE})
 _OPERATIONS: dict[type[Change], str] = {IndexDocument: "add", Deletion: "delete", NewAnchors: "anchors"}
 _PARTS = tuple(field.name for field in fields(ScoreParts))

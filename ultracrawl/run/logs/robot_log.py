@@ -28,7 +28,11 @@ class LogLevel(IntEnum):
 
 
 _ERRORS = frozenset({UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED, UrlOutcome.GONE})
-_GENERATED = {UrlOutcome.NEW: "generated", UrlOutcome.MODIFIED: "generated anew"}
+_GENERATED = {
+    UrlOutcome.NEW: "generated",
+    UrlOutcome.MODIFIED: "generated anew",
+    UrlOutcome.REINDEXED: "generated anew",
+}
 _DENIED = frozenset({UrlOutcome.REJECTED, UrlOutcome.NOT_INDEXED, UrlOutcome.ROBOTS, UrlOutcome.DUPLICATE})
 
 

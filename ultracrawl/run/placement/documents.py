@@ -293,7 +293,7 @@ class Documents:
         if visit.record.searchable and visit.record.last_fetched:
             outcome = UrlOutcome.MODIFIED  # also if it is to be read anew, and therefore has no checksum
         if classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED:
-            self._context.counters.count_indexed_again()
+            outcome = UrlOutcome.REINDEXED
         endings.end_visit(visit, Ending(outcome, StatusCode.OK, self._remark_on(visit, document)))
         return Placed(visit.url, outcome)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.dates import parse_http_date, parse_w3c_date
+from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.run.hooks import Feature
 
@@ -21,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 FIELD = "rd-expires"
 """The field of a description with its expiry date."""
-_INDEXED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.PENDING})
+_INDEXED = SUBMITTED | {UrlOutcome.PENDING}
 _UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 
 

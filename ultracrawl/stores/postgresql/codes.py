@@ -26,6 +26,7 @@ _OUTCOMES: Sequence[str] = [
     "HELD_BACK",
     "PENDING",
     "REMOVED",
+    "REINDEXED",
 ]
 """A number is the place in this list."""
 _CAUSES: Sequence[str] = [

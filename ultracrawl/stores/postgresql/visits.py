@@ -69,7 +69,17 @@ _COUNT_BY_SITE = f"""
 _FETCHED = outcomes_in(
     map(
         UrlOutcome,
-        ["NEW", "MODIFIED", "UNMODIFIED", "NOT_MODIFIED", "NOT_INDEXED", "DUPLICATE", "FAILED", "PENDING"],
+        [
+            "NEW",
+            "MODIFIED",
+            "REINDEXED",
+            "UNMODIFIED",
+            "NOT_MODIFIED",
+            "NOT_INDEXED",
+            "DUPLICATE",
+            "FAILED",
+            "PENDING",
+        ],
     )
 )
 _COUNT_FETCHED_BY_SITE = f"""
