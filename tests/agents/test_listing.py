@@ -381,7 +381,7 @@ def test_a_document_made_again_from_its_stored_response_keeps_what_the_lister_sa
     listed = {"title": "Told", "attributes": {"colour": ["red"]}, "acl": ["staff"]}
     kind.put(*({**entry, **listed} for entry in fill(kind, "a")))
     crawl(workspace)
-    assert outcomes(workspace.command("reindex", "s", "--json").run) == {"MODIFIED": 1}
+    assert outcomes(workspace.command("reindex", "s", "--json").run) == {"REINDEXED": 1}
     assert found(workspace, "Told") == []
     assert found(workspace, "title:Told Colour:red", principal="staff") == ["a"]
 

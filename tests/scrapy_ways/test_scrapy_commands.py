@@ -49,7 +49,7 @@ def test_crawl_from_a_folder_below_the_project(project: Desk) -> None:
 def test_setting_on_the_command_line(project: Desk) -> None:
     project.crawled("site")
     project.crawled("site", "-s", "ULTRACRAWL_FORCE=1")
-    assert project.outcomes("--source", "site") == {**CRAWLED, "/": "MODIFIED", "/a": "MODIFIED"}
+    assert project.outcomes("--source", "site") == {**CRAWLED, "/": "REINDEXED", "/a": "REINDEXED"}
 
 
 def test_another_crawling_mode(project: Desk) -> None:

@@ -87,7 +87,7 @@ def test_after_a_change_of_the_definition_and_by_force_every_known_url_is_asked_
     assert len(asked(forty)) == 41, "ultra_search_23"
     refresh = {"mode": "adaptive", "interval": "24 h", "adaptive": {"coverage_min": 5}}
     workspace.define(f"{url}/", refresh=refresh, sitemaps={"use": False}, default_language="de")
-    assert workspace.crawl().run["outcomes"] == {"MODIFIED": 41}
+    assert workspace.crawl().run["outcomes"] == {"REINDEXED": 41}
     asked(forty)
     workspace.crawl()
     assert len(asked(forty)) in (5, 6)

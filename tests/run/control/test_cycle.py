@@ -136,7 +136,7 @@ def test_a_site_that_is_down_deletes_nothing(site: Site, workspace: Workspace) -
 def test_force_indexes_everything_again(small: Site, workspace: Workspace) -> None:
     workspace.crawl()
     run = workspace.crawl("--force").run
-    assert run["outcomes"] == {"GONE": 1, "MODIFIED": 4}
+    assert run["outcomes"] == {"GONE": 1, "REINDEXED": 4}
     assert run["indexed"] == 4
     assert workspace.search("aardvark") == ["/a"]
 
@@ -185,7 +185,7 @@ def test_a_changed_attribute_map_makes_every_document_again(
     assert workspace.search("animal", "--where", "Subject=Zoo") == []
     workspace.define(f"{url}/", attributes={"team": "Subject"})
     run = workspace.crawl().run
-    assert run["outcomes"] == {"GONE": 1, "MODIFIED": 4}
+    assert run["outcomes"] == {"GONE": 1, "REINDEXED": 4}
     assert workspace.search("animal", "--where", "Subject=Zoo") == ["/a"]
     assert workspace.crawl().run["outcomes"] == {"GONE": 1, "NOT_MODIFIED": 4}
 

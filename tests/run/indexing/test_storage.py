@@ -159,7 +159,7 @@ def test_everything_is_made_again_without_a_request(
     small.reset()
     run = workspace.command("reindex", "--json").run
     assert small.requests == []
-    assert run["outcomes"] == {"MODIFIED": 3}
+    assert run["outcomes"] == {"REINDEXED": 3}
     assert (run["fetched"], run["indexed"], run["scheduled"]) == (0, 3, 3)
     assert workspace.indexed() == ["/", "/a", "/b"]
     after = workspace.urls()
@@ -186,7 +186,7 @@ def test_a_changed_definition_counts_at_once(small: Site, url: str, workspace: W
     assert workspace.search("", "--where", "Subject=Zoo") == ["/a"]
     assert workspace.search("", "--where", "Author=Savanna") == ["/a"]
     assert len(workspace.search("", "--where", "Description=seen")) == 3
-    assert workspace.crawl().run["outcomes"] == {"GONE": 1, "MODIFIED": 3}
+    assert workspace.crawl().run["outcomes"] == {"GONE": 1, "REINDEXED": 3}
 
 
 def test_documents_that_are_not_stored_are_counted_and_stay(
@@ -273,7 +273,7 @@ def test_a_damaged_answer_costs_one_document_nothing(small: Site, url: str, work
     )
     path.write_bytes(path.read_bytes()[:-20])
     run = workspace.command("reindex", "--json").run
-    assert run["outcomes"] == {"FAILED": 1, "MODIFIED": 2}
+    assert run["outcomes"] == {"FAILED": 1, "REINDEXED": 2}
     assert workspace.indexed() == ["/", "/a", "/b"], "it stays in the index as it is"
 
 

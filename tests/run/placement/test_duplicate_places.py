@@ -260,7 +260,7 @@ def test_documents_that_wait_are_made_again_and_still_wait(
     workspace.crawl()
     approve(workspace, f"{url}/")
     assert requests_of(site, lambda: workspace.command("reindex", "site")) == []
-    assert workspace.outcomes() == {"/": "MODIFIED", "/heron": "PENDING", "/print/heron": "DUPLICATE"}
+    assert workspace.outcomes() == {"/": "REINDEXED", "/heron": "PENDING", "/print/heron": "DUPLICATE"}
     assert (workspace.search("begins"), workspace.search("shallow")) == (["/"], [])
     approve(workspace)
     assert workspace.search("shallow") == ["/heron"]

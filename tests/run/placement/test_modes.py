@@ -265,7 +265,7 @@ def test_index_only_indexes_and_follows_no_links__ultra_search_119(
     assert workspace.indexed() == ["/", "/a", "/b", "/drafts/x"]
     assert workspace.search("antelope") == ["/a"]
     run = workspace.crawl("--force").run
-    assert run["outcomes"] == {"MODIFIED": 4}
+    assert run["outcomes"] == {"REINDEXED": 4}
     assert small.count("/c") == 0
 
 
