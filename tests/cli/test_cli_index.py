@@ -81,6 +81,6 @@ def test_an_index_that_was_never_written(tmp_path: Path) -> None:
     workspace = InProcessWorkspace(tmp_path)
     workspace.write({"index": "index", "sources": {"a": {"start_urls": ["http://h/"]}}})
     assert workspace.command("index", "info", "--json").json["documents"] == 0
-    assert workspace.command("index", "check").code == 0
+    assert workspace.command("index", "check").code == 1
     assert workspace.command("index", "rebuild").code == 0
     assert workspace.command("index", "dump").out == ""

@@ -16,7 +16,6 @@ from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 from scrapy.http.headers import Headers
 
 from ultracrawl.model import CauseCode, UrlOutcome
-from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.rules.recrawl.failure_policy import NET, TIMEOUT
@@ -62,7 +61,9 @@ _DROPPED_HEADERS = frozenset(
     {"set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection"}
 )
 _NOT_SENT = "headers that scripts set were not sent to other hosts than that of their page"
-_READ = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.PENDING}
+_READ = frozenset(
+    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.REINDEXED, UrlOutcome.UNMODIFIED, UrlOutcome.PENDING}
+)
 _UNCHANGED = frozenset({UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING})
 
 
