@@ -64,7 +64,7 @@ def _knows_site(project: Project, source: DataSource, sites: list[str]) -> bool:
 
 
 def _offline(source: DataSource) -> DataSource:
-    """Return a source that uses no network: no robots.txt, sitemaps, logins or download handlers of its own."""
+    """Return a source that uses no network: no sitemaps, logins or download handlers of its own."""
     own = {name: value for name, value in source.settings.items() if name not in _SETTINGS}
     access = {
         name: field.get_default(call_default_factory=True)
@@ -73,7 +73,6 @@ def _offline(source: DataSource) -> DataSource:
     return source.model_copy(
         update={
             **access,
-            "robots": source.robots.model_copy(update={"obey": False, "obey_delay": False}),
             "sitemaps": source.sitemaps.model_copy(update={"use": False}),
             "settings": own,
         }

@@ -105,6 +105,16 @@ def test_fast_94_what_was_decided_about_items(pages: Site, url: str, workspace: 
     assert rows == {"/": "new", "/a": "new", "/copy": "duplicate", "/pic": "discarded", "/quiet": "discarded"}
 
 
+def test_what_is_indexed_again_was_not_changed_on_the_server_and_changes_the_index(
+    pages: Site, url: str, workspace: Workspace
+) -> None:
+    workspace.define(f"{url}/", log={"fetch": True, "postprocess": "text"})
+    workspace.crawl()
+    workspace.crawl("--force")
+    assert [row[6] for row in lines(workspace, "fetch") if row[5] == f"{url}/a"] == ["new", "unchanged"]
+    assert [row[0] for row in lines(workspace, "postprocess") if row[3] == f"{url}/a"] == ["new", "changed"]
+
+
 def secret_site(site: Site) -> None:
     site.page("/", title="Home", links=["/a"], headers={"Set-Cookie": "id=COOKIE; Path=/"})
     site.page("/a", title="A")

@@ -58,6 +58,8 @@ def make_parts(
     filtering = filtering_of(source, getattr(spider, "filtering", None))
     rules = with_filters(_rules_of(source, project, hosts), filtering)
     force, replay = settings.getbool("ULTRACRAWL_FORCE"), settings.getbool("ULTRACRAWL_REINDEX")
+    if replay:  # of the rules, not of the source: the option is part of the recipe
+        rules = replace(rules, robots=replace(rules.robots, obey=False, obey_delay=False))
     run = CrawlRun(close_soon, force=force, replay=replay, inspection=inspection)
     context = CrawlContext(project, source, rules, time.time, run, Hooks())
     parts = Parts(context, crawler, features_of(source), filtering)

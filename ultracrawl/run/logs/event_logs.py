@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
@@ -42,6 +42,8 @@ _WORDS = {
     UrlOutcome.FAILED: "error",
 }
 """The result of a download in the fetch log, by outcome; others are `discarded`."""
+_DECISIONS = _WORDS | {UrlOutcome.REINDEXED: "changed"}
+"""The decision in the log of items: unlike an `unchanged` item, one that is indexed again is fed to the index."""
 _PROCESSED = frozenset(
     {
         UrlOutcome.NEW,
@@ -74,7 +76,7 @@ class FetchLog(Feature):
         """Log the download of a visit, if there was one."""
         if visit.from_store or not visit.requested or not (visit.fetch.status or visit.outcome in _WORDS):
             return
-        self._add(visit, "sitemap" if visit.sitemap is not None else _result_of(visit))
+        self._add(visit, "sitemap" if visit.sitemap is not None else _result_of(visit, _WORDS))
 
     def visit_retried(self, visit: Visit, error: str) -> None:
         """Log a download that will be retried; `error` is the name that error rules match."""
@@ -104,9 +106,9 @@ class FetchLog(Feature):
         )
 
 
-def _result_of(visit: Visit) -> str:
+def _result_of(visit: Visit, words: Mapping[UrlOutcome, str]) -> str:
     outcome = UrlOutcome.MODIFIED if visit.deferred else visit.outcome
-    return _WORDS.get(outcome, "discarded") if outcome else "discarded"
+    return words.get(outcome, "discarded") if outcome else "discarded"
 
 
 def _status_of(visit: Visit) -> str:
@@ -134,7 +136,7 @@ class ItemLog(Feature):
         ending = visit.ending
         if ending is None or visit.outcome not in _PROCESSED:
             return
-        decision = _result_of(visit)
+        decision = _result_of(visit, _DECISIONS)
         if isinstance(self._log, ElementLog):
             fields = {"outcome": decision, "status": str(ending.status), "type": visit.fetch.media_type}
             fields |= {"uri": visit.display_url, "reason": str(ending.cause)}
