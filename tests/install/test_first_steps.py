@@ -114,7 +114,7 @@ def test_five_runs_follow_the_site_and_the_last_three_change_nothing(
     walk.run("crawl", f"{url}/")
     walk.define()
     runs = [work.done("crawl", "--json").run]
-    assert (runs[0]["outcomes"], runs[0]["deleted"]) == ({"MODIFIED": 6}, 1), "made anew, with an author"
+    assert (runs[0]["outcomes"], runs[0]["deleted"]) == ({"REINDEXED": 6}, 1), "made anew, with an author"
     site.remove("/old")
     site.page("/guide/index", title="Index", text="needle crane")
     site.page("/", title="Handbook", text="needle create index", links=[*PAGES, "/new", "/archive/new"])
