@@ -94,6 +94,7 @@ def test_urls_come_in_pages(api: Api, workspace: Workspace) -> None:
     assert first["urls"] + rest["urls"] == rows
     assert rest["next"] is None
     assert api.get("/sources/site/urls", outcome="GONE") == {"urls": [], "next": None}
+    assert api.get("/sources/site/urls", outcome="new")["urls"] == rows
 
 
 def test_looks_at_rules_and_queue_answer_as_their_verbs(api: Api, workspace: Workspace, url: str) -> None:

@@ -98,12 +98,16 @@ def run_difference(
     return json_answer(compare_runs(state.project, name, first, second).as_json())
 
 
+def _upper(name: str) -> str:  # that of `str` has no signature that FastAPI could read without parsing a text
+    return name.upper()
+
+
 @router.get("/sources/{name}/urls", responses=shapes.answers(shapes.Urls))
 def urls(
     state: State,
     _requester: Editor,
     name: Name,
-    outcome: Annotated[UrlOutcome | None, BeforeValidator(str.upper)] = None,
+    outcome: Annotated[UrlOutcome | None, BeforeValidator(_upper)] = None,
     after: str = "",
     limit: Annotated[int, Query(ge=1, le=MAX_URLS)] = 1000,
 ) -> Response:
