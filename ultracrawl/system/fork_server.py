@@ -9,7 +9,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+from collections.abc import Callable
 from multiprocessing import forkserver
+from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
 
@@ -30,18 +32,38 @@ def fork_server() -> ForkServerContext:
     return context
 
 
-def start_process(process: ForkServerProcess) -> None:
-    """Start a process. Raises `OSError` or `EOFError` if that is not possible.
+def start_process(
+    target: Callable[..., None], *args: object, name: str, daemon: bool = False
+) -> tuple[ForkServerProcess, Connection]:
+    """Start a process that calls `target(*args, its end of a pipe)`; returns it, and our end.
 
-    The fork server is reached by a socket in the temporary folder. If somebody has deleted that, as programs that clean
-    up do, folder and server are made anew.
+    Raises `OSError` or `EOFError` if that is not possible, also at a second try: the fork server may be killed at the
+    moment in which it is asked, and the next one starts with the next process. It is reached by a socket in the
+    temporary folder. If somebody has deleted that, as programs that clean up do, folder and server are made anew.
     """
     try:
-        process.start()
-    except FileNotFoundError:
+        return _start(target, args, name, daemon=daemon)
+    except (OSError, EOFError):
         with _renewal:
             _renew()
+    return _start(target, args, name, daemon=daemon)
+
+
+def _start(
+    target: Callable[..., None], args: tuple[object, ...], name: str, *, daemon: bool
+) -> tuple[ForkServerProcess, Connection]:
+    """Start a process once. One that is not known to have started has a pipe of its own, whose other end is closed."""
+    context = fork_server()
+    ours, theirs = context.Pipe()
+    process = context.Process(target=target, args=(*args, theirs), name=name, daemon=daemon)
+    try:
         process.start()
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return process, ours
 
 
 def _renew() -> None:

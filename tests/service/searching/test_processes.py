@@ -296,7 +296,7 @@ def test_searching_without_options_has_a_process_for_each_core() -> None:
 def test_a_process_that_cannot_be_started_is_work_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fork server may be killed at that moment."""
 
-    def start_none(_: object) -> None:
+    def start_none(*_: object, **__: object) -> None:
         raise EOFError
 
     monkeypatch.setattr(process_module, "start_process", start_none)

@@ -12,19 +12,24 @@ import sys
 import weakref
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from multiprocessing.forkserver import ForkServer
 from multiprocessing.util import get_temp_dir
 from typing import Any, cast
 
 import pytest
+from service.searching.conftest import is_alive
 from support.sentences import sentence
+from support.until import until
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.service.orders import CrawlOrder, CrawlProgress, report_adapter
+from ultracrawl.service.searching.options import SearchingOptions
+from ultracrawl.service.searching.process import SearchProcess
 from ultracrawl.service.supervisor import child, processes
 from ultracrawl.service.supervisor.messages import ChildOrder
 from ultracrawl.service.supervisor.processes import ChildCrawl
-from ultracrawl.system.fork_server import fork_server, start_process
+from ultracrawl.system.fork_server import start_process
 from ultracrawl.system.temporary_folder import own_temporary_folder
 
 LITTLE_GARBAGE = 20
@@ -192,13 +197,9 @@ def test_reports_leave_no_garbage_that_waits_for_its_collection() -> None:
 
 def test_processes_start_although_the_temporary_folder_was_deleted() -> None:
     """A program that cleans up may delete it; processes that were started before tell their end as ever."""
-    context = fork_server()
     started = []
     for number in (3, 4):
-        ours, theirs = context.Pipe()
-        process = context.Process(target=_end_at_a_message, args=(theirs, number))
-        start_process(process)
-        started.append((process, ours))
+        started.append(start_process(_end_at_a_message, number, name="any"))
         shutil.rmtree(get_temp_dir())
     for process, pipe in started:
         pipe.send_bytes(b"end")
@@ -207,6 +208,57 @@ def test_processes_start_although_the_temporary_folder_was_deleted() -> None:
     assert (own_temporary_folder() / "owner").exists()
 
 
-def _end_at_a_message(pipe: Connection, number: int) -> None:
+@pytest.fixture
+def killed_servers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Fork servers are killed when they are asked for a process: as many as [0] says; their ids follow."""
+    ensure_running = ForkServer.ensure_running
+    asked = [1]
+
+    def ensure_and_kill(server: Any) -> None:
+        ensure_running(server)
+        if asked[0]:
+            asked[0] -= 1
+            asked.append(server._forkserver_pid)
+            os.kill(server._forkserver_pid, signal.SIGKILL)
+            os.waitid(os.P_PID, server._forkserver_pid, os.WEXITED | os.WNOWAIT)
+
+    monkeypatch.setattr(ForkServer, "ensure_running", ensure_and_kill)
+    return asked
+
+
+def test_a_fork_server_that_is_killed_when_it_is_asked_is_asked_again(killed_servers: list[int]) -> None:
+    process, pipe = start_process(_end_at_a_message, 5, name="any")
+    pipe.send_bytes(b"end")
+    process.join()
+    assert (process.exitcode, len(killed_servers)) == (5, 2)
+
+
+def test_a_fork_server_that_dies_each_time_is_work_that_failed(killed_servers: list[int]) -> None:
+    start_process(_end_at_a_message, 0, name="any")[1].close()
+    killed_servers[0] = 3
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(WorkError):
+        SearchProcess(SearchingOptions())
+    assert len(killed_servers) == 4
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= before
+
+
+def test_a_search_is_ended_after_the_death_of_its_fork_server(killed_servers: list[int]) -> None:
+    """`multiprocessing` takes its process for dead then."""
+    killed_servers[0] = 0
+    search = SearchProcess(SearchingOptions())
+    pid = search.pid
+    killed_servers[0] = 1
+    process, pipe = start_process(_end_at_a_message, 5, name="any")
+    pipe.send_bytes(b"end")
+    process.join()
+    assert is_alive(pid)
+    search.interrupt()
+    until(lambda: not is_alive(pid))
+    search.end_process()
+
+
+def _end_at_a_message(number: int, pipe: Connection) -> None:
     pipe.recv_bytes()
     sys.exit(number)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
+import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +17,7 @@ from ultracrawl.service.searching.messages import Answer, Request, Task
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.searching.orders import SearchEndedError
 from ultracrawl.sources import Project
-from ultracrawl.system.fork_server import fork_server, start_process
+from ultracrawl.system.fork_server import start_process
 from ultracrawl.system.wall_guard import START_LIMIT, WALL, Clock, wall_limit
 
 _SERVER_SHARE = 0.7
@@ -49,24 +51,19 @@ class SearchProcess:
         """When the search is ended: by the processor time of the process, and by the clock on the wall."""
         self._end_reason = ""
         """Why the service has killed it."""
-        context = fork_server()
-        self._pipe, child_end = context.Pipe()
-        self._process = context.Process(
-            target=_run,
-            args=(child_end, options.document_cache, _SERVER_SHARE * options.timeout),
-            name="search",
-            daemon=True,
-        )
         try:
-            start_process(self._process)
-            child_end.close()
+            self._process, self._pipe = start_process(
+                _run, options.document_cache, _SERVER_SHARE * options.timeout, name="search", daemon=True
+            )
+        except (OSError, EOFError) as error:
+            raise _no_process(error) from error
+        try:
             if not self._pipe.poll(START_LIMIT):
                 raise TimeoutError(f"it did not start within {START_LIMIT:.0f} s")
             self._pipe.recv_bytes()
         except (OSError, EOFError) as error:
-            child_end.close()
             self.end_process()
-            raise WorkError(f"the process for searches cannot be started: {error or 'it died'}") from error
+            raise _no_process(error) from error
 
     @property
     def pid(self) -> int:
@@ -136,8 +133,6 @@ class SearchProcess:
         """End the process, which answers nothing at present."""
         with suppress(OSError):
             self._pipe.close()
-        if self._process.pid is None:  # it could not be started
-            return
         self._process.join(_END_SECONDS)
         if self._process.is_alive():
             self._process.kill()
@@ -146,10 +141,16 @@ class SearchProcess:
 
     def _kill(self, reason: str) -> None:
         self._end_reason = self._end_reason or reason
-        self._process.kill()
+        # Not by `kill` of the process: after the death of its fork server that takes it for dead, and does nothing.
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
 
 
-def _run(service: Connection, document_cache: int, patience: float) -> None:
+def _no_process(error: OSError | EOFError) -> WorkError:
+    return WorkError(f"the process for searches cannot be started: {error or 'it died'}")
+
+
+def _run(document_cache: int, patience: float, service: Connection) -> None:
     from ultracrawl.service.searching.worker import serve_searches  # noqa: PLC0415 - only search processes need it
 
     serve_searches(service, document_cache, patience)

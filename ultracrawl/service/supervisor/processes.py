@@ -19,7 +19,7 @@ from ultracrawl.model import RunReport
 from ultracrawl.service.metrics.machine import resident_bytes
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress, report_adapter
 from ultracrawl.service.supervisor.messages import ChildOrder
-from ultracrawl.system.fork_server import fork_server, start_process
+from ultracrawl.system.fork_server import start_process
 
 _MEMORY_CHECK_INTERVAL = 1.0
 """Seconds between two checks of the memory of a process."""
@@ -42,7 +42,6 @@ class ProcessLauncher:
 
     def __init__(self, prepare: Prepare) -> None:
         self._prepare = prepare
-        self._context = fork_server()
 
     async def launch(self, order: CrawlOrder) -> ChildCrawl:
         """Start a crawl. Raises `UserError`, `WorkError`."""
@@ -59,17 +58,12 @@ class ProcessLauncher:
         return await self._start(order, replace(prepared, death=death))
 
     async def _start(self, order: CrawlOrder, prepared: ChildOrder) -> ChildCrawl:
-        parent_end, child_end = self._context.Pipe()
-        child = self._context.Process(target=_run, args=(prepared, child_end), name=order.source)
         try:
-            await asyncio.to_thread(start_process, child)
+            child, pipe = await asyncio.to_thread(start_process, _run, prepared, name=order.source)
         except (OSError, EOFError) as error:
-            parent_end.close()
             reason = getattr(error, "strerror", None) or str(error) or "the fork server has died"
             raise WorkError(f"source {order.source!r}: its process cannot be started: {reason}") from error
-        finally:
-            child_end.close()
-        return ChildCrawl(order, child, parent_end, prepared.project.processes.memory)
+        return ChildCrawl(order, child, pipe, prepared.project.processes.memory)
 
 
 def _run(order: ChildOrder, parent: Connection) -> None:
