@@ -20,6 +20,8 @@ BATCH_SIZE = 1000
 """Files in a batch."""
 MAX_REPORTED_PATHS = 3
 """Unreadable paths that the reason of a partial listing names."""
+_SHOWN_BEGINNING, _SHOWN_END = 80, 40
+"""Characters of such a path that are shown."""
 
 
 class FileLister(Lister):
@@ -104,5 +106,11 @@ class FileLister(Lister):
 
 
 def _partial_reason(unreadable: list[UnreadablePath], more: int) -> str:
-    reasons = "; ".join(f"{os.fsdecode(one.path)}: {one.reason}" for one in unreadable)
+    reasons = "; ".join(f"{_shown(os.fsdecode(one.path))}: {one.reason}" for one in unreadable)
     return f"{reasons}; and {more} more" if more else reasons
+
+
+def _shown(path: str) -> str:
+    """Return a path without its middle if it is long: a line of the report has to be read."""
+    is_long = len(path) > _SHOWN_BEGINNING + _SHOWN_END
+    return f"{path[:_SHOWN_BEGINNING]}…{path[-_SHOWN_END:]}" if is_long else path

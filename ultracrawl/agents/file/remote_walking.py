@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ultracrawl.agents.file.base_folders import path_in
 from ultracrawl.agents.file.entries import FileEntries
 from ultracrawl.agents.file.remote.locations import RemoteLocation
-from ultracrawl.agents.file.remote.port import RemoteFolder
+from ultracrawl.agents.file.remote.port import RemoteFile, RemoteFolder
 from ultracrawl.agents.file.remote_folders import RemoteFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.selection import FileSelection
@@ -34,12 +34,17 @@ class RemoteWalk:
         self._selection = FileSelection(setup.options)
         self._entries = FileEntries(setup.options)
         self._folders = folders
+        self._most = setup.source.limits.urls_per_site
+        """Files and folders of one of `paths` that a walk looks at; None: all."""
+        self._looked_at = 0
 
     def entries(self, location: RemoteLocation) -> Iterator[Entry | UnreadablePath]:
         """Yield the files in and below a base folder, or a base file, and unreadable paths.
 
-        A walk ends with the first operation that finds no connection: what is left would cost a time-out each.
+        A walk ends with the first operation that finds no connection: what is left would cost a time-out each. It also
+        ends above `limits.urls_per_site`: a server may name files and folders without end.
         """
+        self._looked_at = 0
         try:
             yield from self._walk(location, self._folders.open(location))
         except UserError as error:
@@ -82,7 +87,7 @@ class RemoteWalk:
     ) -> Iterator[Entry | UnreadablePath]:
         """Yield the files in a folder, and append its subfolders to `pending`. Raises `OSError`."""
         is_empty, enters = True, self._selection.enters_subfolders(folder.level)
-        for member in opened.members(path):
+        for member in self._counted(opened.members(path)):
             is_empty, below = False, folder.below + member.name
             if self._selection.excludes(member.name, below):
                 continue
@@ -96,6 +101,14 @@ class RemoteWalk:
                 pending.append(_Folder(below + b"/", folder.level + 1))
         if is_empty and folder.level == 0:
             yield _unreadable(location, path, _EMPTY)
+
+    def _counted(self, members: Iterator[RemoteFile]) -> Iterator[RemoteFile]:
+        """Yield the members of a folder. Raises `WorkError` when they are too many."""
+        for member in members:
+            if self._looked_at == self._most:
+                raise WorkError(f"it has more than {self._most:,} files and folders (limits.urls_per_site)")
+            self._looked_at += 1
+            yield member
 
 
 class RemoteReading:

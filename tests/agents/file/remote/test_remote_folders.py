@@ -23,12 +23,13 @@ from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
 
 
-def setup_of(options: dict[str, Any]) -> KindSetup[FileSection]:
-    return KindSetup(FileSection(**options), DataSource(name="s"), Path("/"), SecretReader(os.environ))
+def setup_of(options: dict[str, Any], limits: dict[str, Any] | None = None) -> KindSetup[FileSection]:
+    source = DataSource.model_validate({"name": "s", "limits": limits or {}})
+    return KindSetup(FileSection(**options), source, Path("/"), SecretReader(os.environ))
 
 
-def listed(site: RemoteSite, **options: Any) -> list[Listed]:
-    lister = FileLister(setup_of({**site.options(), **options}))
+def listed(site: RemoteSite, limits: dict[str, Any] | None = None, **options: Any) -> list[Listed]:
+    lister = FileLister(setup_of({**site.options(), **options}, limits))
     try:
         return list(lister.list_entries("", ""))  # type: ignore[arg-type]  # no iterator of the loop
     finally:
@@ -141,6 +142,17 @@ def test_a_missing_or_empty_folder_makes_a_listing_partial(site: RemoteSite) -> 
         end = listed(site, **site.options(folder))[-1]
         assert isinstance(end, Partial), folder
         assert site.url + folder in end.reason
+
+
+def test_a_listing_ends_at_the_limit_of_known_urls(site: RemoteSite) -> None:
+    for name in ("docs/a.txt", "docs/b/c.txt", "docs/b/d.txt"):
+        site.put(name)
+    assert isinstance(listed(site, {"urls_per_site": 4})[-1], Complete)
+    assert isinstance(listed(site, {"urls_per_site": None})[-1], Complete)
+    *batches, end = listed(site, {"urls_per_site": 3})
+    assert isinstance(end, Partial)
+    assert "limits.urls_per_site" in end.reason
+    assert [len(one.entries) for one in batches if isinstance(one, Batch)] in ([1], [2])
 
 
 def test_a_file_of_an_absent_folder_is_not_reached_and_one_of_a_present_folder_is_gone(

@@ -27,10 +27,10 @@ def site(tmp_path: Path) -> WebdavSite:
     return site
 
 
-def listed(site: WebdavSite, **connection: Any) -> list[Listed]:
+def listed(site: WebdavSite, limits: dict[str, Any] | None = None, **connection: Any) -> list[Listed]:
     setup = KindSetup(
         FileSection(**site.options(**connection)),
-        DataSource(name="s"),
+        DataSource.model_validate({"name": "s", "limits": limits or {}}),
         Path("/"),
         SecretReader({"FILES_PASSWORD": "open-sesame-5"}),
     )
@@ -40,8 +40,10 @@ def listed(site: WebdavSite, **connection: Any) -> list[Listed]:
     return found
 
 
-def end_of_listing(site: WebdavSite, **connection: Any) -> Complete | Partial:
-    last = listed(site, **connection)[-1]
+def end_of_listing(
+    site: WebdavSite, limits: dict[str, Any] | None = None, **connection: Any
+) -> Complete | Partial:
+    last = listed(site, limits, **connection)[-1]
     assert isinstance(last, Complete | Partial)
     return last
 
@@ -113,3 +115,19 @@ def test_a_member_without_an_address_costs_itself_and_what_is_known_of_it_stays(
     assert not last.mistake
     names = [entry.name for batch in batches if isinstance(batch, Batch) for entry in batch.entries]
     assert names == ["a.txt", "c.txt"]
+
+
+def test_folders_in_folders_without_end_are_left_with_a_short_line(site: WebdavSite) -> None:
+    def application(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+        path = environ["PATH_INFO"].rstrip("/")
+        members = [f"{path}/", f"{path}/one/", f"{path}/two/"][: 3 if environ.get("HTTP_DEPTH") == "1" else 1]
+        described = "".join(f"<response><href>{one}</href><collection/></response>" for one in members)
+        body = f'<multistatus xmlns="DAV:">{described}</multistatus>'.encode()
+        return answering("207 Multi-Status", [], body)(environ, start_response)
+
+    site.application = application
+    with site.serve():
+        end = end_of_listing(site, limits={"urls_per_site": 500})
+    assert isinstance(end, Partial)
+    assert end.reason.count("/one") + end.reason.count("/two") < 100
+    assert len(end.reason) < 1000

@@ -28,6 +28,8 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model.dates import epoch, parse_http_date
 from ultracrawl.settings.trust import trusted_roots
 
+_MOST_EMPTY_PAGES = 1000
+"""Pages of a listing in a row that name nothing. Deleted versions cause some; a server may send them without end."""
 _GONE = frozenset({"404", "NoSuchKey", "NoSuchBucket"})
 _REFUSED = frozenset(
     {
@@ -52,12 +54,15 @@ class S3Folder(RemoteFolder):
     def members(self, folder: bytes) -> Iterator[RemoteFile]:
         """Yield the objects and the next parts of longer keys; keys with empty parts, `.` or `..` are left out."""
         prefix = _key(folder) and _key(folder) + "/"
-        client = self._client.get()
+        client, empty = self._client.get(), 0
         with self._errors(client):
             pages = client.get_paginator("list_objects_v2").paginate(
                 Bucket=self._bucket, Prefix=prefix, Delimiter="/", FetchOwner=True
             )
             for page in pages:
+                empty = 0 if page.get("Contents") or page.get("CommonPrefixes") else empty + 1
+                if empty > _MOST_EMPTY_PAGES:
+                    raise WorkError(f"s3://{self._bucket} sends a listing without end that names nothing")
                 for common in page.get("CommonPrefixes", ()):
                     name = common["Prefix"][len(prefix) : -1]
                     if name not in ("", ".", ".."):

@@ -42,7 +42,8 @@ class LimitsSection(Section):
     """Seconds of processor time after which parsing a large page (256 kB or more) is given up (status 958). A page that
     takes ten times as long by the clock on the wall is read again at the end of the run."""
     urls_per_site: Editable[int | None] = Field(default=1_000_000, ge=1, examples=[200000])
-    """Maximum number of known URLs per site. A site with more is a crawler trap."""
+    """Maximum number of known URLs per site. A site with more is a crawler trap. Also the maximum number of files
+    and folders that are listed of a remote folder."""
     query_variations: Editable[int | None] = Field(default=20_000, ge=1, examples=[500])
     """Maximum number of known queries per path. More usually come from calendars and filters."""
     url_length: Editable[int] = Field(default=2048, ge=16, le=65536, examples=[2048])
