@@ -242,6 +242,24 @@ def test_part_of_uris_it_has_its_own_pages_and_interval(world: World) -> None:
     assert not any(place.startswith(OTHER) for place in found)
 
 
+@pytest.mark.parametrize("name", ["part_alone", "section_alone"])
+def test_a_part_with_the_only_start_uri_which_is_that_of_its_collection(world: World, name: str) -> None:
+    """It lies outside of the part, and its scheme counts where it goes."""
+    world.take(name)
+    world.crawl()
+    found = world.sources()
+    assert {place for place, source in found.items() if source == "offices.front_page"} == {
+        f"{WWW}/news/",
+        f"{WWW}/news/1",
+    }
+    assert {place for place, source in found.items() if source == "offices"} >= {f"{WWW}/", f"{WWW}/1"}
+    known = world.workspace.command("urls", "--json", "-c", FILE).lines
+    assert {url.partition(":")[0] for url in (row["url"] for row in known)} == {"https"}
+    told = world.workspace.command("lint", FILE)
+    assert told.code == 0
+    assert ("N-SCHEME" in told.out, "N-MEMBER" in told.out) == (True, False)
+
+
 def test_part_of_hosts_it_has_its_own_delay_and_depth(world: World) -> None:
     world.take("part_of_hosts")
     world.crawl()

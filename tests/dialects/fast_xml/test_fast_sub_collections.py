@@ -259,8 +259,11 @@ def test_every_option_that_a_sub_collection_may_set_differs_from_the_collection(
     assert plain.project
     assert other.project
     assert codes(other) == []
-    assert other.project.sources["handbook"] == plain.project.sources["handbook"], "it has no part in it"
-    before, after = (one.project.sources["handbook.news"].model_dump() for one in (plain, other))  # type: ignore[union-attr]
+    (main, before), (other_main, after) = (
+        [source.model_dump(exclude={"own_sites"}) for source in one.sources.values()]
+        for one in (plain.project, other.project)
+    )
+    assert main == other_main, "it has no part in it, but for the sites that all of them trust"
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {
         "http", "boundary", "cut_off", "politeness", "ftp", "user_agent", "robots", "limits", "proxy", "refresh",
@@ -365,3 +368,47 @@ def test_fast_4_https_comes_with_a_start_uri_of_the_collection_or_of_its_part(
     loaded = load(tmp_path, inside, start_uris=(f"{whole}://a.example/",))
     assert loaded.project
     assert [one.boundary.schemes for one in loaded.project.sources.values()] == [of_whole, of_part]
+
+
+KINDS = {
+    "start_uris": "start_urls",
+    "start_uri_files": "start_urls",
+    "rss__start_uris": "feeds",
+    "rss__start_uri_files": "feeds",
+}
+
+
+@pytest.mark.parametrize(("option", "list_"), KINDS.items(), ids=KINDS)
+def test_the_scheme_of_a_start_uri_goes_with_it_to_the_collection(
+    tmp_path: Path, option: str, list_: str
+) -> None:
+    url = "https://a.example/"
+    (tmp_path / "more.txt").write_text(f"# seeds\n{url}\n")
+    written = "more.txt" if option.endswith("files") else url
+    inside = sub(include_uris__prefix=NEWS, **{option: (written,)})
+    loaded = load(tmp_path, inside, start_uris=("http://b.example/",))
+    assert loaded.project, loaded.findings
+    main, news = loaded.project.sources.values()
+    begun = main.feeds.urls if list_ == "feeds" else main.start_urls
+    assert url in begun
+    assert main.boundary.schemes == news.boundary.schemes == ("http", "https")
+    assert codes(loaded) == ["N-SCHEME"]
+
+
+def test_the_scheme_of_a_start_uri_stays_when_it_goes_to_a_sub_collection(tmp_path: Path) -> None:
+    loaded = load(
+        tmp_path, sub(include_uris__prefix=("https://a.example/",)), start_uris=("https://a.example/x",)
+    )
+    assert loaded.project, loaded.findings
+    main, news = loaded.project.sources.values()
+    assert (main.start_urls, news.start_urls) == ((), ("https://a.example/x",))
+    assert main.boundary.schemes == news.boundary.schemes == ("http", "https")
+
+
+def test_the_sites_of_all_start_uris_are_those_of_the_collection_and_of_each_part(tmp_path: Path) -> None:
+    inside = sub(include_uris__prefix=NEWS, start_uris=("http://a.example/news/1", "http://b.example/"))
+    inside += sub("wiki", include_domains__exact=("wiki.example",), start_uris=("http://wiki.example/",))
+    loaded = load(tmp_path, inside, start_uris=("http://c.example/",))
+    assert loaded.project, loaded.findings
+    own = {"http://a.example/", "http://b.example/", "http://c.example/", "http://wiki.example/"}
+    assert [set(one.own_sites) for one in loaded.project.sources.values()] == [own] * 3

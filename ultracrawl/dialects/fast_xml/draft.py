@@ -96,6 +96,11 @@ class Draft:
         leaf = self._leaves.get(path)
         return leaf.value if leaf else None
 
+    def is_default(self, path: OptionPath) -> bool:
+        """Return whether no layer sets an option."""
+        leaf = self._leaves.get(path)
+        return leaf is None or leaf.place is None
+
     def place(self, path: OptionPath) -> Place:
         """Return the place of an option, or of the nearest option above it."""
         for length in range(len(path), 0, -1):

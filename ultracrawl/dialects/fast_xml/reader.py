@@ -17,7 +17,8 @@ from ultracrawl.dialects.fast_xml.forms.networks import NETWORKS_FILE, open_netw
 from ultracrawl.dialects.fast_xml.forms.plain import free_name, source_name
 from ultracrawl.dialects.fast_xml.grammar import read_grammar
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
-from ultracrawl.dialects.fast_xml.sub_collections import drafts_of, send_links, with_files
+from ultracrawl.dialects.fast_xml.start_uris import with_files
+from ultracrawl.dialects.fast_xml.sub_collections import drafts_of, send_links
 from ultracrawl.dialects.fast_xml.values import Setting
 from ultracrawl.dialects.fast_xml.wording import NO_START_ADVICE, NO_START_PROBLEM, in_xml_terms, xml_advice
 from ultracrawl.model import Finding

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 from ultracrawl.dialects.fast_xml.collection import Scope
 from ultracrawl.dialects.fast_xml.draft import Draft
@@ -15,10 +13,10 @@ from ultracrawl.dialects.fast_xml.forms.masks import report_masked_passwords
 from ultracrawl.dialects.fast_xml.forms.plain import FORMS
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.options import FREE, OPTIONS
+from ultracrawl.dialects.fast_xml.start_uris import POSSIBLE_SCHEMES, SCHEMES
 from ultracrawl.dialects.fast_xml.values import Setting
 from ultracrawl.sources import Data, OptionPath, Place
 from ultracrawl.sources.header_rules import is_header_name
-from ultracrawl.sources.reading.locations import track_file
 
 _LEVEL = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 
@@ -38,14 +36,12 @@ FIXED_OPTIONS: tuple[tuple[OptionPath, Data], ...] = (
 )
 """Options of a definition that are set for every collection."""
 
-_HTTPS = "https"
-_STARTS = tuple((section, name) for section in ("", "rss") for name in ("start_uris", "start_uri_files"))
 _GROUP_PREFIXES = ("logins.", "feeding.destinations.")
 """Prefixes of options that are translated as whole groups, not one by one."""
 
 
 def translate(collection: Scope, notices: Notices) -> Draft:
-    """Return the draft of a collection, defaults included."""
+    """Return the draft of a collection, defaults included, and without what follows from start URIs."""
     draft = Draft(collection.place, _defaults())
     for setting in sorted(filter(_has_effect, collection.settings.values()), key=_sort_key):
         _put(setting, draft, notices)
@@ -55,7 +51,6 @@ def translate(collection: Scope, notices: Notices) -> Draft:
     report_masked_passwords(collection, notices)
     _check_scripts(collection, notices)
     _admit_every_host(draft)
-    _choose_schemes(collection, draft, notices)
     return draft
 
 
@@ -69,6 +64,7 @@ def _defaults() -> Draft:
     for spec in OPTIONS.defaults():
         if spec.sets and not spec.sets[0].startswith(_GROUP_PREFIXES):
             _put(Setting(spec, spec.name, spec.default, Place("", 0, spec.path)), draft, discarded)
+    draft.put_option(SCHEMES, [*POSSIBLE_SCHEMES])
     return draft
 
 
@@ -122,46 +118,3 @@ def _admit_every_host(draft: Draft) -> None:
     include: OptionPath = ("boundary", "domains", "include")
     if not draft.get(include):
         draft.put_option(include, ["*"])
-
-
-def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
-    """Add https if no layer sets `allowed_schemes` and a start URI has it."""
-    if ("", "allowed_schemes") in collection.settings:
-        return
-    folder = Path(notices.file).parent
-    start = next(
-        (
-            setting
-            for key in _STARTS
-            if (setting := collection.settings.get(key)) and _has_https(setting, folder)
-        ),
-        None,
-    )
-    if start is None:
-        return
-    draft.put_option(("boundary", "schemes"), ["http", _HTTPS])
-    problem = "https is crawled too, because a start URI has it"
-    instead = "set `allowed_schemes`"
-    place = start.place._replace(key=f"{collection.name}/allowed_schemes")
-    notices.add(Code.SCHEME, place, problem, instead)
-
-
-def _has_https(start: Setting, folder: Path) -> bool:
-    """Return whether a start URI is https, also in files; missing files are reported later."""
-    named = start.value if isinstance(start.value, tuple) else ()
-    if not start.name.endswith("_files"):
-        return any(map(_is_https, named))
-    return any(any(map(_is_https, lines_of(folder / name))) for name in named)
-
-
-def _is_https(text: str) -> bool:
-    return text.strip().lower().startswith(f"{_HTTPS}:")
-
-
-def lines_of(path: Path) -> Sequence[str]:
-    """Return the lines of a file, empty if it cannot be read."""
-    track_file(path)
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ()
