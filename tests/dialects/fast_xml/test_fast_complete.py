@@ -33,8 +33,9 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.workspace = InProcessWorkspace(folder)
         self.folder = folder
+        named = ("login", "docs", "handbook", "members")
         self.hosts = Hosts(
-            dict.fromkeys((WWW, NEWS, OTHER, "login.example.com", "docs.example.com"), "127.0.0.1")
+            dict.fromkeys((WWW, NEWS, OTHER, *(f"{name}.example.com" for name in named)), "127.0.0.1")
         )
         (folder / "networks.txt").write_text("127.0.0.0/8\n")
         hosts = self.hosts
@@ -268,3 +269,34 @@ def test_part_of_hosts_it_has_its_own_delay_and_depth(world: World) -> None:
     assert press == {f"{NEWS}/", f"{NEWS}/deep"}, "one hop"
     assert world.gap(NEWS) == 5
     assert world.gap(WWW) == 60
+
+
+def test_whole_the_collection_and_its_part_have_what_each_begins_at(world: World) -> None:
+    """No FTP server answers; the rest of the file is crawled all the same."""
+    hosts, sent = world.hosts, list[dict[str, list[str]]]()
+    hosts.links(
+        "handbook.example.com/", "/a", "/calendar/2024", f"https://{NEWS}/", "https://members.example.com/"
+    )
+    items = f"<item><link>https://{NEWS}/deep</link></item>"
+    feed = f"<rss version='2.0'><channel><title>t</title>{items}</channel></rss>".encode()
+    hosts.file(f"{NEWS}/feed.xml", feed, "application/rss+xml")
+
+    def enter(request: Request) -> Reply:
+        sent.append(parse_qs(request.body.decode()))
+        return Reply(200, (HTML, ("Set-Cookie", "s=1; Domain=example.com; Path=/; Secure")), b"in")
+
+    hosts.put("login.example.com/session", enter)
+    world.take("whole")
+    world.crawl()
+    found = world.sources()
+    assert {place: source for place, source in found.items() if "login" not in place} == {
+        "handbook.example.com/": "handbook",
+        "handbook.example.com/a": "handbook",
+        "members.example.com/": "handbook",
+        f"{NEWS}/": "handbook.news",
+        f"{NEWS}/deep": "handbook.news",
+        f"{NEWS}/deeper": "handbook.news",
+    }
+    assert "handbook.example.com/calendar/2024" not in world.asked()
+    assert sent == [{"user": ["robot"], "pass": ["s3cret"]}] * len(sent)
+    assert sent
