@@ -92,6 +92,44 @@ def test_a_guessed_character_set_is_reported(tmp_path: Path) -> None:
     assert {one.problem for one in told} == {sentence("robot.read_as_latin_1")}
 
 
+EAST = {
+    "Korean": ("euc-kr", "회사:인사", "# 로봇의 설정 파일입니다\n"),
+    "Japanese": ("shift_jis", "会社:表示", "# ロボットの設定ファイルです\n"),
+    "Japanese of Unix": ("euc-jp", "会社:人事", "# ロボットの設定ファイルです\n"),
+}
+
+
+@pytest.mark.parametrize("said", [False, True])
+@pytest.mark.parametrize(("encoding", "category", "comment"), EAST.values(), ids=EAST)
+def test_files_of_east_asia_are_read_by_what_they_say_or_by_their_bytes(
+    tmp_path: Path, encoding: str, category: str, comment: str, said: bool
+) -> None:
+    config = written(tmp_path, str.encode)
+    line = f'Classify source=path by=begins-with string="/b" category="{category}"\n'
+    head = f"# -*- coding: {encoding} -*-\n" if said else comment
+    (config / "classification.conf").write_bytes(f"{head}{line}".encode(encoding))
+    source = source_at(config / "robot.conf")
+    filtering = Filtering(source.filters, lambda: 0.0)
+    views = filtering.judge("http://www.siroe.com/b", 0)
+    result = filtering.use(views, {"content-type": "text/html"}, b"<title>B</title>")
+    assert result.rd
+    assert result.rd["classification"] == [category]
+    told = [one for one in read_definitions(config / "robot.conf").findings if one.key == "file"]
+    assert len(told) == (0 if said else 1)
+    found = read_file(config / "classification.conf")
+    found.replace(f"{found.text}# {category}\n")
+    assert (config / "classification.conf").read_bytes() == f"{head}{line}# {category}\n".encode(encoding)
+
+
+def test_an_encoding_that_the_bytes_are_not_in_is_not_that_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "robot.conf"
+    file.write_bytes(b"# coding: euc-kr\n# M\xfcller \xff\n")
+    assert read_file(file).text == "# coding: euc-kr\n# Müller ÿ\n"
+    for name in (b"rot13", b"utf-16", b"utf-16-be"):
+        file.write_bytes(b"# coding: %s\n# x\n#\n" % name)
+        assert read_file(file).encoding == "utf-8"
+
+
 @pytest.mark.parametrize("encode", FORMS.values(), ids=FORMS)
 def test_a_file_that_is_written_again_keeps_its_form(tmp_path: Path, encode: Callable[[str], bytes]) -> None:
     file = tmp_path / "real.conf"

@@ -12,7 +12,13 @@ from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
 from ultracrawl.dialects.portal_robot.properties import PROPERTIES
 from ultracrawl.dialects.portal_robot.reader import read_files
-from ultracrawl.dialects.portal_robot.verbs.files import Change, change_file, config_option, robot_conf
+from ultracrawl.dialects.portal_robot.verbs.files import (
+    Change,
+    change_file,
+    config_option,
+    robot_conf,
+    text_of,
+)
 from ultracrawl.errors import UserError
 from ultracrawl.rules.filters.function import SWITCHES
 from ultracrawl.rules.filters.phase import FilterKind
@@ -261,8 +267,7 @@ def list_categories(config: str | None, as_json: bool) -> None:
     Example:
       ultracrawl robot list-categories -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    path = _classification(config)
-    editor = RulesEditor(path.read_text(errors="replace") if path.exists() else "")
+    editor = RulesEditor(text_of(_classification(config)).text)
     for number, rule in enumerate(editor.numbered(None), 1):
         row = {
             "number": number,

@@ -115,6 +115,11 @@ def _read(path: Path) -> FileText:
         raise UserError(f"{path} cannot be read: {error.strerror}") from error
 
 
+def text_of(path: Path) -> FileText:
+    """Return the text of a file of a robot; empty if there is none yet. Raises `UserError`."""
+    return _read(path) if path.exists() else FileText(path, "", "utf-8")
+
+
 def _checked(text: str, path: Path) -> RulesFile:
     """Parse a rules file. Raises `DefinitionError` with all its mistakes."""
     rules, read = read_rules(text, str(path))
@@ -129,7 +134,7 @@ def change_file(config: str | None, path: Path, change: Change) -> None:
     """
     main = robot_conf(config)
     before = {(one.file, one.problem) for one in fatal_of(read_files(main).findings)}
-    file = _read(path) if path.exists() else FileText(path, "", "utf-8")
+    file = text_of(path)
     editor = RulesEditor(file.text)
     change(editor)
     _write(file, editor.text)
