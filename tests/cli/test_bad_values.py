@@ -41,9 +41,10 @@ ARGUMENTS = {
     "load-metadata": ["lists.xml"],
     "robot create-category": ["Some"],
     "robot create-directive": ["generation-default", "Generate", "fn=extract-html-toc"],
-    "robot delete-categories": ["1"],
-    "robot delete-directives": ["generation-default", "17"],
+    "robot delete-categories": ["1", "--yes"],
+    "robot delete-directives": ["generation-default", "17", "--yes"],
     "robot disable-directives": ["generation-default", "17"],
+    "robot edit-category": ["1", "--category", "Some"],
     "robot edit-directive": ["generation-default", "17", "enable=true"],
     "robot edit-rule": ["log-files"],
     "robot enable-directives": ["generation-default", "17"],
@@ -80,6 +81,9 @@ ANY_TEXT = {
     ("reindex", "--site"),
     ("robot create-category", "--source"),  # any field
     ("robot create-category", "--string"),
+    ("robot edit-category", "--category"),
+    ("robot edit-category", "--source"),
+    ("robot edit-category", "--string"),
     ("robot create-rule", "--string"),
     ("robot create-rule", "--title"),
     ("robot edit-rule", "--string"),
@@ -127,6 +131,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for words in (
         ["secret", "new-key", "password.key"],
         ["robot", "schedule", "add", "--start", "03:00 am", "--days", "mon", *_ROBOT],
+        ["robot", "create-category", "Some", "--string", "x", *_ROBOT],
     ):
         assert workspace.command(*words).code == 0, words
     return folder

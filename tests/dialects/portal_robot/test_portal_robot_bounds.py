@@ -117,7 +117,7 @@ def test_portal_robot_131_no_command_changes_csid(workspace: Workspace, site: Si
     for words in (
         ("create-site", "siroe.com"),
         ("disable-sites", "siroe.com"),
-        ("delete-site", "siroe.com"),
+        ("delete-site", "siroe.com", "--yes"),
         ("start",),
         ("clear", "--yes"),
     ):

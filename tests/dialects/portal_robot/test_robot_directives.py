@@ -52,7 +52,7 @@ def test_directives_are_switched_edited_created_and_deleted(robot: RobotFiles) -
     did(robot, "create-directive", "generation-default", "Data", "fn=filter-by-exact", "src=type", "deny=a/b")
     made = number_of(robot, "filter-by-exact")
     assert int(made) == int(number_of(robot, "convert-to-html type=unknown")) + 1
-    did(robot, "delete-directives", "generation-default", made)
+    did(robot, "delete-directives", "generation-default", made, "--yes")
     after = robot.text("filter.conf")
     assert (COMMENT in after, len(after.splitlines())) == (True, len(before.splitlines()))
 
@@ -63,7 +63,7 @@ def test_directives_are_switched_edited_created_and_deleted(robot: RobotFiles) -
         ("create-directive", "generation-default", "Data", "fn=no-such"),
         ("create-directive", "enumeration-default", "Generate", "fn=extract-html-text"),
         ("edit-directive", "generation-default", "1", "logtype=much"),
-        ("delete-directives", "generation-default", "1"),
+        ("delete-directives", "generation-default", "1", "--yes"),
         ("delete-directives", "generation-default", "99"),
         ("enable-directives", "no-such", "1"),
         ("edit-directive", "generation-default", "1", "--remove", "nothing"),
@@ -72,7 +72,10 @@ def test_directives_are_switched_edited_created_and_deleted(robot: RobotFiles) -
         ("set-properties", "dept=3"),
         ("set-properties", "depth"),
         ("create-category", "A", "--by", "regex", "--string", "("),
-        ("delete-categories", "99"),
+        ("delete-categories", "99", "--yes"),
+        ("edit-category", "1"),
+        ("edit-category", "99", "--category", "A"),
+        ("edit-category", "1", "--by", "regex", "--string", "("),
         ("edit-site", "h.example", "--disable-start", "http://h.example/other"),
         ("edit-site", "h.example", "--protocol", "https"),
         ("edit-site", "h.example", "--host", "h.example", "--protocol", "gopher"),
@@ -101,7 +104,7 @@ def test_properties_are_set_and_unset(robot: RobotFiles) -> None:
     )
 
 
-def test_classification_rules_are_created_listed_and_deleted(robot: RobotFiles) -> None:
+def test_classification_rules_are_created_listed_edited_and_deleted(robot: RobotFiles) -> None:
     before = robot.text("classification.conf")
     words = ("--source", "path", "--by", "begins-with", "--string", "/hr /")
     did(robot, "create-category", "Siroe:HR", *words)
@@ -111,7 +114,15 @@ def test_classification_rules_are_created_listed_and_deleted(robot: RobotFiles) 
         ("path", "begins-with", "/hr /", "Siroe:HR"),
         ("url", "is", "http://h/", "Other"),
     ]
-    did(robot, "delete-categories", str(rows[-1]["number"]), str(rows[-2]["number"]))
+    number = str(rows[-1]["number"])
+    did(robot, "edit-category", number, "--category", 'Siroe:"A"', "--by", "contains")
+    did(robot, "edit-category", str(rows[-2]["number"]), "--string", "/hr/", "--source", "url")
+    rows = robot.command("robot", "list-categories", "--json").lines
+    assert [(row["source"], row["by"], row["string"], row["category"]) for row in rows[-2:]] == [
+        ("url", "begins-with", "/hr/", "Siroe:HR"),
+        ("url", "contains", "http://h/", 'Siroe:"A"'),
+    ]
+    did(robot, "delete-categories", number, str(rows[-2]["number"]), "--yes")
     assert robot.text("classification.conf") == before
 
 
@@ -150,3 +161,24 @@ def test_what_verbs_write_is_what_is_crawled(tmp_path: Path) -> None:
         did(robot, *words)
         robot.crawl()
         assert [hit["title"] for hit in robot.found("needle")] == ["A"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("delete-site", "h.example"),
+        ("delete-rule", "archive-files"),
+        ("delete-directives", "generation-default", "17"),
+        ("delete-categories", "1"),
+        ("clear",),
+    ],
+    ids=" ".join,
+)
+def test_verbs_that_delete_do_nothing_where_nobody_can_be_asked(
+    robot: RobotFiles, words: tuple[str, ...]
+) -> None:
+    robot.write("classification.conf", 'Classify source=url by=is string="x" category="y"\n')
+    before = {path.name: path.read_bytes() for path in robot.config.iterdir()}
+    ended = robot.command("robot", *words)
+    assert (ended.code, "--yes" in ended.err) == (2, True)
+    assert {path.name: path.read_bytes() for path in robot.config.iterdir()} == before

@@ -49,7 +49,7 @@ def test_sites_are_switched_and_deleted(robot: RobotFiles) -> None:
     assert robot.command("crawl").code == 2
     robot.command("robot", "enable-sites", "siroe.com")
     assert '<Site name="siroe.com" kind=domain enable=on>' in rules(robot)
-    robot.command("robot", "delete-site", "siroe.com")
+    robot.command("robot", "delete-site", "siroe.com", "--yes")
     assert rules(robot).rstrip() == before.rstrip()
 
 
@@ -75,7 +75,7 @@ def test_portal_robot_113_rules_are_created_switched_and_deleted(robot: RobotFil
     }
     assert robot.command("robot", "delete-rule", "drafts", "--yes").code == 0
     assert "drafts" not in rules(robot)
-    robot.command("robot", "delete-site", "h")
+    robot.command("robot", "delete-site", "h", "--yes")
     assert rules(robot).rstrip() == before.rstrip()
 
 

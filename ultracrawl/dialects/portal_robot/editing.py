@@ -13,6 +13,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _PAIR = re.compile(r'(?P<name>[^\s="<>]+)=("(?:\\["\\]|[^"])*"|[^\s>"]*)')
 _CLOSING = re.compile(r"</")
 _KINDS = {"site": "Site", "filterrule": "FilterRule", "filter": "Filter"}
+_CHANGED_BY = {"site": "edit-site", "filterrule": "edit-rule"}
 
 
 class RulesEditor:
@@ -34,7 +35,8 @@ class RulesEditor:
         """Append a block; `kind` is `site` or `filterrule`."""
         if self._block(kind, name) is not None:
             raise UserError(
-                f"there is a {_KINDS[kind]} {name!r} already; delete it first, or choose another name"
+                f"there is a {_KINDS[kind]} {name!r} already; change it with "
+                f"`ultracrawl robot {_CHANGED_BY[kind]}`, or choose another name"
             )
         if self._lines and not self._lines[-1].endswith("\n"):
             self._lines[-1] += self._end

@@ -14,7 +14,7 @@ import click
 
 from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.crawl.steering import wait_options
-from ultracrawl.cli.options import json_option, open_project, print_json
+from ultracrawl.cli.options import confirm, json_option, open_project, print_json
 from ultracrawl.dialects.portal_robot.service.control import (
     clear_robot,
     order_robot,
@@ -220,6 +220,5 @@ def clear(yes: bool, project: Project, robot: str) -> None:
       ultracrawl robot clear --yes -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
     require_offered(project, robot, "clear")
-    if not yes:
-        click.confirm(f"Forget all that is known of the URLs of {robot}?", abort=True)
+    confirm(f"Forget all that is known of the URLs of {robot}?", yes=yes)
     click.echo(f"{robot}: {clear_robot(project, robot):,} URLs forgotten")

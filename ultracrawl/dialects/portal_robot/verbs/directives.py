@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.cli.options import confirm, json_option, print_json
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
 from ultracrawl.dialects.portal_robot.properties import PROPERTIES
 from ultracrawl.dialects.portal_robot.reader import read_files
@@ -36,6 +36,7 @@ def _read_numbers(_: click.Context, __: click.Parameter, texts: str | tuple[str,
     return tuple(map(int, [texts] if isinstance(texts, str) else texts))
 
 
+_YES = click.option("--yes", is_flag=True, help="Do not ask.")
 _NUMBERS = click.argument("numbers", nargs=-1, required=True, callback=_read_numbers)
 
 
@@ -175,15 +176,21 @@ def edit_directive(
 @click.command("delete-directives", short_help="Delete directives of a filter.")
 @click.argument("filter_name", metavar="FILTER")
 @_NUMBERS
+@_YES
 @config_option
-def delete_directives(filter_name: str, numbers: tuple[int, ...], config: str | None) -> None:
+def delete_directives(filter_name: str, numbers: tuple[int, ...], yes: bool, config: str | None) -> None:
     """Delete directives of FILTER by their NUMBERS, as `list-filters` shows them.
 
     \b
     Example:
-      ultracrawl robot delete-directives generation-default 17 -c config/robot.conf
+      ultracrawl robot delete-directives generation-default 17 --yes -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    _change_filter(config, lambda editor: editor.delete(editor.numbered(filter_name, numbers)))
+
+    def change(editor: RulesEditor) -> None:
+        editor.delete(editor.numbered(filter_name, numbers))
+        confirm(f"Delete {', '.join(map(str, numbers))} of {filter_name}?", yes=yes)
+
+    _change_filter(config, change)
     click.echo(f"deleted: {', '.join(map(str, numbers))} of {filter_name}")
 
 
@@ -302,15 +309,48 @@ def create_category(category: str, source: str, by: str, string: str, config: st
     click.echo(f"created: {category}")
 
 
+@click.command("edit-category", short_help="Change a classification rule.")
+@click.argument("numbers", metavar="NUMBER", callback=_read_numbers)
+@click.option("--category", help="The category that it gives.")
+@click.option("--source", help="The source or field that is compared.")
+@click.option("--by", help="How: is, contains, begins-with, ends-with or regex.")
+@click.option("--string", help="The text with which it is compared.")
+@config_option
+def edit_category(numbers: tuple[int, ...], config: str | None, **named: str | None) -> None:
+    """Change the classification rule NUMBER, as `list-categories` shows it; what is not named stays as it is.
+
+    \b
+    Example:
+      ultracrawl robot edit-category 2 --category "Siroe:Human Resources" -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    changed = {key: text for key, text in named.items() if text is not None}
+
+    def change(editor: RulesEditor) -> None:
+        for key, text in changed.items():
+            (rule,) = editor.numbered(None, numbers)
+            editor.set_pair(rule, key, text if key == "by" else _quoted(text))
+
+    if not changed:
+        raise UserError("nothing is to be changed; name it with --category, --source, --by or --string")
+    change_file(config, _classification(config), change)
+    click.echo(f"changed: {numbers[0]}")
+
+
 @click.command("delete-categories", short_help="Delete classification rules.")
 @_NUMBERS
+@_YES
 @config_option
-def delete_categories(numbers: tuple[int, ...], config: str | None) -> None:
+def delete_categories(numbers: tuple[int, ...], yes: bool, config: str | None) -> None:
     """Delete classification rules by their NUMBERS, as `list-categories` shows them.
 
     \b
     Example:
-      ultracrawl robot delete-categories 2 3 -c config/robot.conf
+      ultracrawl robot delete-categories 2 3 --yes -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    change_file(config, _classification(config), lambda editor: editor.delete(editor.numbered(None, numbers)))
+
+    def change(editor: RulesEditor) -> None:
+        editor.delete(editor.numbered(None, numbers))
+        confirm(f"Delete the classification rules {', '.join(map(str, numbers))}?", yes=yes)
+
+    change_file(config, _classification(config), change)
     click.echo(f"deleted: {', '.join(map(str, numbers))}")

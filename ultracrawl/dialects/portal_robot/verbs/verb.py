@@ -32,7 +32,7 @@ class RobotVerbs(LazyGroup):
             "directives": (
                 *("list-filters", "create-directive", "edit-directive", "delete-directives"),
                 *("enable-directives", "disable-directives", "set-properties", "unset-properties"),
-                *("list-categories", "create-category", "delete-categories"),
+                *("list-categories", "create-category", "edit-category", "delete-categories"),
             ),
             "editing": ("edit-site", "edit-rule"),
             "reports": ("report",),
@@ -119,18 +119,20 @@ def create_site(
 
 @command.command("delete-site")
 @click.argument("names", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @config_option
-def delete_site(names: tuple[str, ...], config: str | None) -> None:
+def delete_site(names: tuple[str, ...], yes: bool, config: str | None) -> None:
     """Delete the sites NAMES. Their descriptions leave the index with the next run.
 
     \b
     Example:
-      ultracrawl robot delete-site www.example.com -c config/robot.conf
+      ultracrawl robot delete-site www.example.com --yes -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
     def change(editor: RulesEditor) -> None:
         for name in names:
             editor.remove("site", name)
+        confirm(f"Delete the sites {', '.join(names)}?", yes=yes)
 
     change_rules(config, change)
     click.echo(f"deleted: {', '.join(names)}")
