@@ -51,12 +51,11 @@ def messages_of(file: int) -> Iterator[Message]:
     """Yield the messages of an open mailbox; all again if it was modified meanwhile. Raises `OSError`."""
     for _ in range(_MAX_ATTEMPTS):
         before = _state(file)
-        with open(file, "rb", buffering=0, closefd=False) as stream:
-            stream.seek(0)
-            for number, (start, end) in enumerate(message_spans(stream.read)):
-                if number >= MAX_MESSAGES:
-                    raise OSError(errno.EFBIG, f"only its first {MAX_MESSAGES} messages are read")
-                yield _message(file, start, end)
+        spans = message_spans(lambda at, size: os.pread(file, size, at))
+        for number, (start, end) in enumerate(spans):
+            if number >= MAX_MESSAGES:
+                raise OSError(errno.EFBIG, f"only its first {MAX_MESSAGES} messages are read")
+            yield _message(file, start, end)
         if _state(file) == before:
             return
     raise BlockingIOError(errno.EAGAIN, "it changed each time it was read")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from email.message import EmailMessage
-from io import BytesIO
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.convert import add_html, add_member
@@ -28,7 +27,7 @@ def convert(source: Source, sink: Sink) -> None:
 
 def _read_mailbox(body: bytes, sink: Sink) -> None:
     count = 0
-    for start, end in message_spans(BytesIO(body).read):
+    for start, end in message_spans(lambda at, size: body[at : at + size]):
         count += 1
         sink.budget.take_member()
         inner = sink.inner()
