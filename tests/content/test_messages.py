@@ -32,11 +32,12 @@ Content-Disposition: attachment; filename="=?utf-8?q?=C3=BCber.pdf?="
 """
 
 
-def test_the_parts_of_a_message_are_texts_repetitions_and_attachments() -> None:
-    plain, page, attachment = parts_of(read_message(MIXED))
-    assert (plain.text.strip(), plain.is_attachment, plain.repeats) == ("grün", False, False)
-    assert (page.is_html, page.repeats) == (True, True)
-    assert (attachment.name, attachment.is_attachment, attachment.body) == ("über.pdf", True, b"%PDF")
+def test_the_parts_of_a_message_are_texts_the_richest_alternative_first_and_attachments() -> None:
+    page, plain, attachment = parts_of(read_message(MIXED))
+    assert (page.is_html, page.is_attachment, page.choice) == (True, False, 1)
+    assert (plain.text.strip(), plain.is_attachment, plain.choice) == ("grün", False, 1)
+    assert (attachment.name, attachment.is_attachment, attachment.choice) == ("über.pdf", True, 0)
+    assert attachment.body == b"%PDF"
 
 
 def test_headers_are_decoded_also_if_they_are_no_headers() -> None:

@@ -9,7 +9,7 @@ from copy import copy
 from email import message_from_bytes
 from email.message import EmailMessage, Message
 from email.policy import default
-from itertools import islice
+from itertools import count, groupby, islice
 from typing import NamedTuple
 
 from ultracrawl.content.charset.decoding import decode
@@ -26,6 +26,16 @@ _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _GROUP = 4
 _BEGIN = b"begin "
 _WORD = r"=\?([^?*\s]{1,100})(?:\*[^?\s]{0,100})?\?([bq])\?([^?]*)\?="
+_PAGES = ("text/html", "text/x-amp-html", "text/watch-html", "text/enriched", "text/richtext")
+"""Texts with markup, the richest first. Readers of HTML leave out the elements of the last two, which they do not know.
+"""
+_CALENDAR = "text/calendar"
+_PLAIN = len(_PAGES)
+_CALENDAR_TEXT = re.compile(
+    r"^(?:SUMMARY|LOCATION|DESCRIPTION|COMMENT)(?:;[^:\r\n]*)?:([^\r\n]*)", re.IGNORECASE | re.MULTILINE
+)
+_FOLD = re.compile(r"\r?\n[ \t]")
+_CALENDAR_ESCAPE = re.compile(r"\\([nN])|\\(.)")
 
 
 class MessagePart(NamedTuple):
@@ -35,8 +45,8 @@ class MessagePart(NamedTuple):
     name: str
     """The name of its file; empty if it has none."""
     is_attachment: bool
-    repeats: bool
-    """Whether it says in HTML what a part before it says in plain text."""
+    choice: int
+    """The number of the alternatives (`multipart/alternative`) that it is one of, or a part of one; 0: of none."""
 
     @property
     def body(self) -> bytes:
@@ -60,13 +70,22 @@ class MessagePart(NamedTuple):
 
     @property
     def is_html(self) -> bool:
-        """Whether it is a page."""
-        return self.part.get_content_type() == "text/html"
+        """Whether it is a page, or can be read as one."""
+        return self.part.get_content_type() in _PAGES
 
     @property
     def text(self) -> str:
-        """The content as text, in whatever charset it is."""
-        return decode(self.body, self.content_type)[0]
+        """The content as text, in whatever charset it is; of a calendar what is written for people."""
+        text = decode(self.body, self.content_type)[0]
+        return _calendar_text(text) if self.part.get_content_type() == _CALENDAR else text
+
+
+def _calendar_text(text: str) -> str:
+    """Return the titles, places and descriptions of a calendar (RFC 5545)."""
+    values = _CALENDAR_TEXT.findall(_FOLD.sub("", text))
+    return "\n\n".join(
+        _CALENDAR_ESCAPE.sub(lambda found: "\n" if found[1] else found[2], value) for value in values
+    )
 
 
 def beginning_of(body: bytes, limit: int) -> bytes:
@@ -100,33 +119,38 @@ def header_of(message: Message, name: str) -> str:
 
 
 def parts_of(message: EmailMessage) -> Iterator[MessagePart]:
-    """Yield the parts of a message, and of messages in it, in order."""
-    has_plain_text: set[int] = set()
-    parents = _parents(message)
-    for part in message.walk():
+    """Yield the parts of a message, and of messages in it, in order; of alternatives the richest first."""
+    for choice, parts in groupby(_parts_in_order(message), lambda part: part.choice):
+        in_order = list(parts)
+        yield from sorted(in_order, key=_plainness) if choice else in_order
+
+
+def _parts_in_order(message: Message) -> Iterator[MessagePart]:
+    choices = count(1)
+    waiting = [(message, 0)]
+    while waiting:
+        part, choice = waiting.pop()
         if part.is_multipart():
+            if not choice and part.get_content_type() == "multipart/alternative":
+                choice = next(choices)
+            children: list[Message] = part.get_payload()  # type: ignore[assignment]  # it is made of parts
+            waiting.extend((child, choice) for child in reversed(children))
             continue
-        parent, name = parents.get(id(part)), _file_name(part)
-        is_text = part.get_content_maintype() == "text"
-        alternative = parent is not None and parent.get_content_type() == "multipart/alternative"
+        name, is_text = _file_name(part), part.get_content_maintype() == "text"
         is_attachment = bool(name) or part.get_content_disposition() == "attachment" or not is_text
-        found = MessagePart(part, name, is_attachment, alternative and id(parent) in has_plain_text)
-        if alternative and not is_attachment and not found.is_html and found.text.strip():
-            has_plain_text.add(id(parent))
-        yield found
+        yield MessagePart(part, name, is_attachment, choice)
+
+
+def _plainness(part: MessagePart) -> int:
+    """Return how little a part shows of what its sender wanted; attachments come last."""
+    media_type = part.part.get_content_type()
+    if part.is_attachment:
+        return _PLAIN + 2
+    return _PAGES.index(media_type) if part.is_html else _PLAIN + (media_type == _CALENDAR)
 
 
 def _raw_header(message: Message, name: str) -> str:
     return str(next((value for key, value in message.raw_items() if key.lower() == name.lower()), ""))
-
-
-def _parents(message: Message) -> dict[int, Message]:
-    return {
-        id(child): part
-        for part in message.walk()
-        if part.is_multipart()
-        for child in part.iter_parts()  # type: ignore[attr-defined]  # the policy makes all parts EmailMessage
-    }
 
 
 def _file_name(part: Message) -> str:

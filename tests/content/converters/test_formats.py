@@ -98,7 +98,7 @@ FORMATS: dict[str, tuple[bytes, str, str, str, dict[str, list[str]]]] = {
             html=f"<p>in html <a href='{LINK}'>x</a>", attachments={"a.pdf": files.pdf(["inside"])}
         ),
         "message/rfc822",
-        "needle a.pdf inside",
+        "in html x needle a.pdf inside",
         "",
         {
             "author": ["Ann Author <ann@mail.example>"],

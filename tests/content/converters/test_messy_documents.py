@@ -237,10 +237,8 @@ ALTERNATIVES = (
 )
 
 
-@pytest.mark.parametrize(("plain", "text"), [("  \n", "in html x"), ("in plain", "in plain")])
-def test_the_plain_text_of_a_message_stands_for_the_page_unless_it_is_blank(
-    converted: Convert, plain: str, text: str
-) -> None:
+@pytest.mark.parametrize(("plain", "text"), [("  \n", "in html x"), ("in plain", "in html x in plain")])
+def test_the_links_of_a_page_in_a_message_are_found(converted: Convert, plain: str, text: str) -> None:
     found = converted(ALTERNATIVES.format(plain, LINK).encode(), "message/rfc822")
     assert (found.text, found.links) == (text, (LINK,))
 

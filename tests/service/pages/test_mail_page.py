@@ -140,6 +140,16 @@ def test_a_broken_mail_is_shown_as_far_as_it_can_be_read(broken: bytes) -> None:
     assert shown_mail(broken).date is None
 
 
+def test_of_alternatives_the_richest_is_shown() -> None:
+    def shown(*parts: str) -> str:
+        body = "".join(f"--b\nContent-Type: text/{one}\n" for one in parts)
+        message = f"Content-Type: multipart/alternative; boundary=b\n\n{body}--b--\n"
+        return "".join(shown_mail(message.encode()).bodies)
+
+    assert shown("plain\n\nas text", "html\n\n<p>as page") == "<p>as page</p>"
+    assert "as text" in shown("plain\n\nas text", "html\n\n<img src=x>")
+
+
 def test_a_mail_that_is_too_large_says_so() -> None:
     long = shown_mail(b"Subject: x\n\n" + b"word " * 300_000)
     assert long.is_truncated

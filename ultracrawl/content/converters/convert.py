@@ -49,16 +49,18 @@ def convert(source: Source, sink: Sink) -> None:
         raise ConversionError(f"broken XML: {error}") from None
 
 
-def add_html(
-    body: bytes, sink: Sink, content_type: str = "", *, only_links: bool = False, xml: bool = False
-) -> None:
-    """Add an HTML page inside a document: title, language, absolute links and, without `only_links`, its text."""
+def add_html(body: bytes, sink: Sink, content_type: str = "", *, xml: bool = False) -> None:
+    """Add an HTML page inside a document: title, language, absolute links and text."""
+    sink.add(read_html(body, sink, content_type, xml=xml))
+
+
+def read_html(body: bytes, sink: Sink, content_type: str = "", *, xml: bool = False) -> str:
+    """Return the text of an HTML page inside a document, and add its title, language and absolute links."""
     page = parse_html(body, url="", content_type=content_type, xml=xml)
     sink.set_title(page.title)
     sink.set_language(page.language)
     sink.absolute_links(link.href for link in page.links)
-    if not only_links:
-        sink.add(page.text)
+    return page.text
 
 
 def add_member(source: Source, sink: Sink) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from email.message import EmailMessage
 
+from ultracrawl.content.converters.alternatives import Said
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
-from ultracrawl.content.converters.convert import add_html, add_member
+from ultracrawl.content.converters.convert import add_member, read_html
+from ultracrawl.content.converters.registry import converter_for
 from ultracrawl.content.mailboxes import message_spans
-from ultracrawl.content.messages import header_of, parts_of, read_message
+from ultracrawl.content.messages import MessagePart, header_of, parts_of, read_message
 from ultracrawl.model.dates import date_text
 
 _HEADER = re.compile(rb"[!-9;-~]{1,100}:")
@@ -52,15 +54,25 @@ def _read_message(body: bytes, sink: Sink) -> None:
 
 
 def _read_parts(message: EmailMessage, sink: Sink) -> None:
-    """Convert the text parts (of alternatives the plain one), and attachments with their own converters."""
+    """Convert the texts, and attachments with their own converters; alternatives are one text, the richest first."""
+    said, choice = Said(), 0
     for part in parts_of(message):
         sink.budget.take_member()
-        if part.is_attachment:
-            sink.meta("attachments", part.name)
-            if body := part.body:
-                media_type = part.part.get_content_type()
-                add_member(Source(body, media_type, part.content_type, part.name), sink)
-        elif part.is_html:
-            add_html(part.body, sink.inner(), part.content_type, only_links=part.repeats)
-        else:
-            sink.add(part.text)
+        if part.is_attachment or _has_converter(part):
+            _add_attachment(part, sink)
+            continue
+        if part.choice != choice:
+            said, choice = Said(), part.choice
+        text = read_html(part.body, sink.inner(), part.content_type) if part.is_html else part.text
+        sink.add(said.rest_of(text) if choice else text)
+
+
+def _has_converter(part: MessagePart) -> bool:
+    """Return whether a text is one of a format of its own, such as RTF."""
+    return not part.is_html and converter_for(part.part.get_content_type()) is not None
+
+
+def _add_attachment(part: MessagePart, sink: Sink) -> None:
+    sink.meta("attachments", part.name)
+    if body := part.body:
+        add_member(Source(body, part.part.get_content_type(), part.content_type, part.name), sink)

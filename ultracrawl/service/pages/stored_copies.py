@@ -96,19 +96,23 @@ def find_mail(project: Project, source: DataSource, url: str) -> ShownMail | Non
 
 
 def shown_mail(body: bytes) -> ShownMail:
-    """Return what a page shows of a mail: of alternatives the plain text, attachments by their names."""
+    """Return what a page shows of a mail: of alternatives the richest, attachments by their names."""
     beginning = beginning_of(body, _MAX_MAIL)
     message = read_message(beginning)
     bodies, attachments, left = list[Markup](), list[str](), MAX_CHARACTERS
     parts = list(islice(parts_of(message), _MAX_PARTS + 1))
+    chosen = dict[int, str]()
     for part in parts[:_MAX_PARTS]:
         if part.is_attachment:
             attachments.append(part.name or part.content_type)
-        elif not part.repeats and left > 0:
-            text = part.text[: left + 1]
-            left -= len(text)
-            shown = text[:MAX_CHARACTERS]
-            bodies.append(sanitised(shown, "") if part.is_html else Markup("<pre>{}</pre>").format(shown))
+            continue
+        text = part.text[: left + 1] if left > 0 else ""
+        shown = sanitised(text, "") if part.is_html else Markup("<pre>{}</pre>").format(text)
+        media_type = part.part.get_content_type()
+        if not shown.striptags() or (part.choice and chosen.setdefault(part.choice, media_type) != media_type):
+            continue
+        left -= len(text)
+        bodies.append(shown)
     return ShownMail(
         _header(message, "Subject"),
         _header(message, "From"),

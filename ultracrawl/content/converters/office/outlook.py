@@ -7,8 +7,9 @@ from datetime import datetime
 
 import oxmsg
 
+from ultracrawl.content.converters.alternatives import Said
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
-from ultracrawl.content.converters.convert import add_html, add_member
+from ultracrawl.content.converters.convert import add_member, read_html
 from ultracrawl.model.dates import iso_date
 
 _BROKEN = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)
@@ -52,7 +53,6 @@ def _sent(message: oxmsg.Message) -> str:
 
 
 def _read_body(message: oxmsg.Message, sink: Sink) -> None:
-    if message.body:
-        sink.add(message.body)
-    elif message.html_body:
-        add_html(message.html_body.encode("utf-8", "replace"), sink.inner(), "text/html; charset=utf-8")
+    said, html = Said(), (message.html_body or "").encode("utf-8", "replace")
+    sink.add(said.rest_of(read_html(html, sink.inner(), "text/html; charset=utf-8")))
+    sink.add(said.rest_of(message.body or ""))
