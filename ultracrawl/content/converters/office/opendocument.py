@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.office.package import (
+    OpenElements,
     Package,
     Paragraphs,
     add_custom_property,
@@ -25,11 +26,15 @@ _NAMES = {
 _STATISTICS = {"page-count": "pages", "word-count": "words"}
 _PARAGRAPHS = frozenset({"p", "h", "title", "desc"})
 _BLANKS = frozenset({"s", "tab", "line-break"})
-_SKIPPED = frozenset({"tracked-changes", "binary-data", "settings", "styles", "automatic-styles"})
+_STYLED = frozenset({"p", "h", "span", "a"})
+_OMITTED = frozenset(
+    {"tracked-changes", "binary-data", "settings", "styles", "automatic-styles", "note-citation"}
+)
+_OF_ANNOTATION = frozenset({"creator", "date", "creator-initials", "sender-initials"})
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Convert properties, text and links; deletions of tracked changes are left out."""
+    """Convert properties, text, notes, comments and links; tracked changes as if all of them were accepted."""
     handler = _OpenDocument(sink)
     if source.media_type.endswith("flat-xml"):
         stream_xml(source.body, handler, sink.budget.check_time)
@@ -58,20 +63,44 @@ class _OpenDocument:
         self._sink = sink
         self._paragraphs = Paragraphs(sink)
         self._meta = ElementHandler(self._add_meta)
+        self._open = OpenElements()
         self._part = ""
-        self._skipped = 0
+        self._style = ""
+        self._hidden: set[str] = set()
+        """The styles of text that is hidden."""
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name in _SKIPPED:
-            self._skipped += 1
-        elif name in ("meta", "body"):
+        self._open.start(name)
+        if name in ("meta", "body"):
             self._part = name
         elif self._part == "meta":
             self._meta.start_element(name, attributes)
+        elif self._part == "body":
+            self._start_in_body(name, attributes)
+        elif name == "style":
+            self._style = attribute(attributes, "name")
+        elif name == "text-properties" and attribute(attributes, "display") == "none":
+            self._hidden.add(self._style)
+        if self._is_omitted(name, attributes):
+            self._open.omit()
+
+    def _start_in_body(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name in _PARAGRAPHS:
+            self._paragraphs.start_paragraph()
+        elif self._open.are_omitted:
+            return
         elif name in _BLANKS:
             self._paragraphs.add(" ")
         elif name == "a" and (href := attribute(attributes, "href")):
             self._sink.link(href)
+
+    def _is_omitted(self, name: str, attributes: Mapping[str, str]) -> bool:
+        """Return whether an element is no text, was deleted, or is hidden."""
+        if name in _STYLED:
+            return bool(self._hidden) and attribute(attributes, "style-name") in self._hidden
+        if name == "section":
+            return attribute(attributes, "display") == "none"
+        return name in _OMITTED or (name in _OF_ANNOTATION and self._open.are_in("annotation"))
 
     def _add_meta(self, name: str, attributes: Mapping[str, str], text: str, _: object) -> None:
         add_property(name, text, self._sink, _NAMES, "keyword")
@@ -82,17 +111,16 @@ class _OpenDocument:
                 self._sink.meta(our_name, attribute(attributes, statistic))
 
     def end_element(self, name: str) -> None:
-        if name in _SKIPPED:
-            self._skipped -= 1
-        elif name == self._part:
+        self._open.end_innermost()
+        if name == self._part:
             self._part = ""
         elif self._part == "meta":
             self._meta.end_element(name)
-        elif name in _PARAGRAPHS:
+        elif self._part == "body" and name in _PARAGRAPHS:
             self._paragraphs.end_paragraph()
 
     def text(self, data: str) -> None:
-        if self._skipped:
+        if self._open.are_omitted:
             return
         if self._part == "meta":
             self._meta.text(data)

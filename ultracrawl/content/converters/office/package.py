@@ -61,22 +61,91 @@ class Package:
 
 
 class Paragraphs:
-    """Collects runs of text until a paragraph ends; the runs of a paragraph are joined without spaces."""
+    """Collects runs of text until a paragraph ends; the runs of a paragraph are joined without spaces.
+
+    Paragraphs that stand in another one (of text boxes, notes, comments) follow it.
+    """
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._runs: list[str] = []
+        self._open: list[list[str]] = [[]]
+        """The runs of the paragraphs that are open; first those of none."""
+        self._inner: list[str] = []
+        self._before: list[str] = []
+        """Runs that the next paragraph begins with."""
+        self._joined = 0
+        """How many paragraphs are open where one is that the next one continues."""
+
+    def start_paragraph(self) -> None:
+        """Start a paragraph; in another one if one is open."""
+        if len(self._open) == 1 and self._open[0]:
+            self.end_paragraph()
+        self._open.append(self._before)
+        self._before = []
 
     def add(self, text: str) -> None:
         """Add a run."""
-        self._runs.append(text)
+        self._open[-1].append(text)
+
+    def join_next(self) -> None:
+        """Have the next paragraph continue the open one: its end was deleted."""
+        self._joined = len(self._open)
 
     def end_paragraph(self) -> None:
-        """End the paragraph, if one is open."""
-        if self._runs:
-            text = "".join(self._runs)
-            self._runs.clear()
-            self._sink.add(text)
+        """End the paragraph; also text that stands in none."""
+        runs = self._open.pop()
+        if self._joined > len(self._open):
+            self._before, self._joined = runs, 0
+        elif len(self._open) > 1:
+            self._inner.append("".join(runs))
+        else:
+            for paragraph in ("".join(runs), *self._inner):
+                if paragraph:
+                    self._sink.add(paragraph)
+            self._inner.clear()
+        if not self._open:
+            self._open.append([])
+
+    def end_all(self) -> None:
+        """End all paragraphs."""
+        self._joined = 0
+        if self._before:
+            self.start_paragraph()
+        for _ in range(len(self._open)):
+            self.end_paragraph()
+
+
+class OpenElements:
+    """The names of the elements that are open, and whether one of them is left out with all that it contains."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._omitted = 0
+        """The depth of the outermost element that is left out; 0: none is."""
+
+    def start(self, name: str) -> None:
+        """Note the start of an element."""
+        self._names.append(name)
+
+    def end_innermost(self) -> None:
+        """Note the end of the innermost element."""
+        if len(self._names) == self._omitted:
+            self._omitted = 0
+        self._names.pop()
+
+    def omit(self, above: int = 0) -> None:
+        """Leave out the innermost element, or one above it, until it ends."""
+        if not self._omitted:
+            self._omitted = len(self._names) - above
+
+    @property
+    def are_omitted(self) -> bool:
+        """Whether what comes now is left out."""
+        return self._omitted > 0
+
+    def are_in(self, *names: str) -> bool:
+        """Return whether the innermost element stands directly in elements of these names, the outer one first."""
+        return tuple(self._names[-len(names) - 1 : -1]) == names
 
 
 DUBLIN_CORE = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from striprtf.striprtf import rtf_to_text
+from striprtf.striprtf import rtf_to_text, specialchars
 
 from ultracrawl.content.charset.encodings import FALLBACK, codec_of
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
@@ -19,21 +20,44 @@ _DATES = re.compile(
 )
 _PAGES = re.compile(r"\{\\nofpages(\d{1,6})\}")
 _LINK = re.compile(r'HYPERLINK\s+"([^"{}]{1,4000})"')
+_OMITTED = re.compile(r"\\(?:deleted|v)(?![a-z0])")
+_TOKEN = re.compile(r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'[0-9a-fA-F]{2}|\\[^a-z]|[{}]|[^\\{}]+|\\")
 _NAMES = {"doccomm": "description", "operator": "last_modified_by"}
 _DATE_NAMES = {"creatim": "created", "revtim": "modified"}
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Convert text, the information group and links of fields."""
+    """Convert text, the information group and links of fields; what is deleted or hidden is left out."""
     rtf = source.body.decode("latin-1")
     if not rtf.startswith("{\\rtf"):
         raise ConversionError("this is not RTF")
     codepage = _CODEPAGE.search(rtf, 0, _HEAD_CHARS)
     codec = codec_of(f"cp{codepage[1]}") if codepage else ""
     _read_information(rtf[:_HEAD_CHARS], codec or FALLBACK, sink)
+    if _OMITTED.search(rtf):
+        rtf = "".join(_without_omitted(rtf))
     for link in _LINK.finditer(rtf):
         sink.link(link[1])
     sink.add(_text(rtf, codec or FALLBACK))
+
+
+def _without_omitted(rtf: str) -> Iterator[str]:
+    """Yield the parts of RTF without text that a tracked change deleted, or that is hidden; with all its formatting."""
+    omitted: frozenset[str] = frozenset()
+    around = list[frozenset[str]]()
+    for token in _TOKEN.finditer(rtf):
+        text, word, number = token[0], token[1], token[2]
+        if text == "{":
+            around.append(omitted)
+        elif text == "}":
+            omitted = around.pop() if around else frozenset()
+        elif word == "plain":
+            omitted = frozenset()
+        elif word in ("deleted", "v"):
+            omitted = omitted - {word} if number == "0" else omitted | {word}
+        elif omitted and (not word or word == "u" or word in specialchars) and text != "\\*":
+            continue
+        yield text
 
 
 def _text(rtf: str, codec: str) -> str:
