@@ -110,6 +110,7 @@ CASES = {
         "no search attribute `Autor`",
         "write `Author`",
     ),
+    "beginning of names": ('attributes: {"doc:*": Author}', 4, "attributes.doc:*", "`Author`", "whole names"),
     "name inside": ("name: b", 4, "name", "unknown option `name`", "remove it"),
     "expression": (
         'boundary:\n  domains:\n    include:\n      - a.example\n      - {regexp: "www(\\\\d+.example"}',

@@ -87,10 +87,15 @@ def keyed_schemes(source: DataSource) -> frozenset[str]:
     return frozenset() if kind is None or compared else kind.schemes
 
 
-def keeps_attributes(source: DataSource) -> bool:
-    """Return whether unmapped document attributes of a source can be searched by their own names."""
+def kept_attributes(source: DataSource) -> tuple[str, ...]:
+    """Return the beginnings of the names of unmapped document attributes that can be searched by the rest of the name.
+
+    `("",)` stands for all of them, by their own names.
+    """
     kind = find_kind(source.type)
-    return source.filters.file is not None or (kind is not None and kind.keeps_attributes)
+    if source.filters.file is not None or (kind is not None and kind.keeps_attributes):
+        return ("",)
+    return tuple(name.removesuffix("*") for name in source.attributes if name.endswith("*"))
 
 
 def hit_codes(sources: Iterable[DataSource]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from ultracrawl.model import Finding
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
-from ultracrawl.sources.kinds import keeps_attributes
+from ultracrawl.sources.kinds import kept_attributes
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.sources.sections.documents.document_options import RELATION_ATTRIBUTES
@@ -272,7 +272,7 @@ class Project(DefinitionHead):
             for source in self.known_sources.values()
             for name in source.relations.names
         }
-        fields = (OTHER_FIELDS,) if any(map(keeps_attributes, self.known_sources.values())) else ()
+        fields = (OTHER_FIELDS,) if any(map(kept_attributes, self.known_sources.values())) else ()
         schema = attribute_schema((*own, *map(SearchAttribute, sorted(related)), *fields))
         return schema | {name: replace(schema[name], searched=True) for name in searched & schema.keys()}
 

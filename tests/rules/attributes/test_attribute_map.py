@@ -7,6 +7,7 @@ from ultracrawl.model import Document
 from ultracrawl.rules.attributes.mapping import AttributeMap
 from ultracrawl.rules.attributes.schema import (
     DEFAULT_ATTRIBUTES,
+    OTHER_FIELDS,
     AttributeType,
     SearchAttribute,
     attribute_schema,
@@ -131,6 +132,26 @@ def test_a_long_text_is_cut_at_a_word_for_the_description():
     ((description,),) = [mapped(fallback=True, text="heron " * 100).values["Description"]]
     assert len(description) <= 200
     assert description.endswith("heron")
+
+
+def test_names_with_a_beginning_are_kept_under_the_rest_of_their_names():
+    schema = {**SCHEMA, OTHER_FIELDS.name: OTHER_FIELDS}
+    attributes = {
+        "doc:Product": ["Pump"],
+        "doc:price": ["12"],
+        "doc:author": ["Ann"],
+        "other": ["x"],
+        "doc:": ["y"],
+    }
+    kept = AttributeMap({}, schema, keeps=("doc:",))
+    assert kept.map(document(attributes=attributes)).values == {
+        "Host": ["www.example.com"],
+        "Product": ["Pump"],
+        "RD_Fields": ["price=12"],
+    }, "a rule for `author` says what that attribute gets"
+    assert kept.is_searchable("doc:price")
+    assert not kept.is_searchable("other")
+    assert "RD_Fields" not in AttributeMap({}, schema).map(document(attributes=attributes)).values
 
 
 @pytest.mark.parametrize(("language", "expected"), [("fr", ["fr"]), ("", ["de"])])

@@ -60,7 +60,8 @@ class AttributeMap:
     `mapping` maps document attributes (case-insensitive) to names in `schema`; it overrides
     `DEFAULT_MAPPING`. A document attribute that is not mapped is not searchable. Raises `KeyError` for a
     search attribute that the schema lacks. `made` are rules for computed attributes.
-    With `keeps_all`, `OTHER_FIELDS` (if in the schema) stores the attributes without a search attribute.
+    `keeps` are beginnings of names (`""` for all): `OTHER_FIELDS` (if in the schema) stores such attributes without a
+    search attribute, under the rest of their names.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class AttributeMap:
         description_fallback: bool = False,
         default_language: str = "",
         made: Sequence[MadeValue] = (),
-        keeps_all: bool = False,
+        keeps: tuple[str, ...] = (),
     ) -> None:
         own = {name.lower(): target for name, target in mapping.items()}
         self._targets = {name: schema[target] for name, target in {**DEFAULT_MAPPING, **own}.items()}
@@ -78,12 +79,12 @@ class AttributeMap:
         self._description_fallback = description_fallback
         self._default_language = default_language
         self._made = tuple(made)
-        self._keeps_all = keeps_all and OTHER_FIELDS.name in schema
+        self._keeps = keeps if OTHER_FIELDS.name in schema else ()
         self._by_name = {name.casefold(): attribute for name, attribute in schema.items()}
 
     def is_searchable(self, name: str) -> bool:
         """Return whether a document attribute (in lower case) becomes a search attribute of the same values."""
-        return self._keeps_all or name in self._targets
+        return name in self._targets or name.startswith(self._keeps)
 
     def map(self, document: Document) -> MappedAttributes:
         """Return the search attributes of a document: the basic ones first, then mapped ones."""
@@ -95,7 +96,7 @@ class AttributeMap:
         for name, attribute in self._targets.items():
             if texts := attributes.get(name) or _field_values(name, document):
                 mapped.add(name, attribute, texts)
-        if self._keeps_all:
+        if self._keeps:
             self._keep_unmapped(attributes, mapped)
         if self._description_fallback and not mapped.values.get("Description"):
             mapped.add("text", self._schema["Description"], [first_words(document.text)])
@@ -104,10 +105,14 @@ class AttributeMap:
     def _keep_unmapped(self, attributes: Mapping[str, Sequence[str]], mapped: MappedAttributes) -> None:
         """Add the unmapped attributes: under their own name if the schema has it, else to `OTHER_FIELDS`."""
         for name, values in attributes.items():
-            if name in self._targets or name == "title":
+            prefix = next((one for one in self._keeps if name.startswith(one)), None)
+            if prefix is None or name in self._targets or name == "title":
                 continue
-            known = self._by_name.get(name.casefold())
-            texts = values if known else [field_value(name, value) for value in values if value.strip()]
+            rest = name.removeprefix(prefix)
+            if prefix and (rest in self._targets or not rest):
+                continue  # a rule says what it gets
+            known = self._schema.get(rest) if prefix else self._by_name.get(name.casefold())
+            texts = values if known else [field_value(rest, value) for value in values if value.strip()]
             mapped.add(name, known or OTHER_FIELDS, texts)
 
     def typed(self, given: Mapping[str, object]) -> MappedAttributes:

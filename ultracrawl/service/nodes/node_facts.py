@@ -18,7 +18,7 @@ from ultracrawl.index.writing.cache import place_of
 from ultracrawl.run.rendering.browser import browser_program
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.changed_options import changed_options, options_text
-from ultracrawl.sources.kinds import keeps_attributes
+from ultracrawl.sources.kinds import kept_attributes
 from ultracrawl.stores.port.node_store import KeptNode, NodeFacts
 
 
@@ -36,7 +36,7 @@ def source_digest(project: Project, source: DataSource) -> str:
     Compiling itself takes twenty times as long, and adds nothing that is not in here.
     """
     options = changed_options(source, type(source).model_construct(name=source.name))
-    filled = project.attributes if keeps_attributes(source) else {*source.attributes.values()}
+    filled = project.attributes if kept_attributes(source) else {*source.attributes.values()}
     kinds = {name: project.attributes.get(name) for name in filled}
     searched = [name for name in project.searched_attributes if name in filled]
     text = options_text([options, kinds, searched], project.base, sort=True)

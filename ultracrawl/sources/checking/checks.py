@@ -86,9 +86,13 @@ def check_search_attributes(written: Mapping[str, Data]) -> Iterator[PathFinding
 
 
 def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:
-    """Yield the mappings of a source to search attributes that do not exist."""
+    """Yield the mappings of a source to search attributes that do not exist, and of beginnings of names to one."""
     for name, target in source.attributes.items():
-        if target not in schema:
+        if name.endswith("*"):
+            if target != "*":
+                problem = f"names that begin so are kept under the rest of their names, not in `{target}`"
+                yield PathFinding(("attributes", name), problem, "write `'*'`, or whole names")
+        elif target not in schema:
             otherwise = f"define it under `attributes:` of the project, or write {format_names(schema)}"
             problem = f"there is no search attribute `{target}`"
             yield PathFinding(("attributes", name), problem, suggestion(target, schema, otherwise))

@@ -42,7 +42,8 @@ def attribute_targets(
     A value extracted under the name of a search attribute goes there, unless `own` maps it elsewhere.
     """
     by_lower = {name.lower(): name for name in schema}
-    return {**{name: by_lower[name] for name in rules if name in by_lower}, **own}
+    mapped = {name: target for name, target in own.items() if not name.endswith("*")}
+    return {**{name: by_lower[name] for name in rules if name in by_lower}, **mapped}
 
 
 def used_attributes(own: Mapping[str, str], rules: Rules) -> frozenset[str]:

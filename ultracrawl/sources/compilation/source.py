@@ -49,7 +49,7 @@ from ultracrawl.sources.compilation.sites import (
     trap_limits,
 )
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.kinds import find_kind, keeps_attributes, keyed_schemes
+from ultracrawl.sources.kinds import find_kind, kept_attributes, keyed_schemes
 from ultracrawl.sources.project import Project
 from ultracrawl.sources.reading.tree import Data
 
@@ -186,7 +186,7 @@ def _attribute_map(source: DataSource, schema: Mapping[str, SearchAttribute]) ->
         source.description_fallback,
         source.default_language,
         extraction.compile_document_rules(source.extract),
-        keeps_all=keeps_attributes(source),
+        keeps=kept_attributes(source),
     )
 
 
@@ -338,7 +338,7 @@ def _recipe(source: DataSource, schema: Mapping[str, SearchAttribute], base: Pat
     if source.duplicates.detect == (not keyed_schemes(usual)):
         source = usual
     options = changed_options(source, type(source).model_construct(name=source.name), for_documents=True)
-    filled = schema if keeps_attributes(source) else source.attributes.values()
+    filled = schema if kept_attributes(source) else source.attributes.values()
     kinds = {name: schema[name].type.value for name in sorted(filled) if name in schema}
     uses: dict[str, Data] = {
         "attribute types": {name: kind for name, kind in kinds.items() if kind != AttributeType.STRING},

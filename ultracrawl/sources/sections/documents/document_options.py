@@ -269,7 +269,9 @@ class DocumentOptions(Section):
     attributes: Editable[Annotated[Mapping[str, str], BeforeValidator(lower_keys)]] = Field(
         default={}, examples=[{"author": "Author", "dc.creator": "Author"}]
     )
-    """Search attribute for each document attribute (META names in any case)."""
+    """Search attribute for each document attribute (META names in any case). `"name:*": "*"` keeps all whose names
+    begin so: each in the search attribute that is called like the rest of its name, or as a field of this name.
+    """
     extract: ExtractRules = Field(default={}, examples=[{"Department": "=Sales", "sku": {"css": ".sku"}}])
     """Document attributes from rules: constants, templates, expressions, CSS selectors, XPath."""
     description_fallback: bool = Field(default=False, examples=[True])
