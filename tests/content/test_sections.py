@@ -1,5 +1,7 @@
 """The parts of a page: headings and terms with an id, and where in the text they begin."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -185,7 +187,7 @@ LEVELS = """<body><nav><h2>Menu</h2></nav><div class=top id=t>Guide</div><p>Firs
 <h2>Not one</h2></div></body>"""
 
 
-def read(levels: tuple[str, ...], **options: str) -> Page:
+def read(levels: tuple[str, ...], **options: Any) -> Page:
     return parse(LEVELS, content=ContentRule(levels=levels, **options))
 
 
@@ -200,14 +202,69 @@ def test_selectors_say_what_starts_a_section_of_which_level() -> None:
 
 
 def test_of_two_selectors_the_first_gives_the_level() -> None:
-    assert [(one.level, one.anchor) for one in read((".b", ".docs > *")).sections][:2] == [(2, "x"), (2, "")]
+    assert [(one.level, one.anchor) for one in read((".b", ".docs > *")).sections][:2] == [(2, "x"), (2, "x")]
     assert [one.level for one in read((".docs .a", ".docs .a, .top")).sections] == [2, 1]
 
 
 def test_characters_are_stripped_from_titles_only() -> None:
-    page = read((".a",), strip=".:")
+    page = read((".a",), strip=(".:",))
     assert [(one.title, one.matches_text(page.text)) for one in page.sections] == [("Pumps", True)]
-    assert ".Pumps:" in page.text
+    assert page.text.startswith("Guide First.\nPumps\nWater.")
+
+
+def test_each_level_and_the_texts_have_characters_of_their_own_to_strip() -> None:
+    page = read((".top", "", ".a"), include=".top, .docs p, .a", strip=("Ge", "x", ":", "W."))
+    assert [(one.level, one.title) for one in page.sections] == [(1, "uid"), (3, ".Pumps")]
+    assert page.text == "uid\n.Pumps\nater\nSeals inside\nRubber"
+    assert all(one.matches_text(page.text) for one in page.sections)
+
+
+def test_a_level_without_a_selector_has_no_elements() -> None:
+    assert [one.level for one in read(("", "", ".a")).sections] == [3]
+
+
+def test_permalinks_stay_in_titles_whose_level_says_what_is_removed() -> None:
+    page = parse("<h2 id=a>C#\u200b</h2><p>x", content=ContentRule(levels=("h2",), strip=(".", ".")))
+    assert ([one.title for one in page.sections], page.text) == (["C#"], "C#\nx")
+
+
+def test_an_included_element_is_one_line_without_what_is_excluded_in_it() -> None:
+    html = """<h2 id=a>Rubber <i class=x>!</i>seals</h2><p>One <b>two</b> <i class=x>no</i></p><p>Three
+    <i class=x>no</i> four</p><ul><li>Five<ul><li>six</ul></ul>"""
+    page = parse(html, content=ContentRule(include="h2, p, li, b", exclude=".x", levels=("h2",)))
+    assert page.text == "Rubber seals\nOne two\nThree four\nFive six"
+    assert [(one.title, one.anchor) for one in page.sections] == [("Rubber seals", "a")]
+
+
+def test_a_title_goes_on_behind_an_excluded_element() -> None:
+    page = parse("<h2>Rubber <i class=x>?</i>seals</h2><p>x", content=ContentRule(exclude=".x"))
+    assert ([one.title for one in page.sections], page.text) == (["Rubber seals"], "Rubber seals x")
+
+
+def test_texts_without_headings_are_lines() -> None:
+    page = parse("<p>One</p><p>Two", content=ContentRule(include="p", levels=("",), strip=("", "O")))
+    assert (page.sections, page.text) == ((), "ne\nTwo")
+
+
+def test_a_title_of_signs_alone_is_in_no_text() -> None:
+    page = parse("<h2 id=a>::</h2><p>x</p>", content=ContentRule(levels=("h2",), strip=(":",)))
+    assert (page.sections, page.text) == ((), "x")
+
+
+@pytest.mark.parametrize(
+    ("html", "anchor"),
+    [
+        ("<p id=near></p><p>x</p><h2>T</h2>", "near"),
+        ("<div id=far><p>x</p><div><h2>T</h2></div></div>", "far"),
+        ("<p>x</p><p><a name=mark></a></p><h2>T</h2>", "mark"),
+        ("<h2 name=own>T</h2>", "own"),
+        ("<div id=__next><p>x</p><h2>T</h2></div>", ""),
+        ("<p>x</p><h2>T</h2>", ""),
+    ],
+)
+def test_an_element_of_a_level_has_the_nearest_anchor_before_it(html: str, anchor: str) -> None:
+    (section,) = parse(f"<body>{html}</body>", content=ContentRule(levels=("h2",))).sections
+    assert section.anchor == anchor
 
 
 def test_without_an_element_of_a_level_there_is_no_section() -> None:

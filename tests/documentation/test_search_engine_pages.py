@@ -11,7 +11,7 @@ from documentation.pages import blocks, commands
 from support.project import ROOT
 
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.destinations.engines.records import records_of
+from ultracrawl.index.destinations.engines.records import SECTIONS, records_of
 from ultracrawl.model.page import Section
 from ultracrawl.sources.dialects import read_definitions
 
@@ -56,7 +56,7 @@ def test_the_box_names_fields_of_records(page: str) -> None:
     """The queries of the other two pages are asked of real servers where destinations are tested."""
     (script,) = blocks(FOLDER / f"{page}.md", "js")
     section = IndexDocument("s", "/a", "A", "A\nwords", sections=(Section(0, 1, "", "A"),))
-    fields = set(next(iter(records_of(section, by_section=True))))
+    fields = set(next(iter(records_of(section, SECTIONS))))
     named = {name for part in _NAMED.findall(script) for name in part if name}
     names = {re.split("[.:]", one)[0] for names in named for one in names.split(",")}
     assert names >= {"content", "public", "url", "hierarchy"}

@@ -24,7 +24,13 @@ from support.solr import CORE, solr_node
 from ultracrawl.errors import WorkError
 from ultracrawl.index import Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.destinations import Batch, Destination
-from ultracrawl.index.destinations.engines.records import document_key, records_of
+from ultracrawl.index.destinations.engines.records import (
+    DOCSEARCH,
+    DOCUMENTS,
+    SECTIONS,
+    document_key,
+    records_of,
+)
 from ultracrawl.model.page import Section
 from ultracrawl.system.plugins import DESTINATIONS
 
@@ -129,7 +135,12 @@ PARTS = IndexDocument(
     "https://a.example/guide",
     "Guide",
     "Guide\nAll of it.\nSetup\nInstall it.\nProxies\nBehind one.\nUse\nType words.",
-    {"Author": ["Lee"], "LastModifiedDate": [datetime(2024, 5, 1, tzinfo=UTC)], "Size": [3.0]},
+    {
+        "Author": ["Lee"],
+        "LastModifiedDate": [datetime(2024, 5, 1, tzinfo=UTC)],
+        "Size": [3.0],
+        "RD_Fields": ["language=en", "docusaurus_tag=docs-1.0"],
+    },
     acl=("staff",),
     sections=(
         Section(0, 1, "", "Guide"),
@@ -141,7 +152,7 @@ PARTS = IndexDocument(
 
 
 def test_records_of_sections_have_the_titles_above_them() -> None:
-    records = list(records_of(PARTS, by_section=True))
+    records = list(records_of(PARTS, SECTIONS))
     rows = [(one["url"], list(one["hierarchy"].values()), one["content"]) for one in records]  # type: ignore[union-attr]
     address = "https://a.example/guide"
     assert rows == [
@@ -154,13 +165,56 @@ def test_records_of_sections_have_the_titles_above_them() -> None:
     assert {(one["document"], one["public"], tuple(one["acl"])) for one in records} == {  # type: ignore[arg-type]
         (document_key("s", address), False, ("staff",))
     }
-    assert records[0]["attributes"] == {"Author": ["Lee"], "LastModifiedDate": [1714521600], "Size": [3.0]}
+    own = {"Author": ["Lee"], "LastModifiedDate": [1714521600], "Size": [3.0]}
+    assert records[0]["attributes"] == {**own, "RD_Fields": PARTS.attributes["RD_Fields"]}
+
+
+@pytest.mark.parametrize("behind", ["", " ¶", "#", " \u200b"])
+def test_a_link_to_a_heading_is_in_no_content(behind: str) -> None:
+    text = f"Setup{behind} #1 is this."
+    document = IndexDocument("s", "/a", "A", text, sections=(Section(0, 1, "", "Setup"),))
+    assert [one["content"] for one in records_of(document, SECTIONS)] == ["", "#1 is this."]
+
+
+def test_attributes_are_titles_for_levels_without_a_heading() -> None:
+    """`lvl0` of the page stands above all; the title of the document only where nothing else does."""
+    given = replace(PARTS, attributes={"lvl0": ["Docs", "One"], "lvl2": ["Any"]}, sections=PARTS.sections[1:])
+    rows = [one["hierarchy"] for one in records_of(given, SECTIONS)]
+    assert rows == [
+        {"lvl0": "Docs One", "lvl2": "Any"},
+        {"lvl0": "Docs One", "lvl1": "Setup", "lvl2": "Any"},
+        {"lvl0": "Docs One", "lvl1": "Setup", "lvl2": "Proxies"},
+        {"lvl0": "Docs One", "lvl1": "Use", "lvl2": "Any"},
+    ]
+    without = replace(given, attributes={})
+    assert [one["hierarchy"]["lvl0"] for one in records_of(without, SECTIONS)] == ["Guide"] * 4  # type: ignore[index,call-overload]
+    assert [one["hierarchy"]["lvl0"] for one in records_of(without, DOCSEARCH)] == [None] * 8  # type: ignore[index,call-overload]
+
+
+def test_ids_of_records_stay_while_the_page_does() -> None:
+    one, again = (list(records_of(PARTS, DOCSEARCH)) for _ in range(2))
+    assert [each["objectID"] for each in one] == [each["objectID"] for each in again]
+    assert len({each["objectID"] for each in one}) == len(one) == 8
+    least = replace(PARTS, attributes={"min_indexed_level": [7.0]})
+    texts = [each["objectID"] for each in records_of(least, DOCSEARCH)]
+    assert texts == [each["objectID"] for each in one if each["type"] == "content"]
+
+
+def test_fields_of_a_record_are_not_replaced_by_attributes_of_a_page() -> None:
+    named = replace(
+        PARTS, attributes={"RD_Fields": ["url=x", "acl=y", "type=z", "weight=1", "id=2", "own=1"]}
+    )
+    for record in records_of(named, DOCSEARCH):
+        assert str(record["url"]).startswith(PARTS.url)
+        assert (record["acl"], record["own"]) == (["staff"], 1)
+        assert record["type"] != "z"
+        assert record["weight"] != 1
 
 
 def test_a_text_that_may_not_be_shown_is_not_sent() -> None:
     secret = IndexDocument("s", "/a", "A", "hidden words", secret_text=True)
-    for by_section in (True, False):
-        assert "hidden" not in json.dumps(list(records_of(secret, by_section=by_section)))
+    for form in (DOCUMENTS, SECTIONS, DOCSEARCH):
+        assert "hidden" not in json.dumps(list(records_of(secret, form)))
 
 
 def test_a_document_with_fewer_sections_leaves_no_record_behind(engine: Engine, kind: str, url: str) -> None:
@@ -252,7 +306,7 @@ def query_of_page(engine: str) -> dict[str, Any]:
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("records", ["documents", "sections"])
+@pytest.mark.parametrize("records", ["documents", "sections", "docsearch"])
 def test_a_real_opensearch_holds_what_was_sent(records: str) -> None:
     """Meilisearch and Typesense are in no registry: they are answered as their documentation says."""
     server, collection = node(), f"out-{uuid.uuid4().hex}"
@@ -270,10 +324,15 @@ def test_a_real_opensearch_holds_what_was_sent(records: str) -> None:
             again.deliver(Batch("4", [replace(PARTS, acl=())]))
         send("POST", f"{server}/{collection}/_refresh")
         count = send("GET", f"{server}/{collection}/_count")["count"]
-        assert count == {"documents": 1, "sections": 5}[records]
+        assert count == {"documents": 1, "sections": 5, "docsearch": 8}[records]
         answer: Any = send("POST", f"{server}/{collection}/_search", query_of_page("opensearch"))
         if records == "sections":
             assert [hit["_source"]["url"] for hit in answer["hits"]["hits"]] == [f"{PARTS.url}#setup"]
+        if records == "docsearch":  # as Docusaurus filters
+            both = [{"term": {"language": "en"}}, {"terms": {"docusaurus_tag": ["default", "docs-1.0"]}}]
+            asked = {"query": {"bool": {"must": {"match": {"content": "install"}}, "filter": both}}}
+            found = send("POST", f"{server}/{collection}/_search", asked)["hits"]["hits"]
+            assert [hit["_source"]["url"] for hit in found] == [f"{PARTS.url}#setup"]
     finally:
         send("DELETE", f"{server}/{collection}")
 

@@ -61,6 +61,12 @@ class RobotsDirectives:
 ALLOW_ALL = RobotsDirectives()
 
 
+WITHOUT_WIDTH = "\u200b"
+"""The sign by which Docusaurus and VitePress link to a heading."""
+PERMALINKS = f" ¶§#◆🔗{WITHOUT_WIDTH}"
+"""Characters that generators add to a heading as a link to it."""
+
+
 class Section(NamedTuple):
     """A part of a text with a heading of its own, or with an id that a URL fragment can name."""
 

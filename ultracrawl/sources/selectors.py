@@ -11,8 +11,12 @@ from ultracrawl.content.html.selection import SelectorError, css_pick, xpath_pic
 from ultracrawl.sources.mistakes import mistake
 
 
-def _selector(pick: Callable[[str, str], object], example: str) -> AfterValidator:
+def _selector(
+    pick: Callable[[str, str], object], example: str, *, may_be_empty: bool = False
+) -> AfterValidator:
     def check(selector: str) -> str:
+        if may_be_empty and not selector:
+            return selector
         try:
             pick("", selector)
         except SelectorError as error:
@@ -23,4 +27,5 @@ def _selector(pick: Callable[[str, str], object], example: str) -> AfterValidato
 
 
 CssSelector = Annotated[str, _selector(css_pick, "`.price` or `meta[name=sku]`")]
+CssSelectorOrNone = Annotated[str, _selector(css_pick, "`.docs h1`, or `''` for none", may_be_empty=True)]
 XPath = Annotated[str, _selector(xpath_pick, "`//span[@id='sku']/text()`")]

@@ -79,7 +79,7 @@ def test_a_plain_file(tmp_path: Path) -> None:
     assert found.inside("/guide/x", "/guide/", "/blog/", "/") == ["/guide/x", "/guide/"]
     assert found.rules.boundary.rejects("http://docs.example.com/guide/y") is None, "the scheme plays no part"
     assert found.sections() == [(1, "pumps", "Pumps"), (2, "seals", "Seals")]
-    assert found.page().text == "Pumps: Water is moved. Seals Rubber ages. Buy now Replace it It closes."
+    assert found.page().text == "Pumps\nWater is moved\nSeals\nRubber ages. Buy now\nReplace it\nIt closes"
 
 
 def test_a_start_url_may_be_a_text_in_place_of_a_list(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_keys_of_selectors_hold_for_the_pages_of_a_start_url(tmp_path: Path) -> 
     found = read(tmp_path, start_urls=starts, selectors=selectors)
     assert [title for _, _, title in found.sections("/a")] == ["Pumps", "Seals"]
     assert found.sections("/terms/a") == [(1, "pumps", "Pumps"), (2, "valve", "Valve")]
-    assert found.page("/terms/a").text == "Pumps: Replace it Valve"
+    assert found.page("/terms/a").text == "Pumps\nReplace it\nValve"
 
 
 @pytest.mark.parametrize("name", ["scrape_start_urls", "scrap_start_urls"])
@@ -204,7 +204,7 @@ def test_a_level_of_the_whole_page_is_an_attribute(tmp_path: Path) -> None:
     found = read(tmp_path, selectors={**SELECTORS, "lvl0": lvl0, "lvl2": ".term"})
     assert found.attributes()["lvl0"] == ["Guide"]
     assert found.attributes(html="<article><p>x</p></article>")["lvl0"] == ["Documentation"]
-    assert found.sections() == [(1, "seals", "Seals"), (2, "valve", "Valve")]
+    assert found.sections() == [(2, "seals", "Seals"), (3, "valve", "Valve")]
 
 
 def test_xpath(tmp_path: Path) -> None:
@@ -215,14 +215,14 @@ def test_xpath(tmp_path: Path) -> None:
     text = {"selector": "//article//p | //article//li[not(@class)]", "type": "xpath"}
     found = read(tmp_path, selectors={"lvl0": lvl0, "lvl1": lvl1, "lvl2": lvl2, "text": text})
     assert found.attributes()["lvl0"] == ["Guide"]
-    assert found.sections() == [(1, "pumps", "Pumps"), (2, "valve", "Valve")]
+    assert found.sections() == [(2, "pumps", "Pumps"), (3, "valve", "Valve")]
 
 
 def test_xpath_of_another_part_of_the_page_is_an_attribute(tmp_path: Path) -> None:
     lvl0 = {"selector": "//h1/preceding::a[contains(@class,'active')]", "type": "xpath"}
     found = read(tmp_path, selectors={**SELECTORS, "lvl0": lvl0})
     assert found.attributes()["lvl0"] == ["Guide"]
-    assert found.sections() == [(1, "seals", "Seals")]
+    assert found.sections() == [(2, "seals", "Seals")]
 
 
 def test_a_constant_level(tmp_path: Path) -> None:
@@ -230,12 +230,12 @@ def test_a_constant_level(tmp_path: Path) -> None:
         tmp_path, selectors={**SELECTORS, "lvl0": {"selector": "", "default_value": "Manual"}, "lvl1": "h1"}
     )
     assert found.attributes()["lvl0"] == ["Manual"]
-    assert found.sections() == [(1, "pumps", "Pumps")]
+    assert found.sections() == [(2, "pumps", "Pumps")]
 
 
 def test_a_default_stands_for_headings_that_a_page_lacks(tmp_path: Path) -> None:
     found = read(tmp_path, selectors={**SELECTORS, "lvl1": {"selector": "h2", "default_value": "Chapter"}})
-    assert found.attributes()["lvl1"] == ["Seals"]
+    assert found.attributes()["lvl1"] == ["Chapter"], "records take it where no heading is above"
     assert found.attributes(html="<article><h1>A</h1><p>x</p></article>")["lvl1"] == ["Chapter"]
 
 
@@ -245,16 +245,31 @@ def test_other_names_are_attributes(tmp_path: Path) -> None:
     assert found.attributes()["version"] == ["2.1"], "from META"
 
 
+def test_every_meta_of_scrapers_is_an_attribute(tmp_path: Path) -> None:
+    meta = {
+        "docsearch:version": "1.0, next",
+        "docsearch:docusaurus_tag": "docs",
+        "docs-scraper:language": "en",
+    }
+    head = "".join(f'<meta name="{name}" content="{value}">' for name, value in meta.items())
+    found = read(tmp_path).attributes(html=f"{head}<meta name=robots-note content=x>{PAGE}")
+    assert found["version"] == ["1.0", "next", "2.1"]
+    assert found["docusaurus_tag"] == ["docs"]
+    assert found["RD_Fields"] == ["language=en"]
+
+
 def test_characters_are_stripped(tmp_path: Path) -> None:
     assert read(tmp_path, strip_chars="Ps").sections()[0] == (1, "pumps", "umps:")
     assert read(tmp_path, strip_chars="").sections()[0] == (1, "pumps", "Pumps:")
+    of_its_level = {**SELECTORS, "lvl0": {"selector": "h1", "strip_chars": "P"}}
+    assert read(tmp_path, selectors=of_its_level).sections() == [(1, "pumps", "umps:"), (2, "seals", "Seals")]
     own = {**SELECTORS, "lvl0": {"selector": "footer", "global": True, "strip_chars": "It"}}
     assert read(tmp_path, selectors=own).attributes()["lvl0"] == ["mprin"]
 
 
 def test_elements_may_be_excluded(tmp_path: Path) -> None:
     text = read(tmp_path, selectors_exclude=[".ad", "footer"]).page().text
-    assert "Rubber ages." in text
+    assert "Rubber ages" in text
     assert "Buy" not in text
 
 
@@ -348,6 +363,18 @@ def test_options_without_a_meaning_here_are_hints(tmp_path: Path) -> None:
         ({"selectors_exclude": ["p["]}, "selectors_exclude", True),
         ({"stop_urls": ["(open"]}, "stop_urls", True),
         ({"js_wait": 2}, "js_wait", False),
+        ({"scrape_start_urls": 1}, "scrape_start_urls", True),
+        ({"only_content_level": "true"}, "only_content_level", True),
+        ({"js_render": "false"}, "js_render", True),
+        ({"remove_get_params": 0}, "remove_get_params", True),
+        ({"sitemap_urls": [f"{SITE}/s.xml"], "force_sitemap_urls_crawling": "no"}, "force_sitemap_urls_crawling", True),
+        ({"sitemap_alternate_links": "yes"}, "sitemap_alternate_links", True),
+        ({"start_urls": [{"url": f"{SITE}/", "scrape": "no"}]}, "start_urls.scrape", True),
+        ({"selectors": {"lvl0": {"selector": "h1", "global": 7}}}, "selectors.lvl0.global", True),
+        ({"strip_chars": 3}, "strip_chars", True),
+        ({"selectors": {"lvl0": {"selector": "h1", "strip_chars": [1]}}}, "selectors.lvl0.strip_chars", True),
+        ({"min_indexed_level": True}, "min_indexed_level", True),
+        ({"min_indexed_level": {"default": "two"}}, "min_indexed_level", True),
     ],
 )  # fmt: skip
 def test_mistakes_have_their_line(tmp_path: Path, options: dict[str, Any], key: str, fatal: bool) -> None:

@@ -17,6 +17,9 @@ from ultracrawl.model.page import Link, LinkKind
 MOST_SECTIONS = 2000
 """Maximum sections of one page; the rest of the text belongs to the last one."""
 
+LINE_END = "\x1e"
+"""Stands between elements that are lines of their own; it is white space to `str.split`."""
+
 _NO_BASES = ("data:", "javascript:")
 
 
@@ -118,23 +121,41 @@ class PageCollector:
             self._has_base = True
             self.base = declared_base(self.url, with_query_in(href, self.charset))
 
-    def keep_spans(self, spans: Sequence[Span]) -> None:
-        """Keep only the texts and sections within these spans, which are sorted and do not overlap."""
+    def keep_spans(self, spans: Sequence[Span], line_ends: Sequence[int] = ()) -> None:
+        """Keep only the texts and sections within these spans, which are sorted and do not overlap.
+
+        A line ends at each of `line_ends`, which are sorted.
+        """
         parts: list[str] = []
         sections: list[OpenSection] = []
         rest = iter(self.sections)
         section = next(rest, None)
+        ends = iter(line_ends)
+        line_end = next(ends, None)
+        until: int | None = 0  # where the title of the last section ends
         for span in spans:
+            while line_end is not None and line_end <= span.begin:
+                parts.append(LINE_END)
+                line_end = next(ends, None)
             offset = len(parts) - span.begin
             parts += self.parts[span.begin : span.end]
+            if until is None or until > span.begin:
+                sections[-1] = sections[-1]._replace(
+                    title=Span(sections[-1].title.begin, _within(until, offset, parts))
+                )
             while section is not None and (span.end is None or section.title.begin < span.end):
                 title = section.title
                 if title.end is None or title.end > span.begin:
-                    end = len(parts) if title.end is None else min(title.end + offset, len(parts))
-                    begin = max(title.begin, span.begin) + offset
+                    begin, until = max(title.begin, span.begin) + offset, title.end
+                    end = _within(until, offset, parts)
                     sections.append(OpenSection(Span(begin, end), section.level, section.anchor))
                 section = next(rest, None)
         self.parts, self.sections = parts, sections
+
+
+def _within(end: int | None, offset: int, parts: Sequence[str]) -> int:
+    """Return an end after a move, at most that of the parts."""
+    return len(parts) if end is None else min(end + offset, len(parts))
 
 
 def as_written(value: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ from ultracrawl.content.html.collector import PageCollector, Span
 from ultracrawl.content.html.links import Reader
 from ultracrawl.content.html.tags import tag_number
 from ultracrawl.content.scanning import compile_for_bodies
+from ultracrawl.model.page import PERMALINKS, WITHOUT_WIDTH
 
 HINT = (
     r"display\s*:\s*none|opacity\s*:\s*[0.]|font-size\s*:\s*[0.]|visibility\s*:\s*[hc]"
@@ -77,6 +78,10 @@ def _has_larger_text(node: LexborNode) -> bool:
     return False
 
 
+_LEVELS = 7
+"""Levels of sections."""
+
+
 @dataclass(frozen=True, slots=True)
 class ContentRule:
     """A rule that selects the text of a page; CSS selectors, empty for none."""
@@ -90,11 +95,27 @@ class ContentRule:
     applies: Callable[[str], bool] | None = None
     """Decides by the URL whether the rule applies to a page; None for all pages."""
     levels: tuple[str, ...] = ()
-    """The elements that start sections, one selector per level from the highest; empty: headings and terms."""
-    strip: str = ""
-    """Characters that are removed at both ends of the titles of sections."""
+    """The elements that start sections, one selector per level from the highest; empty: headings and terms.
+
+    A level without elements has an empty selector.
+    """
+    strip: tuple[str, ...] = ()
+    """Characters that are removed at both ends of titles: one text for all beside signs of permalinks, or one per level
+    and then that of the texts.
+    """
     required: str = ""
     """A page without any of these elements is not indexed."""
+
+    def title_strips(self) -> Sequence[str]:
+        """Return the characters that titles do not begin or end with, by level."""
+        if len(self.strip) < 2:
+            return (PERMALINKS + "".join(self.strip),) * _LEVELS
+        return [WITHOUT_WIDTH + own for own in (*self.strip, *("",) * _LEVELS)]
+
+    @property
+    def text_strip(self) -> str:
+        """The characters that lines of text do not begin or end with."""
+        return self.strip[-1] if len(self.strip) > len(self.levels) else ""
 
 
 MAIN_CONTENT = ContentRule()
@@ -202,7 +223,18 @@ def keep_main_content(collector: PageCollector, rule: ContentRule) -> None:
         spans = _subtract(kept, excluded, len(collector.parts))
         if _is_enough(collector.parts, spans):
             break
-    collector.keep_spans(spans)
+    collector.keep_spans(spans, _outer_ends(collector.inside) if rule.levels else ())
+
+
+def _outer_ends(spans: Iterable[Span]) -> list[int]:
+    """Return the ends of the spans that are within no other one, in their order; one that never ends has none."""
+    ends = [-1]
+    for span in sorted(spans, key=lambda span: (span.begin, span.end is not None, -(span.end or 0))):
+        if span.end is None:
+            break
+        if span.end > ends[-1]:
+            ends.append(span.end)
+    return ends[1:]
 
 
 def _is_enough(parts: list[str], spans: list[Span]) -> bool:

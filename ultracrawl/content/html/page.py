@@ -111,7 +111,7 @@ def _text(
             collector.add(url, LinkKind.TEXT)
     if collector.inside or collector.outside:
         keep_main_content(collector, content)
-    return text_and_sections(collector, limit, content.strip)
+    return text_and_sections(collector, limit, content)
 
 
 def _apply_limits(

@@ -7,11 +7,12 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
-from ultracrawl.content.html.collector import MOST_SECTIONS, Heading, PageCollector
+from ultracrawl.content.html.collector import LINE_END, MOST_SECTIONS, Heading, PageCollector
 from ultracrawl.content.html.links import Reader
+from ultracrawl.content.html.main_content import ContentRule
 from ultracrawl.content.html.tags import COMMENT, TEXT, UNSEEN, tag_number
 from ultracrawl.content.limits import limit_text
-from ultracrawl.model.page import Section
+from ultracrawl.model.page import PERMALINKS, Section
 
 LONGEST_TITLE = 200
 LONGEST_ANCHOR = 500
@@ -21,12 +22,12 @@ TERM_LEVEL = 7
 """The level of terms (`dt`), below all headings."""
 _LEVELS = {tag_number(f"h{level}"): level for level in range(1, 7)} | {tag_number("dt"): TERM_LEVEL}
 
-_PERMALINKS = " ¶§#◆🔗\u200b"
-"""Characters that generators add to a heading as a link to it; that of Docusaurus has no width."""
 _TOP = "top"
 """The fragment for the start of a document (HTML Standard, "indicated part of the document")."""
 _DESCENDANT_LEVELS, _ANCESTOR_LEVELS = 2, 6
 """Levels below and above a heading that are searched for an id."""
+_NEAR = 100
+"""Nodes before and around a heading that are looked at for an id, so that no page takes quadratic time."""
 _BODY, _SECTION = tag_number("body"), tag_number("section")
 _WHOLE = frozenset(map(tag_number, ("html", "body", "main")))
 """Elements that stand for the whole page."""
@@ -49,17 +50,24 @@ def read_levels(collector: PageCollector, root: LexborNode, selectors: Sequence[
     """
     levels: dict[int, int] = {}
     for level, selector in enumerate(selectors, 1):
-        for node in root.css(selector):
+        for node in root.css(selector) if selector else ():
             levels.setdefault(node.mem_id, level)
     started: set[int] = set()
-    for node in root.css(", ".join(selectors)):
+    for node in root.css(", ".join(filter(None, selectors))) if any(selectors) else ():
         if node.mem_id in started or any(around.mem_id in started for around in _ancestors(node)):
             continue
         started.add(node.mem_id)
-        _start_section(collector, node, levels[node.mem_id], is_term=False)
+        _start_section(collector, node, levels[node.mem_id], looks_before=True)
 
 
-def _start_section(collector: PageCollector, node: LexborNode, level: int, *, is_term: bool) -> None:
+def _start_section(
+    collector: PageCollector,
+    node: LexborNode,
+    level: int,
+    *,
+    is_term: bool = False,
+    looks_before: bool = False,
+) -> None:
     if len(collector.headings) == MOST_SECTIONS:
         return
     if collector.may_have_tooltips:
@@ -67,6 +75,8 @@ def _start_section(collector: PageCollector, node: LexborNode, level: int, *, is
     anchor = _id_of(node) or _id_inside(node)
     if not is_term:
         anchor = anchor or _id_around(node) or _linked_id(node) or _id_of_headed(collector, node, level)
+        if not anchor and looks_before:
+            anchor = _name_of(node) or _id_before(node)
     if len(anchor) > LONGEST_ANCHOR or anchor.lower() == _TOP:
         anchor = ""
     if anchor or not is_term:
@@ -88,32 +98,47 @@ SECTION_READERS: dict[int, Reader] = {**dict.fromkeys(_LEVELS, read_section), _B
 
 
 def text_and_sections(
-    collector: PageCollector, limit: int, strip: str = ""
+    collector: PageCollector, limit: int, rule: ContentRule
 ) -> tuple[str, tuple[Section, ...], bool]:
     """Return the text of a page with white space folded, its sections, and whether it was cut at `limit` characters.
 
-    The sections are in document order, without those that have no title. `strip` are characters that their titles do
-    not begin or end with.
+    The sections are in document order, without those that have no title. If a rule names what starts sections, titles
+    and included elements are lines, and what is stripped from them is not in the text.
     """
     parts, pieces = collector.parts, list[str]()
     sections: list[Section] = []
     length = kept_from = 0
+    strips, in_lines = rule.title_strips(), bool(rule.levels)
     for section in collector.sections:
         title = section.title
-        if before := _folded(parts[kept_from : title.begin]):
+        above = parts[kept_from : title.begin]
+        if before := _lines(above, rule.text_strip) if in_lines else _folded(above):
             pieces.append(before)
             length += len(before) + 1
-        kept_from = title.begin
-        written = _folded(parts[title.begin : title.end])
-        if words := written.strip(_PERMALINKS + strip):
-            start = length + written.index(words)
+        kept_from = len(parts) if title.end is None else title.end
+        kept = _folded(parts[title.begin : title.end])
+        words = kept.strip(strips[section.level - 1])
+        if in_lines:
+            kept = words = words.strip()
+        if words:
+            start = length + kept.index(words)
             sections.append(Section(start, section.level, section.anchor, _shortened(words)))
-    if rest := _folded(parts[kept_from:]):
+        if kept:
+            pieces.append(kept)
+            length += len(kept) + 1
+    below = parts[kept_from:]
+    if rest := _lines(below, rule.text_strip) if in_lines else _folded(below):
         pieces.append(rest)
-    text, is_cut = limit_text(" ".join(pieces), limit)
+    text, is_cut = limit_text(("\n" if in_lines else " ").join(pieces), limit)
     if is_cut:
         sections = [each for each in sections if each.matches_text(text)]
     return text, tuple(sections), is_cut
+
+
+def _lines(parts: Sequence[str], strip: str) -> str:
+    """Return the lines of a text, without those of which nothing is left."""
+    folded = (" ".join(line.split()) for line in "".join(parts).split(LINE_END))
+    return "\n".join(kept for line in folded if (kept := line.strip(strip).strip()))
 
 
 def _folded(parts: Sequence[str]) -> str:
@@ -185,6 +210,31 @@ def _id_of_headed(collector: PageCollector, node: LexborNode, level: int) -> str
     return next((around.id for around in _ancestors(node) if around.id and around.mem_id not in headed), "")
 
 
+def _id_before(node: LexborNode) -> str:
+    """Return the id or name of the nearest element beside and before an element, or around it.
+
+    Those that begin with `_` are of frameworks, which have them around whole pages.
+    """
+    near: LexborNode | None = node
+    elements = 0
+    for _ in range(_NEAR):
+        near = near.prev or near.parent if near is not None else None
+        if near is None or near.tag_id in _WHOLE:
+            break
+        if not near.is_element_node:
+            continue
+        elements += 1
+        is_mark = elements == 1 and not near.text().strip()  # `<p><a name=x></a></p>`
+        if named := _name_of(near) or (_id_inside(near) if is_mark else ""):
+            return named
+    return ""
+
+
+def _name_of(node: LexborNode) -> str:
+    name = node.id or node.attributes.get("name") or ""
+    return "" if name.startswith("_") else name
+
+
 def _ancestors(node: LexborNode) -> Iterator[LexborNode]:
     """Yield the elements around a node, from the inside, that do not stand for the whole page."""
     parent = node.parent
@@ -199,7 +249,7 @@ def _linked_id(node: LexborNode) -> str:
     if before is not None and before.tag_id == TEXT and _is_blank(before):
         before = before.prev
     for near in (*node.iter(), before, after):
-        if near is not None and near.tag_id == _A and not near.text().strip(_PERMALINKS):
+        if near is not None and near.tag_id == _A and not near.text().strip(PERMALINKS):
             href = near.attributes.get("href") or ""
             if href.startswith("#"):
                 return unquote(href[1:])

@@ -16,6 +16,7 @@ class Notes:
         self.file = file
         self._lines = lines
         self.findings: list[Finding] = []
+        self._told = set[OptionPath]()
 
     def line(self, path: OptionPath) -> int:
         """Return the line of an option, or of the nearest group above it."""
@@ -42,14 +43,38 @@ class Notes:
                     suggestion(key, names, "remove it"),
                 )
 
+    def flag(self, group: Mapping[str, Data], path: OptionPath, *, default: bool = False) -> bool:
+        """Return the boolean at the end of a path, which is a member of `group`; the default if there is none."""
+        value = group.get(str(path[-1]))
+        if isinstance(value, bool):
+            return value
+        if value is not None:
+            self._once(path, f"{format_value(value)} is neither true nor false", "write `true` or `false`")
+        return default
+
+    def text(self, value: Data, path: OptionPath) -> str:
+        """Return a text, an empty one if there is none."""
+        if isinstance(value, str):
+            return value
+        self._once(path, f"{format_value(value)} is no text", "write a text in quotes")
+        return ""
+
+    def _once(self, path: OptionPath, problem: str, instead: str) -> None:
+        """Add a mistake in an option that is looked at several times."""
+        if path not in self._told:
+            self._told.add(path)
+            self.mistake(path, problem, instead)
+
     def number(self, value: Data, path: OptionPath) -> float:
         """Return a number, 0 if there is none."""
         try:
-            return float(value)  # type: ignore[arg-type]
+            if not isinstance(value, bool):
+                return float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            if value is not None:
-                self.mistake(path, f"{format_value(value)} is no number", "write a number")
-            return 0.0
+            pass
+        if value is not None:
+            self._once(path, f"{format_value(value)} is no number", "write a number")
+        return 0.0
 
     def texts(self, value: Data, path: OptionPath) -> Iterator[str]:
         """Yield the texts of a list, or a single one."""

@@ -9,7 +9,14 @@ from pathlib import Path
 
 from ultracrawl.dialects.docsearch.document import DocumentError, parse_document
 from ultracrawl.dialects.docsearch.notes import Notes
-from ultracrawl.dialects.docsearch.selectors import Selector, SelectorSet, is_selector, read_selectors
+from ultracrawl.dialects.docsearch.selectors import (
+    LEVELS,
+    TEXT,
+    Selector,
+    SelectorSet,
+    is_selector,
+    read_selectors,
+)
 from ultracrawl.dialects.docsearch.start_urls import (
     DEFAULT_SELECTORS,
     StartUrl,
@@ -29,6 +36,9 @@ from ultracrawl.sources.reading.locations import track_file
 
 _STRIPPED = ".,;:§¶"
 """What scrapers strip from headings and texts by default."""
+_WORDS = ("docsearch", "docs-scraper")
+"""Beginnings of the names of META that go into records."""
+_NUMBERS = ("page_rank", "min_indexed_level")
 _OWN = ("page_rank", "tags")
 _PAGES = ("text/html", "application/xhtml+xml")
 _USED = (
@@ -98,13 +108,16 @@ class _Compiler:
         self._add_content()
         self._add_start_attributes()
         self._add_requests()
+        versions = self._extract.setdefault("version", [])
+        for word in _WORDS:
+            versions.append({"regexp": "[^,]+", "of": f"{word}:version"})
         self._set(("extract",), {**self._extract}, ("selectors",))
-        self._set(("attributes",), {f"{word}:version": "version" for word in ("docsearch", "docs-scraper")})
+        self._set(("attributes",), {f"{word}:*": "*" for word in _WORDS})
         self._tree.sources[self._name] = self._options
         declared = {attribute.name.lower() for attribute in DEFAULT_ATTRIBUTES}
-        names = [name for name in (*self._extract, "version") if name not in declared]
+        names = [name for name in (*self._extract, "docusaurus_tag") if name not in declared]
         self._tree.project = {
-            "attributes": {name: "number" if name == "page_rank" else "string" for name in names},
+            "attributes": {name: "number" if name in _NUMBERS else "string" for name in names},
             "index": {"boosts": boosts(self._starts)},
             "processes": {},
         }
@@ -156,7 +169,9 @@ class _Compiler:
         stops = self._notes.texts(self._data.get("stop_urls"), ("stop_urls",))
         exclude = [rule for stop in stops for rule in UrlText(stop).rules()]
         self._set(("boundary", "uris", "exclude"), exclude, ("stop_urls",))
-        whole = all(self._data.get(name) is not False for name in ("scrape_start_urls", "scrap_start_urls"))
+        names = ("scrape_start_urls", "scrap_start_urls")
+        said = [self._notes.flag(self._data, (name,), default=True) for name in names]
+        whole = all(said)
         unread: list[Data] = [{"exact": page} for page, start in pages if not (whole and start.scrape)]
         self._set(("boundary", "uris", "follow_only"), unread, ("scrape_start_urls",))
         domains = list(self._notes.texts(self._data.get("allowed_domains"), ("allowed_domains",)))
@@ -167,6 +182,7 @@ class _Compiler:
         self._set(("boundary", "domains", "include"), hosts, ("allowed_domains",))
 
     def _add_sitemaps(self) -> None:
+        self._notes.flag(self._data, ("sitemap_alternate_links",))
         urls = list(self._notes.texts(self._data.get("sitemap_urls"), ("sitemap_urls",)))
         if not urls:
             self._options["sitemaps"] = {"use": False}
@@ -178,7 +194,7 @@ class _Compiler:
         more = [rule for text in regexps for rule in UrlText(text).rules()]
         if not self._starts:
             self._set(("start_urls",), [f"{url.partition('://')[0]}://{_authority(url)}/" for url in urls])
-        if not more and (self._data.get("force_sitemap_urls_crawling") or not self._starts):
+        if not more and (self._notes.flag(self._data, ("force_sitemap_urls_crawling",)) or not self._starts):
             more = [
                 {"prefix": f"{scheme}://{_authority(url)}/"} for url in urls for scheme in ("https", "http")
             ]
@@ -209,7 +225,7 @@ class _Compiler:
             self._set_content(("content",), DEFAULT_SELECTORS, general)
         special = [key for key in keys if key != DEFAULT_SELECTORS and key in sets]
         if not special:
-            self._extract_all(general, None)
+            self._extract_all(DEFAULT_SELECTORS, general, None)
             return
         last = max(number for number, key in enumerate(keys) if key in special)
         for start, key in list(zip(self._starts, keys, strict=True))[: last + 1]:
@@ -218,21 +234,21 @@ class _Compiler:
             differs = [other != key for other in keys]
             of_key = [start for start, own in zip(self._starts, keys, strict=True) if own == key]
             urls = [rule for start in of_key for rule in rules_of(start, self._starts, differs)]
-            self._extract_all(sets.get(key, general), urls)
+            self._extract_all(key, sets.get(key, general), urls)
 
     def _set_content(
         self, path: OptionPath | tuple[str, str, StartUrl], key: str, chosen: SelectorSet
     ) -> None:
-        strips = {self._strip if one.strip is None else one.strip for one in chosen.levels()}
-        least = self._least(key)
-        required = [] if self._data.get("only_content_level") else chosen.levels(least)
+        places = chosen.places() or [None]  # without a level the headings of HTML would start sections
+        # As long as texts have a place in it, too, it is never taken for one text for all levels.
+        strips = [self._strip_of(one) for one in (*places, chosen.named.get(TEXT))]
         options: dict[str, Data] = {
             "include": _joined([*chosen.levels(), *chosen.text]),
             "exclude": self._excluded,
             "main": "off",
-            "levels": [one.text for one in chosen.levels()],
-            "strip": "".join(dict.fromkeys("".join(sorted(strips)))),
-            "required": _joined([*required, *chosen.text]),
+            "levels": [one.text if one is not None else "" for one in places],
+            "strip": list[Data](strips),
+            "required": _joined([*chosen.levels(self._least(key)), *chosen.text]),
         }
         options = {name: value for name, value in options.items() if value}
         group: OptionPath = ("content",)
@@ -245,8 +261,9 @@ class _Compiler:
         for name in ("include", "required"):
             self._place((*group, name), ("selectors",))
         self._place((*group, "exclude"), ("selectors_exclude",))
-        for number, one in enumerate(chosen.levels()):
-            self._place((*group, "levels", number), one.path)
+        for number, one in enumerate(places):
+            if one is not None:
+                self._place((*group, "levels", number), one.path)
 
     def _read_excluded(self) -> str:
         path: OptionPath = ("selectors_exclude",)
@@ -256,9 +273,15 @@ class _Compiler:
     @property
     def _strip(self) -> str:
         written = self._data.get("strip_chars")
-        return _STRIPPED if written is None else str(written)
+        return _STRIPPED if written is None else self._notes.text(written, ("strip_chars",))
+
+    def _strip_of(self, selector: Selector | None) -> str:
+        return self._strip if selector is None or selector.strip is None else selector.strip
 
     def _least(self, key: str) -> int:
+        """Return the first level whose headings are indexed by themselves; 7 if none are."""
+        if self._notes.flag(self._data, ("only_content_level",)):
+            return len(LEVELS)
         written = self._data.get("min_indexed_level")
         if isinstance(written, dict):
             written = written.get(key, written.get(DEFAULT_SELECTORS))
@@ -266,17 +289,20 @@ class _Compiler:
 
     # ---- attributes
 
-    def _extract_all(self, chosen: SelectorSet | None, urls: list[Data] | None) -> None:
+    def _extract_all(self, key: str, chosen: SelectorSet | None, urls: list[Data] | None) -> None:
+        if least := self._least(key):
+            option = "only_content_level" if least == len(LEVELS) else "min_indexed_level"
+            self._add_rule("min_indexed_level", {"constant": str(least)}, urls, (option,))
         for name, selector in chosen.attributes() if chosen is not None else ():
             rule = selector.rule(self._strip)
             if rule is not None:
-                self._add_rule(name, rule, urls, selector)
+                self._add_rule(name, rule, urls, selector.path)
 
     def _add_rule(
-        self, name: str, rule: dict[str, Data], urls: list[Data] | None, selector: Selector
+        self, name: str, rule: dict[str, Data], urls: list[Data] | None, written: OptionPath
     ) -> None:
         rules = self._extract.setdefault(name, [])
-        self._place(("extract", name, len(rules)), selector.path)
+        self._place(("extract", name, len(rules)), written)
         rules.append({**rule, "urls": urls} if urls is not None else rule)
 
     def _add_start_attributes(self) -> None:
@@ -309,7 +335,7 @@ class _Compiler:
 
     def _add_requests(self) -> None:
         wait = self._notes.number(self._data.get("js_wait"), ("js_wait",))
-        if self._data.get("js_render"):
+        if self._notes.flag(self._data, ("js_render",)):
             self._set(("javascript",), {"use": True, "keep_html": True, "wait": wait}, ("js_render",))
         elif wait:
             self._notes.hint(("js_wait",), "has no effect without `js_render`", 'write `"js_render": true`')
@@ -317,7 +343,7 @@ class _Compiler:
         self._set(("limits", "timeout"), timeout, ("download_timeout",))
         self._set(("user_agent",), self._data.get("user_agent"), ("user_agent",))
         self._set(("headers",), self._data.get("headers"), ("headers",))
-        if self._data.get("remove_get_params"):
+        if self._notes.flag(self._data, ("remove_get_params",)):
             self._set(("urls", "rewrite_rules"), [r"@\?.*@@"], ("remove_get_params",))
 
 

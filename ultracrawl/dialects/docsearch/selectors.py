@@ -31,8 +31,11 @@ class Selector:
     strip: str | None = None
 
     def rule(self, strip: str) -> dict[str, Data] | None:
-        """Return it as a rule of `extract`; None if there is nothing to extract."""
-        if not self.text:
+        """Return it as a rule of `extract`; None if there is nothing to extract.
+
+        Headings are no attribute of the page: of them it has what stands for missing ones.
+        """
+        if not self.text or not self.whole_page:
             return {"constant": self.default} if self.default else None
         rule: dict[str, Data] = {"xpath" if self.is_xpath else "css": self.text}
         if self.default:
@@ -51,11 +54,16 @@ class SelectorSet:
 
     def levels(self, least: int = 0) -> list[Selector]:
         """Return the selectors of headings from a level on, the highest first."""
-        return [
-            one
-            for name in LEVELS[least:]
-            if (one := self.named.get(name)) and one.text and not one.whole_page
+        return [one for one in self.places()[least:] if one is not None]
+
+    def places(self) -> list[Selector | None]:
+        """Return the selectors of headings by level, None for those without headings."""
+        found = [
+            one if one and one.text and not one.whole_page else None for one in map(self.named.get, LEVELS)
         ]
+        while found and found[-1] is None:
+            del found[-1]
+        return found
 
     @property
     def text(self) -> list[Selector]:
@@ -122,7 +130,7 @@ def _read(value: Data, path: OptionPath, notes: Notes, *, is_part: bool) -> Sele
         return None
     if "attributes" in options:
         notes.hint((*path, "attributes"), "has no effect here: a heading has one text")
-    whole_page = bool(options.get("global")) or not is_part
+    whole_page = notes.flag(options, (*path, "global")) or not is_part
     is_xpath = options.get("type") == "xpath"
     if options.get("type") not in (None, "css", "xpath"):
         notes.mistake((*path, "type"), "is neither `css` nor `xpath`", "write one of them")
@@ -147,5 +155,5 @@ def _read(value: Data, path: OptionPath, notes: Notes, *, is_part: bool) -> Sele
         is_xpath,
         whole_page,
         "" if default is None else str(default),
-        None if strip is None else str(strip),
+        None if strip is None else notes.text(strip, (*path, "strip_chars")),
     )

@@ -124,7 +124,7 @@ def _read(member: Data, path: OptionPath, notes: Notes) -> Iterator[StartUrl]:
         tags=tuple(notes.texts(options.get("tags"), (*path, "tags"))),
         selectors_key=str(options.get("selectors_key") or DEFAULT_SELECTORS),
         attributes=tuple(_attributes(options.get("extra_attributes"))),
-        scrape=options.get("scrape") is not False,
+        scrape=notes.flag(options, (*path, "scrape"), default=True),
     )
     names = _VARIABLE.findall(url)
     values = [_values(name, options.get("variables"), path, notes) for name in names]

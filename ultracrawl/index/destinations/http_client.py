@@ -38,7 +38,7 @@ class ServerOptions:
     networks: tuple[str, ...]
     key: str = field(default="", repr=False)
     collection: str = ""
-    by_section: bool = False
+    records: str = "documents"
 
     @classmethod
     def from_json(cls, options: Mapping[str, Json]) -> ServerOptions:
@@ -56,7 +56,7 @@ class ServerOptions:
             networks=tuple(map(str, cast(list[str], options.get("networks") or ()))),
             key=str(options.get("key") or ""),
             collection=str(options.get("collection") or ""),
-            by_section=options.get("records") == "sections",
+            records=str(options.get("records") or "documents"),
         )
 
     def header_lines(self, further: Mapping[str, str]) -> list[str]:

@@ -287,8 +287,8 @@ class DestinationSection(PluginOptions):
     """The index, collection or core of a search engine. It is made if there is none; in Solr it has to exist."""
     key: Secret | None = Field(default=None, examples=["${SEARCH_KEY}"])
     """The API key of a search engine: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is."""
-    records: Literal["documents", "sections"] = Field(default="documents", examples=["sections"])
-    """What a search engine gets: one record a document, or one for each of its sections."""
+    records: Literal["documents", "sections", "docsearch"] = Field(default="documents", examples=["sections"])
+    """What a search engine gets: one record a document, one a section, or those of a DocSearch scraper."""
     headers: Mapping[SiteHeader, Secret] = Field(
         default={}, repr=False, examples=[{"Authorization": "${PORTAL_TOKEN}"}]
     )

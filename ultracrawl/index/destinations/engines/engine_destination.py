@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from ultracrawl.index.changes import last_changes
 from ultracrawl.index.destinations.destination import Batch, Destination
-from ultracrawl.index.destinations.engines.records import document_key, records_of
+from ultracrawl.index.destinations.engines.records import DOCUMENTS, document_key, records_of
 from ultracrawl.index.destinations.http_client import HttpClient, ServerOptions
 from ultracrawl.index.engine import Deletion, IndexDocument, Json
 
@@ -48,7 +48,7 @@ class EngineServer(Destination):
         given = ServerOptions.from_json(options)
         self._options = server = replace(given, url=given.url.rstrip("/"))
         self._name = name
-        self.collection = server.collection
+        self.collection, self.form = server.collection, server.records
         header, form = self.KEY_HEADER
         key = {header: form.format(server.key)} if server.key else {}
         self.client = HttpClient(name, server, key, clock=clock, sleep=sleep)
@@ -62,14 +62,12 @@ class EngineServer(Destination):
         changes = last_changes(batch.changes).values()
         documents = [change for change in changes if isinstance(change, IndexDocument)]
         gone: list[Deletion | IndexDocument] = [one for one in changes if isinstance(one, Deletion)]
-        if self._options.by_section:
+        if self.form != DOCUMENTS:
             gone += documents
         keys = iter([document_key(one.source, one.url) for one in gone])
         while some := list(islice(keys, KEYS_PER_REQUEST)):
             self.remove_documents(some)
-        self.put_records(
-            record for one in documents for record in records_of(one, by_section=self._options.by_section)
-        )
+        self.put_records(record for one in documents for record in records_of(one, self.form))
         self.finish()
         return len(documents)
 

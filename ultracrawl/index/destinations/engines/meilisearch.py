@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ultracrawl.index.destinations.engines.engine_destination import EngineServer, line_of
-from ultracrawl.index.destinations.engines.records import LEVELS
+from ultracrawl.index.destinations.engines.records import DOCSEARCH, FACETS, LEVELS
 from ultracrawl.index.engine import Json
 
 FILTERABLE = ("document", "source", "acl", "public", "attributes", "type", "hierarchy")
@@ -23,6 +23,21 @@ SETTINGS = {
         "attributes",
     ),
 }
+_FLAT = (
+    *(f"hierarchy_radio_lvl{level}" for level in range(LEVELS)),
+    *(f"hierarchy_lvl{level}" for level in range(LEVELS)),
+)
+SETTINGS_OF_SCRAPERS = {
+    "filterableAttributes": (*FILTERABLE, *FACETS, "url"),
+    "sortableAttributes": SETTINGS["sortableAttributes"],
+    "searchableAttributes": (*_FLAT, "content"),
+    "rankingRules": (
+        *("words", "typo", "attribute", "proximity", "exactness"),
+        *("page_rank:desc", "level:desc", "position:asc"),
+    ),
+    "distinctAttribute": "url",
+}
+"""Those with which docs-scraper fills an index: the best record of a section is shown."""
 _ENDED = {"succeeded", "failed", "canceled"}
 
 
@@ -31,13 +46,17 @@ class MeilisearchDestination(EngineServer):
 
     _tasks: list[int]
 
+    @property
+    def _settings(self) -> Mapping[str, object]:
+        return SETTINGS_OF_SCRAPERS if self.form == DOCSEARCH else SETTINGS
+
     def prepare_collection(self) -> None:
         """Make the index with settings, or check its primary key, and that records can be removed by document."""
         self._tasks = []
         status, found = self.request("GET", f"/indexes/{self.collection}", accept=(404,))
         if status == 404:
             self._do("POST", "/indexes", {"uid": self.collection, "primaryKey": "id"})
-            self._do("PATCH", f"/indexes/{self.collection}/settings", SETTINGS)
+            self._do("PATCH", f"/indexes/{self.collection}/settings", self._settings)
         elif found.get("primaryKey") not in ("id", None):
             raise self.client.failure(f"the index {self.collection} was made by something else; name another")
         else:
@@ -55,7 +74,8 @@ class MeilisearchDestination(EngineServer):
     def put_records(self, records: Iterable[dict[str, Json]]) -> None:
         """Add or replace records."""
         path = f"/indexes/{self.collection}/documents?primaryKey=id"
-        for _, answer in self.send_lines(path, map(line_of, records)):
+        made = map(_with_flat_names, records) if self.form == DOCSEARCH else records
+        for _, answer in self.send_lines(path, map(line_of, made)):
             self._tasks.append(json.loads(answer)["taskUid"])
 
     def finish(self) -> None:
@@ -79,3 +99,15 @@ class MeilisearchDestination(EngineServer):
     def _do(self, method: str, path: str, value: object) -> None:
         _, task = self.request(method, path, value)
         self._tasks.append(task["taskUid"])
+
+
+def _with_flat_names(record: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a record with the names that docs-scraper writes, too, which the boxes of Meilisearch read."""
+    flat: dict[str, Json] = {}
+    for group in ("hierarchy", "hierarchy_radio"):
+        titles = record[group]
+        assert isinstance(titles, dict)
+        flat |= {f"{group}_{level}": title for level, title in titles.items()}
+    weight = record["weight"]
+    assert isinstance(weight, dict)
+    return {**flat, **weight, **record}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from ultracrawl.index.destinations.engines.engine_destination import EngineServer, line_of
+from ultracrawl.index.destinations.engines.records import FACETS
 from ultracrawl.index.destinations.http_client import TRANSIENT_STATUSES
 from ultracrawl.index.engine import Json
 
@@ -21,11 +22,23 @@ MAPPING = {
                 "mapping": _TEXT_OF_KEYWORD,
             }
         },
-        {"titles": {"path_match": "hierarchy.*", "mapping": {"type": "text"}}},
+        {"titles": {"path_match": "hierarchy*.*", "mapping": {"type": "text"}}},
     ],
     "properties": {
         **dict.fromkeys(
-            ("id", "document", "source", "url", "url_without_anchor", "anchor", "type", "acl"), _KEYWORD
+            (
+                "id",
+                "objectID",
+                "document",
+                "source",
+                "url",
+                "url_without_anchor",
+                "anchor",
+                "type",
+                "acl",
+                *FACETS,
+            ),
+            _KEYWORD,
         ),
         **{name: {"type": "text"} for name in ("title", "text", "content")},
         "public": {"type": "boolean"},

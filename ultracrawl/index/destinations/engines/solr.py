@@ -8,6 +8,8 @@ from typing import cast
 
 from ultracrawl.index.destinations.engines.engine_destination import JSON, EngineServer, line_of
 from ultracrawl.index.engine import Json
+from ultracrawl.model import AttributeValue
+from ultracrawl.rules.attributes.schema import with_fields
 
 _TEXTS = ("title", "text", "content")
 _STRINGS = ("document", "source", "url", "url_without_anchor", "anchor", "type")
@@ -44,9 +46,13 @@ def _fields(record: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
     yield "acl_ss", record["acl"]
     yield "public_b", record["public"]
     for names, ending in ((_TEXTS, "txt"), (_STRINGS, "s"), (_NUMBERS, "i")):
-        yield from ((f"{name}_{ending}", record[name]) for name in names if name in record)
+        yield from ((f"{name}_{ending}", record[name]) for name in names if record.get(name) is not None)
     titles = cast(Mapping[str, Json], record.get("hierarchy") or {})
-    yield from ((f"hierarchy_{level}_txt", title) for level, title in titles.items())
-    for name, values in cast(Mapping[str, list[Json]], record["attributes"]).items():
+    yield from ((f"hierarchy_{level}_txt", title) for level, title in titles.items() if title is not None)
+    attributes = cast(Mapping[str, list[AttributeValue]], record["attributes"])
+    if weight := cast(Mapping[str, Json], record.get("weight")):
+        yield from ((f"{name}_i", value) for name, value in weight.items())
+        attributes = with_fields(attributes)  # META of scrapers has names of its own there
+    for name, values in attributes.items():
         ending = "ss" if any(isinstance(value, str) for value in values) else "ds"
-        yield f"{_NO_NAME.sub('_', name)}_{ending}", values
+        yield f"{_NO_NAME.sub('_', name)}_{ending}", cast(Json, values)

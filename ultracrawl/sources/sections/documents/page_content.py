@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
+from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.scope.boundary import UriPatterns
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.selectors import CssSelector
-from ultracrawl.sources.values import as_list
+from ultracrawl.sources.selectors import CssSelector, CssSelectorOrNone
+from ultracrawl.sources.values import as_list, one_or_list
 
 
 def _switch(value: object) -> object:
@@ -27,16 +28,24 @@ class PageContent(Section):
         Literal["auto", "off"], BeforeValidator(_switch, json_schema_input_type=Literal["auto", "off", False])
     ] = Field(default="auto", examples=["off"])
     """`auto`: omit headers, footers and navigation of the site, unless `include` matches. `off`: keep them."""
-    levels: Annotated[tuple[CssSelector, ...], BeforeValidator(as_list)] = Field(
+    levels: Annotated[tuple[CssSelectorOrNone, ...], BeforeValidator(as_list)] = Field(
         default=(), max_length=7, examples=[[".docs h1", ".docs h2", ".docs .term"]]
     )
-    """CSS selectors of the elements that start sections, one per level, the highest first. Empty: the headings and
-    terms of HTML. Hits show the sections that match.
+    """CSS selectors of the elements that start sections, one per level, the highest first; `''` for a level without
+    elements. Empty: the headings and terms of HTML. Hits show the sections that match.
     """
-    strip: str = Field(default="", examples=[".,;:§"])
-    """Characters that are removed at both ends of the titles of sections, besides signs of permalinks."""
+    strip: Annotated[tuple[str, ...], one_or_list(str)] = Field(default=(), examples=[".,;:§"])
+    """Characters that are removed at both ends of the titles of sections, besides signs of permalinks. As a list of
+    several: those of each of `levels` and no others, then those of the other lines of text.
+    """
     required: CssSelector = Field(default="", examples=[".docs"])
     """CSS selector of elements without which a page is not indexed. Its links are still followed."""
+
+    @model_validator(mode="after")
+    def _strips_each(self) -> Self:
+        if len(self.strip) > 1 + len(self.levels):
+            raise mistake("`strip` has more members than `levels` and one for texts", "remove some")
+        return self
 
 
 class ContentOfPages(PageContent):
