@@ -109,7 +109,9 @@ def shown_mail(body: bytes) -> ShownMail:
         text = part.text[: left + 1] if left > 0 else ""
         shown = sanitised(text, "") if part.is_html else Markup("<pre>{}</pre>").format(text)
         media_type = part.part.get_content_type()
-        if not shown.striptags() or (part.choice and chosen.setdefault(part.choice, media_type) != media_type):
+        if not shown.striptags() or (
+            part.choice and chosen.setdefault(part.choice, media_type) != media_type
+        ):
             continue
         left -= len(text)
         bodies.append(shown)
