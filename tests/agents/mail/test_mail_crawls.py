@@ -128,6 +128,14 @@ def test_ultra_search_35_a_remap_is_a_mistake_with_its_line(
     assert f":{line}" in ended.out or f'"line": {line}' in ended.out, ended.out
 
 
+def test_what_is_mapped_to_the_author_is_added(workspace: Workspace, server: ImapServer) -> None:
+    server.inbox.add(mail(1, From="a@example.com", To="dev@example.com"))
+    define(workspace, server, attributes={"to": "Author"})
+    crawl(workspace)
+    (hit,) = workspace.command("search", "common", "--json").json["hits"]
+    assert sorted(hit["attributes"]["Author"]) == ["a@example.com", "dev@example.com"]
+
+
 # Checklist 36 of Ultra Search: a copy of each mail is kept in the archive directory.
 def test_ultra_search_36_copies_stay_in_the_archive_when_mails_are_expunged(
     workspace: Workspace, server: ImapServer

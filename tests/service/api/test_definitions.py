@@ -231,6 +231,8 @@ FORGED = [
     "only: [{file: /etc/passwd}]",
     "public: confirmed",
     "acl: [everybody]",
+    "robots: {obey: false}",
+    "cookies: {enabled: true, across_ports: true}",
     "user_agent: x",
     "<<: {class: evil.Spider}",
 ]
@@ -255,6 +257,30 @@ def test_what_is_read_only_is_not_changed_whoever_asks(definition: Definition, l
     assert "root:" not in str(asked)
     assert definition.text == before
     assert definition.api.get("/sources/site/definition/versions")["versions"] == []
+
+
+def test_how_documents_are_read_can_be_changed(definition: Definition) -> None:
+    options = {
+        "types": "[text/html, mail]",
+        "follow_only_types": "[text/plain]",
+        "detect_types": "true",
+        "cut_off": "2 MB",
+        "truncate": "false",
+        "default_charset": "windows-1252",
+        "default_language": "de",
+        "description_fallback": "true",
+        "crawling_mode": "examine",
+        "cookies": "{enabled: true}",
+    }
+    lines = "".join(f"    {name}: {value}\n" for name, value in options.items())
+    asked = definition.what_if("    refresh:", f"{lines}    refresh:").json()
+    assert (asked["can_be_saved"], asked["refused"]) == (True, [])
+    assert asked["changed"] == [*(name for name in options if name != "cookies"), "cookies.enabled"]
+    answer = definition.save("    refresh:", f"{lines}    refresh:")
+    assert answer.status_code == 200, answer.text
+    source = definition.api.project.sources["site"]
+    assert (source.default_charset, source.cookies.enabled) == ("windows-1252", True)
+    assert "types" in definition.shown()["editable"]
 
 
 @pytest.mark.parametrize(

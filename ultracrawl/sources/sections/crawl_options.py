@@ -193,7 +193,7 @@ class CrawlOptions(Section):
         default=UrlsSection.by_default(), examples=[{"remove_params": ["session", "tracking"]}]
     )
     """How URLs are canonicalised and rewritten."""
-    crawling_mode: Literal["accept-all", "examine", "index-only"] = Field(
+    crawling_mode: Editable[Literal["accept-all", "examine", "index-only"]] = Field(
         default="accept-all", examples=["examine"]
     )
     """What a crawl does: fetch, follow links and index (`accept-all`), without indexing until `ultracrawl approve`

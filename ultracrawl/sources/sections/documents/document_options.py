@@ -214,18 +214,18 @@ class DocumentOptions(Section):
 
     FETCH_OPTIONS: ClassVar = frozenset({"feeding", "storage", "parameter_file"})
 
-    types: MediaTypes = Field(
+    types: Editable[MediaTypes] = Field(
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),
         examples=[["text/html", "documents"]],
     )
     """Media types to index, or names of groups of them. Documents of other types are dropped."""
-    follow_only_types: MediaTypes = Field(default=(), examples=[["text/html"]])
+    follow_only_types: Editable[MediaTypes] = Field(default=(), examples=[["text/html"]])
     """Media types of documents whose links are followed but which are not indexed."""
-    detect_types: bool = Field(default=False, examples=[True])
+    detect_types: Editable[bool] = Field(default=False, examples=[True])
     """Use the media type detected from the bytes instead of the declared one, unless it is generic."""
-    cut_off: Size | None = Field(default=None, examples=["2 MB"])
+    cut_off: Editable[Size | None] = Field(default=None, examples=["2 MB"])
     """Maximum bytes of a document that are read; see `truncate` for longer ones. None: all."""
-    truncate: bool = Field(default=True, examples=[False])
+    truncate: Editable[bool] = Field(default=True, examples=[False])
     """Read the beginning of documents longer than `cut_off`. If off, drop them."""
     exclude_headers: HeaderExpressions = Field(default={}, examples=[{"Content-Language": ["(xx|zz)(-.*)?"]}])
     """Drop documents by response headers: expressions by header name that match the whole value."""
@@ -274,13 +274,13 @@ class DocumentOptions(Section):
     """
     extract: ExtractRules = Field(default={}, examples=[{"Department": "=Sales", "sku": {"css": ".sku"}}])
     """Document attributes from rules: constants, templates, expressions, CSS selectors, XPath."""
-    description_fallback: bool = Field(default=False, examples=[True])
+    description_fallback: Editable[bool] = Field(default=False, examples=[True])
     """Take the description of pages without one from their text."""
     parameter_file: str | None = Field(default=None, examples=["crawler.dat"])
     """A `crawler.dat` of Ultra Search: `USE_DESC_FALLBACK` before its IMPORT sets `description_fallback`."""
-    detect_language: bool = Field(default=False, examples=[True])
+    detect_language: Editable[bool] = Field(default=False, examples=[True])
     """Detect the language of documents that declare none from their text (needs the extra `language`)."""
-    default_language: Language = Field(default="en", examples=["en"])
+    default_language: Editable[Language] = Field(default="en", examples=["en"])
     """Language of documents that declare none and whose text does not show it."""
-    default_charset: Charset = Field(default="iso-8859-1", examples=["iso-8859-1"])
+    default_charset: Editable[Charset] = Field(default="iso-8859-1", examples=["iso-8859-1"])
     """Character set of documents that declare none."""

@@ -15,7 +15,7 @@ from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.authentication import PrefixText
-from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.sections.section import Editable, Section
 from ultracrawl.sources.values import HostName, Seconds, check_path, one_or_list
 
 _HEADERS_WITH_OPTION = {
@@ -87,7 +87,7 @@ class SiteHeadersEntry(Section):
 class CookiesSection(Section):
     """Whether cookies of servers are accepted."""
 
-    enabled: bool = Field(default=False, examples=[True])
+    enabled: Editable[bool] = Field(default=False, examples=[True])
     """Accept cookies of all sites. If off, only `logins` use cookies."""
     session_age: Seconds = Field(default=300.0, gt=0, examples=[1800])
     """Seconds after which a cookie without an expiry date is dropped, from the time it was set."""
