@@ -270,6 +270,37 @@ def test_a_start_url_outside_its_own_boundary_is_only_advice(tmp_path):
     assert render_findings([finding]).endswith("(advice)")
 
 
+@pytest.mark.parametrize(
+    ("options", "line", "key"),
+    [
+        ("attributes: {ETag: Subject}", 4, "attributes.etag"),
+        ("attributes:\n  date: Subject\n  server: Subject", 6, "attributes.server"),
+        ("extract: {Subject: '{expires}!'}", 4, "extract.subject"),
+        ("extract: {Subject: {regexp: '\\d+', of: Age}}", 4, "extract.subject"),
+    ],
+)
+def test_a_name_that_was_a_header_is_advice_that_cures_it(tmp_path, options, line, key):
+    (finding,) = findings_of(tmp_path, source(options))
+    assert (finding.line, finding.key, finding.fatal) == (line, f"sources.a.{key}", False)
+    was, meant = named(finding.problem)[0], named(finding.instead)[0]
+    assert meant == f"header.{was}"
+    assert findings_of(tmp_path, source(re.sub(was, meant, options, flags=re.IGNORECASE))) == ()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "attributes: {date: Subject}",
+        "attributes: {header.date: Subject, header.etag: Subject}",
+        "attributes: {etag: Subject}\nextract: {etag: {css: .tag}}",
+        "attributes: {expires: Subject}\nfilters: {file: filter.conf}",
+    ],
+)
+def test_other_names_are_no_headers(tmp_path, options):
+    (tmp_path / "filter.conf").write_text("")
+    assert [one for one in findings_of(tmp_path, source(options)) if "attributes" in one.key] == []
+
+
 HEAD = {
     "ultra_search_51 delete": ("attributes:\n  Author:\n", 2, "attributes.Author", "cannot be deleted"),
     "ultra_search_51 redefine": (

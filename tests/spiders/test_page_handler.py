@@ -9,6 +9,7 @@ from support.handled import URL, HandledSource
 
 from ultracrawl.model import CauseCode, Document, Page, UrlOutcome, UrlRecord
 from ultracrawl.model.page import Link, LinkKind, RobotsDirectives
+from ultracrawl.rules.attributes.headers import OF_ANSWERS
 from ultracrawl.run import context_of
 from ultracrawl.run.page_links import follow_links
 from ultracrawl.spiders.page_handler import PageHandler, complete_item
@@ -141,14 +142,36 @@ def test_another_refresh_changes_nothing(refresh: tuple[float, str]) -> None:
 # ---- attributes
 
 
-def test_headers_that_are_mapped_become_attributes_beside_meta() -> None:
-    source = HandledSource(attributes={"x-kind": "Author", "size": "Author"})
-    (document,) = handled(
-        source, Page(meta={"x-kind": ["own"]}), headers={"X-Kind": "sent", "X-Other": "no"}, body=b"12345"
-    )
-    assert document.attributes["x-kind"] == ["own", "sent"]
-    assert document.attributes["size"] == ["5"]
-    assert "x-other" not in document.attributes
+@pytest.mark.parametrize(
+    ("name", "meta", "headers", "values"),
+    [
+        ("x-kind", ["own"], {"X-Kind": "sent"}, ["own"]),
+        ("x-kind", [], {"X-Kind": "sent"}, ["sent"]),
+        ("x-kind", [], {"X-Kind": ["one", "two"]}, ["one", "two"]),
+        ("x-kind", ["own"], {}, ["own"]),
+        ("x-kind", [], {}, []),
+        ("header.x-kind", ["own"], {"X-Kind": "sent"}, ["sent"]),
+        ("header.x-kind", ["own"], {}, []),
+        ("header.date", [], {"Date": "today"}, ["today"]),
+        *((name, ["own"], {name: "sent"}, ["own"]) for name in sorted(OF_ANSWERS)),
+        *((name, [], {name: "sent"}, []) for name in sorted(OF_ANSWERS)),
+        ("größe", ["own"], {}, ["own"]),
+        ("вода", [], {"X-Kind": "sent"}, []),
+    ],
+)
+def test_meta_and_headers_are_two_name_spaces(
+    name: str, meta: list[str], headers: dict[str, Any], values: list[str]
+) -> None:
+    source = HandledSource(attributes={name: "Author"})
+    page = Page(meta={name: meta} if meta else {})
+    (document,) = handled(source, page, headers=headers)
+    assert document.attributes.get(name, []) == values
+
+
+def test_only_headers_that_are_mapped_become_attributes() -> None:
+    source = HandledSource(attributes={"size": "Author"})
+    (document,) = handled(source, Page(), headers={"X-Other": "no"}, body=b"12345")
+    assert document.attributes == {"size": ["5"]}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ultracrawl.content.languages import language_code
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Document, StatusCode, UrlOutcome
+from ultracrawl.rules.attributes.headers import is_header
 from ultracrawl.run import context_of, parts_of
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.discovery.redirects import RedirectFollower
@@ -191,13 +192,14 @@ class PageHandler:
     # ---- attributes of the document
 
     def _response_attributes(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
-        """Return the attributes that are not META: mapped headers, size, canonical URL, truncation."""
+        """Return the attributes that are not META: headers, size, canonical URL, truncation."""
         rules = self._context.rules
-        values_named, mapped = values_of(response), rules.used_attributes
-        attributes = {name: values for name in mapped if (values := values_named(name))}
-        for name, values in attributes.items():
-            attributes[name] = [*page.meta.get(name, ()), *values]
-        if "size" in mapped:
+        values_named, attributes = values_of(response), dict[str, list[str]]()
+        for name, header in rules.attribute_headers.items():
+            values = values_named(header)
+            if is_header(name) or (values and not page.meta.get(name)):
+                attributes[name] = values
+        if "size" in rules.used_attributes:
             attributes["size"] = [str(len(response.body))]
         if page.canonical:
             canonical = rules.url_policy.canonical(page.canonical, page.base or response.url)

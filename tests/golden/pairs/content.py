@@ -28,6 +28,8 @@ def attributes(on: Stage) -> Change:
         attributes={
             "country": "Country",
             "dc.date": "Published",
+            "date": "Published",
+            "header.x-maker": "Product",
             "product-name": "Product",
             "og:title": "Product",
         },
@@ -66,8 +68,9 @@ def attributes(on: Stage) -> Change:
         "/products/chair",
         "Chair",
         "page",
-        head='<meta property="og:title" content="Seat">',
+        head='<meta property="og:title" content="Seat"><meta name="x-maker" content="no maker">',
         body='<span id="sku">S7</span>',
+        headers={"X-Maker": "Oak & Co"},
     )
     ld = '{"@context": "https://schema.org", "@type": "Article", "author": {"name": "Ann"}}'
     wrong = '<meta name="dc.date" content="yesterday"><meta name="country" content="fr">'

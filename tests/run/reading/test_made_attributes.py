@@ -32,6 +32,20 @@ def test_ultra_search_47_53_extracted_values_are_found_by_a_query(
     assert sorted(workspace.search("", "--where", "Department=Support")) == ["/", "/products/kettle"]
 
 
+def test_the_date_of_a_page_is_not_that_of_its_fetch(site: Site, url: str, workspace: Workspace) -> None:
+    now = {"Date": "Sat, 28 Nov 2026 18:00:12 GMT"}
+    dated = '<meta name="date" content="2025-04-10">'
+    site.page("/", title="Home", text="pump", head=dated, links=["/none"], headers=now)
+    site.page("/none", title="None", text="pump", headers=now)
+    attributes = {"date": "Published", "header.date": "Fetched"}
+    source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "attributes": attributes}
+    workspace.write({"attributes": dict.fromkeys(attributes.values(), "date"), "sources": {"s": source}})
+    workspace.crawl()
+    assert workspace.search("pump", "--where", "Published>2025-06") == []
+    assert workspace.search("pump", "--where", "Published>2025-03") == ["/"]
+    assert sorted(workspace.search("pump", "--where", "Fetched>2026-10")) == ["/", "/none"]
+
+
 def test_rules_see_headers_json_ld_and_the_size_without_a_mapping(
     site: Site, url: str, workspace: Workspace
 ) -> None:

@@ -11,6 +11,8 @@ from pydantic import JsonValue
 from ultracrawl.content.converters.registry import converter_for, converter_table
 from ultracrawl.errors import UserError
 from ultracrawl.model.finding import FindingCode
+from ultracrawl.rules.attributes.headers import OF_ANSWERS
+from ultracrawl.rules.attributes.headers import PREFIX as HEADER_PREFIX
 from ultracrawl.rules.attributes.making import template_names
 from ultracrawl.rules.attributes.mapping import DEFAULT_MAPPING
 from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, AttributeType, SearchAttribute, ValueList
@@ -48,6 +50,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     yield from check_crawling_mode(source)
     yield from check_types(source)
     yield from check_extracted(source, schema)
+    yield from check_header_names(source)
     found = list(check_start_urls(source))
     yield from found
     yield from check_sitemap_urls(source)
@@ -154,6 +157,24 @@ def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -
             problem = f"`{name}` is made, but neither mapped nor named like a search attribute"
             instead = suggestion(name, schema, f"map it: `attributes: {{{name}: ...}}`")
             yield PathFinding(("extract", name), problem, instead)
+
+
+_SELDOM_META = OF_ANSWERS - {"date"}
+"""Names that pages hardly give to META values. `date` is a usual one, and no one wants the time of a fetch."""
+
+
+def check_header_names(source: DataSource) -> Iterator[PathFinding]:
+    """Yield names of headers that describe an answer where META values are read: they need a prefix."""
+    if source.type != WEB or source.filters.file is not None:
+        return  # the files of a robot have rules of their own, and documents of listers have no headers
+    used = {name: ("attributes", name) for name in source.attributes}
+    for made, rules in source.extract.items():
+        for rule in rules:
+            used.update(dict.fromkeys((*template_names(rule.template or ""), rule.of), ("extract", made)))
+    for name, path in used.items():
+        if name.lower() in _SELDOM_META and name.lower() not in source.extract:
+            problem = f"`{name}` is a META value of that name, not the header of the response"
+            yield PathFinding(path, problem, f"write `{HEADER_PREFIX}{name}` for the header", fatal=False)
 
 
 def check_start_urls(source: DataSource) -> Iterator[PathFinding]:

@@ -11,6 +11,7 @@ from ultracrawl.content.html.main_content import ContentRule
 from ultracrawl.content.html.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
+from ultracrawl.rules.attributes.headers import headers_of_attributes
 from ultracrawl.rules.attributes.making import (
     FIELDS,
     MAX_VALUES,
@@ -53,6 +54,11 @@ def used_attributes(own: Mapping[str, str], rules: Rules) -> frozenset[str]:
         name for rule in named for name in (*template_names(rule.template or ""), rule.of.lower()) if name
     )
     return frozenset((*own, *(frozenset(by_rules) - FIELDS)))
+
+
+def attribute_headers(own: Mapping[str, str], rules: Rules) -> Mapping[str, str]:
+    """Return the headers that the used attributes may have their values from, by attribute."""
+    return headers_of_attributes(used_attributes(own, rules))
 
 
 def compile_document_rules(rules: Rules) -> list[MadeValue]:

@@ -71,7 +71,9 @@ class CompiledSource:
     robots: RobotsPolicy
     attributes: AttributeMap
     used_attributes: frozenset[str]
-    """Document attributes that the definition uses; headers, JSON-LD and size are only read if they are among them."""
+    """Document attributes that the definition uses; JSON-LD and size are only read if they are among them."""
+    attribute_headers: Mapping[str, str]
+    """The headers that used attributes may have their values from, by attribute."""
     acceptance: Acceptance
     """Decides which responses become documents."""
     reader: PageReader
@@ -153,6 +155,7 @@ def compile_source(
         robots=compile_robots(source),
         attributes=_attribute_map(source, schema),
         used_attributes=extraction.used_attributes(source.attributes, source.extract),
+        attribute_headers=extraction.attribute_headers(source.attributes, source.extract),
         acceptance=compile_acceptance(source),
         reader=extraction.compile_reader(source),
         converted=source.conversion.types,
