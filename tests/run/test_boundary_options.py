@@ -60,7 +60,7 @@ BOUNDARIES: dict[str, tuple[list[str], Rules, set[str]]] = {
     "ultra_search_62_63-exclusion wins": (["b/x", "c/x"], {"domains": {**ALL, "exclude": [B]}}, {"c/x"}),
     "ultra_search_64-prefix": (["b/x", "c/x"], {"domains": ALL}, {"b/x", "c/x"}),
     "ultra_search_65-every host": (["b/x"], {"domains": {"include": "*"}}, {"b/x"}),
-    "ultra_search_66-all ports": (["a/x"], {}, {"a/x"}),
+    "ultra_search_66-all ports": (["a/x"], {"ports": {"*": {"exclude": []}}}, {"a/x"}),
     "ports excluded": (["b/x"], {"domains": ALL, "ports": {B: {"exclude": ["PORT"]}}}, set()),
     "ports included": (["b/x"], {"domains": ALL, "ports": {B: {"include": ["PORT"]}}}, {"b/x"}),
     "ultra_search_68-paths of one host": (
@@ -137,6 +137,32 @@ BOUNDARIES: dict[str, tuple[list[str], Rules, set[str]]] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("ports", "expected"),
+    [
+        ({}, set[str]()),
+        ({"127.0.0.1": {"include": ["PORT", "OTHER"]}}, {"/linked", "/moved", "/listed", "/sitemap.xml"}),
+        ({"*": {"exclude": []}}, {"/linked", "/moved", "/listed", "/sitemap.xml"}),
+        ({"127.0.0.1": {"exclude": ["OTHER"]}}, {"/moved"}),
+    ],
+)
+def test_a_crawl_keeps_to_the_ports_of_its_start_urls(
+    site: NetworkSite, url: str, workspace: Workspace, ports: Rules, expected: set[str]
+) -> None:
+    other = NetworkSite()
+    with other.serve() as elsewhere:
+        for path in ("/linked", "/moved", "/listed"):
+            other.page(path, title=path, text=f"words of {path}")
+        other.sitemap("/sitemap.xml", ["/listed"])
+        site.robots(f"Sitemap: {elsewhere}/sitemap.xml")
+        site.page("/", title="Home", text="start", links=[f"{elsewhere}/linked", "/to"])
+        site.redirect("/to", f"{elsewhere}/moved", status=302)
+        numbers = {"PORT": _port(url), "OTHER": _port(elsewhere)}
+        workspace.define(f"{url}/", boundary={"ports": _with_numbers(ports, numbers)})
+        workspace.crawl()
+    assert {one.path for one in other.requests} - {"/robots.txt"} == expected
+
+
 @pytest.mark.parametrize(("links", "rules", "expected"), BOUNDARIES.values(), ids=BOUNDARIES)
 def test_boundary(
     hosts: Hosts, workspace: Workspace, links: list[str], rules: Rules, expected: set[str]
@@ -145,7 +171,7 @@ def test_boundary(
     hosts.page("b/x")
     hosts.sites["a"].redirect("/to-b", hosts.url("b/x"), status=302)
     hosts.sites["a"].page("/based", title="Based", head=f'<base href="{hosts.url("b/")}">', links=["y"])
-    workspace.define(hosts.url("a/"), boundary=_with_port(rules, hosts.port))
+    workspace.define(hosts.url("a/"), boundary=_with_numbers(rules, {"PORT": hosts.port}))
     workspace.crawl()
     assert hosts.fetched() == expected | {"a/"}
 
@@ -191,12 +217,16 @@ def test_an_exclude_with_look_around_is_obeyed(site: Site, url: str, workspace: 
     assert "slower engine" in linted.out + linted.err
 
 
-def _with_port(rules: Any, port: int) -> Any:
+def _port(url: str) -> int:
+    return int(url.rpartition(":")[2])
+
+
+def _with_numbers(rules: Any, numbers: dict[str, int]) -> Any:
     if isinstance(rules, dict):
-        return {key: _with_port(value, port) for key, value in rules.items()}
+        return {key: _with_numbers(value, numbers) for key, value in rules.items()}
     if isinstance(rules, list):
-        return [_with_port(value, port) for value in rules]
-    return port if rules == "PORT" else rules
+        return [_with_numbers(value, numbers) for value in rules]
+    return numbers.get(rules, rules) if isinstance(rules, str) else rules
 
 
 DEPTHS: dict[str, tuple[dict[str, Any], set[str]]] = {

@@ -28,7 +28,15 @@ def compiled(tmp_path, options="", start="[https://a.example/]"):
     ("options", "url", "inside"),
     [
         pytest.param("", "https://a.example/x", True, id="hosts of the start URLs"),
-        pytest.param("", "http://a.example:8080/x", True, id="ultra_search_66 all ports"),
+        pytest.param("", "http://a.example/x", True, id="80 and 443"),
+        pytest.param("", "http://a.example:8080/x", False, id="no other ports"),
+        pytest.param("boundary: {schemes: [https, ftp]}", "ftp://a.example/x", True, id="that of a scheme"),
+        pytest.param(
+            "boundary: {ports: {'*': {exclude: []}}}",
+            "http://a.example:8080/x",
+            True,
+            id="ultra_search_66 all ports",
+        ),
         pytest.param("", "https://b.a.example/", False, id="not the hosts below"),
         pytest.param(
             "boundary: {domains: {include: '*'}}", "https://b.example/", True, id="ultra_search_65 every host"
@@ -100,6 +108,12 @@ def compiled(tmp_path, options="", start="[https://a.example/]"):
 )
 def test_boundary(tmp_path, options, url, inside):
     assert (compiled(tmp_path, options).boundary.rejects(url) is None) == inside
+
+
+def test_ports_of_start_urls_and_feeds_are_inside(tmp_path):
+    rules = compiled(tmp_path, "feeds: {urls: ['http://a.example:8081/f']}", "['http://a.example:8080/']")
+    inside = [rules.boundary.rejects(f"http://a.example:{port}/") is None for port in (80, 8080, 8081, 8082)]
+    assert inside == [True, True, True, False]
 
 
 def test_depth(tmp_path):

@@ -47,6 +47,7 @@ _LOOK_EVERY = 0.01
 """Seconds between two looks at whether an answer that is held may go."""
 _PIECE = 1 << 14
 """Bytes of a body that come at once."""
+FIRST_HOST = "127.0.0.1"
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -56,11 +57,19 @@ class Network:
     def __init__(self) -> None:
         self._answers: dict[tuple[str, int], Answer] = {}
         self._ports = itertools.count(20_000)
+        self._latest = 0
 
     @contextmanager
     def serve(self, answer: Answer, host: str, port: int) -> Iterator[str]:
-        """Have requests to an address answered, and give it without a slash at its end; port 0 is a new one."""
+        """Have requests to an address answered, and give it without a slash at its end.
+
+        Port 0 is a new one; of another host than 127.0.0.1 it is the latest one, where that is free: a crawl keeps to
+        the port of its start URL.
+        """
+        if not port and host != FIRST_HOST and (host, self._latest) not in self._answers:
+            port = self._latest
         place = host, port or next(self._ports)
+        self._latest = place[1]
         assert place not in self._answers, f"{host}:{place[1]} is in use"
         self._answers[place] = answer
         try:

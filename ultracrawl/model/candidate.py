@@ -46,9 +46,13 @@ class Candidate(NamedTuple):
     known: bool = False
     """Whether the source knows the URL already; checks of new URLs do not apply to it."""
     rules_hold: bool = True
-    """Whether rules about domains, ports, paths and URIs apply; False for entries of feeds that ignore them."""
+    """Whether rules about domains, ports, paths and URIs apply; False for entries of feeds that ignore them.
+
+    The limit to the ports of start URLs applies anyway.
+    """
     hop: bool = False
-    """Whether it is the target of a temporary redirect, which only the stages for scheme and redirects judge."""
+    """Whether it is the target of a temporary redirect, which only the stages for scheme, ports (those of start
+    URLs) and redirects judge."""
     closed: str = ""
     """The rule that rejects all new URLs at the time; empty for none."""
     counts: TrapCounts = TrapCounts()

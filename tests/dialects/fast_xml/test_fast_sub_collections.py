@@ -224,6 +224,12 @@ def test_fast_5_32_what_the_first_excludes_is_for_the_next(tmp_path: Path) -> No
     assert whose(loaded, "http://other.org/") == ["handbook"]
 
 
+def test_a_collection_and_its_sub_collections_crawl_any_port(tmp_path: Path) -> None:
+    loaded = load(tmp_path, sub(include_uris__prefix=("http://a.example:8001/",)))
+    assert whose(loaded, "http://a.example:8000/") == ["handbook"]
+    assert whose(loaded, "http://a.example:8001/x") == ["handbook.news"]
+
+
 def test_explain_names_the_owner(tmp_path: Path) -> None:
     loaded = load(tmp_path, sub(include_uris__prefix=NEWS))
     assert loaded.project

@@ -82,6 +82,12 @@ def test_smart_host_heuristics_folds_urls_and_sites(robot: RobotFiles) -> None:
     assert told.out.startswith("ACCEPTED"), "the site that names www2 covers www3 as well"
 
 
+def test_a_robot_crawls_any_port(robot: RobotFiles) -> None:
+    robot.site("http://www.siroe.com/")
+    source, project = _source(robot.config / "robot.conf")
+    assert compile_source(source, project).boundary.rejects("http://www.siroe.com:8000/") is None
+
+
 def test_without_smart_host_heuristics_hosts_are_what_they_are(robot: RobotFiles) -> None:
     robot.site("http://www2.siroe.com/")
     source, project = _source(robot.config / "robot.conf")

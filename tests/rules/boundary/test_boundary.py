@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from support.sentences import sentence
 
 from ultracrawl.model import LinkKind
+from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.origin import MAX_LEFT_PORTS
+from ultracrawl.rules.boundary.paths import UNUSUAL_PORT
 from ultracrawl.rules.boundary.rules import (
     Action,
     BoundaryRules,
@@ -344,6 +347,59 @@ def test_ultra_search_28_seeds_are_exempt_from_domain_rules() -> None:
     assert Boundary(replace(FAST_7, seeds_exempt=False)).rejects("http://seed.example/", seed=True) == NEITHER
 
 
+USUAL = BoundaryRules(
+    domains=(DomainRule(Kind.EXACT, "h"),),
+    ports=(PortRules("g", exclude=frozenset({22})),),
+    usual_ports=frozenset({80, 443, 8080}),
+)
+
+
+def test_only_usual_ports_are_requested_whatever_leads_there() -> None:
+    boundary = Boundary(USUAL)
+    for url in ("http://h/", "https://h/", "http://h:8080/"):
+        assert boundary.rejects(url) is None
+        assert boundary.exclusion(url) is None
+        assert boundary.rejects_redirect(url, "http://h/") is None
+    assert boundary.left_ports == []
+    assert boundary.rejects("http://h:22/", seed=True) == UNUSUAL_PORT
+    assert boundary.left_ports == ["h:22"]
+    for judged in (
+        boundary.rejects_exempt("http://x:23/"),
+        boundary.exclusion("http://x:24/"),
+        boundary.rejects_redirect("http://x:25/", "http://h/"),
+    ):
+        assert judged == UNUSUAL_PORT
+    hop = Candidate("http://x:25/", hop=True)
+    assert [one.stage for stage in boundary.stages if (one := stage.judge(hop)) and not one.accept] == [
+        "port"
+    ]
+    assert boundary.rejects("http://x:26/") == "no include domain matches"
+    assert boundary.left_ports == ["h:22", "x:24", "x:25"]
+
+
+def test_rules_of_a_host_take_the_place_of_the_usual_ports() -> None:
+    boundary = Boundary(replace(USUAL, domains=()))
+    assert boundary.rejects("http://g:9/") is None
+    assert boundary.rejects("http://g:22/") == "exclude port g:22"
+    assert boundary.rejects("http://h:9/") == UNUSUAL_PORT
+    open_to_all = replace(USUAL, ports=(PortRules("*"),))
+    assert Boundary(open_to_all).rejects("http://h:9/") is None
+
+
+def test_ports_that_were_left_are_noted_up_to_a_number() -> None:
+    boundary = Boundary(USUAL)
+    for port in range(1, 50):
+        boundary.rejects(f"http://h:{port}/")
+    assert len(boundary.left_ports) == MAX_LEFT_PORTS
+
+
+def test_the_port_of_an_admitted_host_becomes_usual() -> None:
+    boundary = Boundary(USUAL)
+    boundary.admit("x", 9000)
+    assert boundary.rejects("http://x:9000/") is None
+    assert boundary.rejects("http://x:9001/") == UNUSUAL_PORT
+
+
 def test_ultra_search_67_ports_in_and_out_for_one_host_are_refused() -> None:
     with pytest.raises(RuleError, match=r"port rules of h: .*one of the two"):
         PortRules("h", frozenset({80}), frozenset({81}))
@@ -513,6 +569,7 @@ ANY_RULES = st.builds(
     mode=st.builds(CrawlMode, st.sampled_from([None, 1]), st.booleans(), st.booleans()),
     combine=st.sampled_from(Combine),
     ports=st.lists(PORTS, max_size=1).map(tuple),
+    usual_ports=st.sampled_from([frozenset[int](), frozenset({81})]),
     index_dynamic=st.booleans(),
     seeds_exempt=st.booleans(),
 )
@@ -539,7 +596,11 @@ def test_hot_path_and_explained_answer_agree(
 def test_exclusions_hold_for_what_need_not_be_included(rules: BoundaryRules, url: str) -> None:
     boundary = Boundary(rules)
     refusals = (one for one in boundary.decisions(url) if not one.accept)
-    excluding = (one.rule for one in refusals if one.stage == "scheme" or one.rule.startswith("exclude "))
+    excluding = (
+        one.rule
+        for one in refusals
+        if one.stage == "scheme" or one.rule.startswith(("exclude ", UNUSUAL_PORT))
+    )
     assert boundary.exclusion(url) == next(excluding, None)
 
 

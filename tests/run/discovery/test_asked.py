@@ -65,10 +65,15 @@ def test_a_start_url_of_a_definition_that_leaves_names_the_line_to_add(
 ) -> None:
     site.redirect("/", f"{elsewhere[1]}/")
     workspace.define(f"{url}/")
+    named = [80, 443, *(int(one.rpartition(":")[2]) for one in (url, elsewhere[1]))]
+    (told,) = problems(workspace.command("crawl", "--json"))
+    assert f"ports: {{localhost: {{include: {named}}}}}" in told
+    ports = {"ports": {"localhost": {"include": named}}}
+    workspace.define(f"{url}/", boundary=ports)
     ended = workspace.command("crawl", "--json")
     assert ended.code == 1
     assert problems(ended) == [sentence("boundary.seed_outside", seed=f"{url}/", target=f"{elsewhere[1]}/")]
-    workspace.define(f"{url}/", boundary={"domains": {"include": ["localhost"]}})
+    workspace.define(f"{url}/", boundary={"domains": {"include": ["localhost"]}, **ports})
     assert workspace.crawl().run["outcomes"] == {"REDIRECTED": 1, "NEW": 2}
 
 
@@ -186,7 +191,7 @@ def test_the_boundary_of_a_definition_stays_as_it_is(
 ) -> None:
     site.page("/", title="Home", links=["/b"])
     site.redirect("/b", f"{elsewhere[1]}/", status=302)
-    workspace.define(f"{url}/", boundary={**LOOPBACK})
+    workspace.define(f"{url}/", boundary={**LOOPBACK, "ports": {"localhost": {"exclude": []}}})
     assert workspace.crawl().run["outcomes"] == {"NEW": 2, "REDIRECTED": 1}
 
 

@@ -233,12 +233,15 @@ def test_urls_that_are_submitted_are_judged_and_asked_for_by_the_next_crawl(
 ) -> None:
     site.page("/lonely", title="Lonely", text="nothing leads here")
     urls = [f"{url}/lonely", f"{url}/lonely#part", f"{url}/heron", "http://elsewhere.example/", "nonsense"]
+    ports = [url.rpartition(":")[0] + ":22/", url.rpartition(":")[0] + ":9999/canary"]
     path = "/api/v1/sources/site/urls"
     answer = api.ask("POST", path, role=Role.EDITOR, json={"urls": urls}).json()
     assert answer["accepted"] == [f"{url}/lonely"]
     assert [one["code"] for one in answer["answers"]] == [0, 0, 4, 6, 2]
     assert [one["url"] for one in answer["refused"]] == ["http://elsewhere.example/", "nonsense"]
     assert all(one["rule"] for one in answer["refused"])
+    answer = api.ask("POST", path, role=Role.EDITOR, json={"urls": ports}).json()
+    assert (answer["accepted"], {one["stage"] for one in answer["refused"]}) == ([], {"port"})
     workspace.crawl()
     assert site.count("/lonely") == 1
     assert api.get("/search", q="lonely")["total"] == 1

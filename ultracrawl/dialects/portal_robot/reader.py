@@ -338,7 +338,11 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "name": source_name(properties["csid"] or files.instance.name),
         "start_urls": tuple(start.url for start in files.starts),
         "depth": "FULL" if unlimited else max(depths),
-        "boundary": {"domains": {"include": [{"regexp": ".*"}]}, "schemes": schemes(files.starts)},
+        "boundary": {
+            "domains": {"include": [{"regexp": ".*"}]},
+            "ports": {"*": {"exclude": []}},
+            "schemes": schemes(files.starts),
+        },
         "types": ["*/*"],
         "user_agent": _user_agent(properties),
         "authentication": authentication(properties, files.rules.sites, files.starts),

@@ -11,7 +11,14 @@ from ultracrawl.rules.boundary.matcher import Addresses, AreaRules, no_addresses
 from ultracrawl.rules.boundary.origin import Origin, OriginJudge
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, DomainRule, Kind, PortRules
 from ultracrawl.rules.boundary.stages import NO_RULE, REDIRECTS, LinkRule, StageRules, build_stages
-from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlPolicy, host_of, path_of, same_site_ports
+from ultracrawl.rules.urls.canonical import (
+    DEFAULT_POLICY,
+    UrlPolicy,
+    host_of,
+    path_of,
+    same_site_ports,
+    split,
+)
 from ultracrawl.rules.urls.recursion import repeats
 
 MAX_ORIGINS = 20_000
@@ -48,12 +55,16 @@ class Boundary(StageRules):
     def admit(self, host: str, port: int) -> None:
         """Include a host like a domain rule; rules that exclude it still apply.
 
-        If the boundary names the ports of any host, of this host the port is included, and no other one.
+        If the boundary names the ports of any host, of this host the port is included, and no other one. Else the port
+        becomes one of the usual ones, if there are any.
         """
+        usual = self.rules.usual_ports
         domains, ports = (*self.rules.domains, DomainRule(Kind.EXACT, host)), self.rules.ports
         if any(rule.include for rule in ports):
             ports = (*ports, PortRules(host, same_site_ports(port)))
-        self.rules = replace(self.rules, domains=domains, ports=ports)
+        elif usual:
+            usual |= same_site_ports(port)
+        self.rules = replace(self.rules, domains=domains, ports=ports, usual_ports=usual)
         self.judge = OriginJudge(self.rules, self._addresses)
         self._origins.clear()
 
@@ -114,7 +125,10 @@ class Boundary(StageRules):
         return [decision for decision in decisions if decision is not None]
 
     def rejects_exempt(self, url: str, depth: int = 0, parent: str = "") -> str | None:
-        """Return the rule that refuses a URL exempt from rules about domains, ports, paths and URIs, or None."""
+        """Return the rule that refuses a URL exempt from rules about domains, ports, paths and URIs, or None.
+
+        The limit to usual ports holds for it, too.
+        """
         candidate = Candidate(url, depth, parent=parent, rules_hold=False)
         decisions = (stage.judge(candidate) for stage in self.stages)
         return next((d.rule for d in decisions if d is not None and not d.accept), None)
@@ -130,15 +144,20 @@ class Boundary(StageRules):
             origin.scheme_refusal
             or self.extensions.find(path)
             or origin.excluded
+            or self._left_port(origin, url)
             or origin.excluded_port
             or (origin.paths.exclusion(path) if origin.paths is not None else None)
             or self.uri_exclusion(url)
         )
 
     def rejects_redirect(self, url: str, parent: str) -> str | None:
-        """Return the rule (scheme, `fwdredirects`) that refuses even a redirect that may leave the boundary."""
+        """Return the rule (scheme, port, `fwdredirects`) that refuses even a redirect that may leave the boundary."""
         origin = self._origin_of(url)
-        return origin.scheme_refusal or self.link_refusal(origin, LinkKind.REDIRECT, parent)
+        return (
+            origin.scheme_refusal
+            or self._left_port(origin, url)
+            or self.link_refusal(origin, LinkKind.REDIRECT, parent)
+        )
 
     def link_depth(self, url: str, parent: str, parent_depth: int, kind: LinkKind = LinkKind.A) -> int:
         """Return the depth of a URL found in a page at `parent_depth`: a redirect adds nothing.
@@ -151,6 +170,15 @@ class Boundary(StageRules):
             return 0
         return parent_depth + 1
 
+    def has_unusual_port(self, url: str) -> bool:
+        """Return whether nothing is requested of the port of a URL because no start URL and no rule names it."""
+        return self._origin_of(url).unusual_port is not None
+
+    @property
+    def left_ports(self) -> list[str]:
+        """Some ports of hosts inside, as `host:port`, that were left because no start URL and no rule names them."""
+        return list(self.judge.left_ports)
+
     @property
     def needs_addresses(self) -> bool:
         """Whether rules match the IP addresses of hosts, so that a new host may need a DNS look-up."""
@@ -159,6 +187,12 @@ class Boundary(StageRules):
     def depends_on_route(self, rule: str) -> bool:
         """Return whether a refusal depends on depth or referrer of the URL, so that it must not be cached."""
         return rule in _LINK_RULES or rule == self.depth_rule
+
+    def _left_port(self, origin: Origin, url: str) -> str | None:
+        """Return why nothing is requested of the port of a URL, and note it also if its host is outside; or None."""
+        if origin.unusual_port is not None:
+            self.judge.leave(origin.host, split(url).port)
+        return origin.unusual_port
 
     def _own_refusal(self, candidate: Candidate) -> str | None:
         decisions = (stage.judge(candidate) for stage in self._own)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from ultracrawl.rules.boundary.matcher import PrefixTable
 from ultracrawl.rules.boundary.rules import ANY_HOST, PathRules, PortRules, RuleError
 from ultracrawl.rules.urls.canonical import unify
+
+UNUSUAL_PORT = "port of no start URL"
+"""The rule that refuses the ports that neither a start URL nor a port rule names."""
 
 
 class HostPaths:
@@ -71,11 +75,12 @@ class PathTable:
 
 
 class PortTable:
-    """Decides whether a port of a host is crawled; a host without rules has all ports open."""
+    """Decides whether a port of a host is crawled; of a host without rules the usual ports are, or all."""
 
-    __slots__ = ("_hosts",)
+    __slots__ = ("_hosts", "_usual")
 
-    def __init__(self, rules: Iterable[PortRules]) -> None:
+    def __init__(self, rules: Iterable[PortRules], usual: AbstractSet[int] = frozenset()) -> None:
+        self._usual = usual
         self._hosts: dict[str, PortRules] = {}
         for rule in rules:
             host = _host(rule.host)
@@ -87,7 +92,12 @@ class PortTable:
         rule = self._rules_of(host)
         if rule is not None and rule.include and port not in rule.include:
             return self.exclusion(host, port) or f"no include port of {rule.host} matches"
-        return self.exclusion(host, port)
+        return self.unusual(host, port) or self.exclusion(host, port)
+
+    def unusual(self, host: str, port: int) -> str | None:
+        """Return the rule that refuses a port because no rule and no start URL names it, or None."""
+        is_open = not self._usual or port in self._usual or self._rules_of(host) is not None
+        return None if is_open else UNUSUAL_PORT
 
     def exclusion(self, host: str, port: int) -> str | None:
         """Return the rule that excludes a port, or None."""

@@ -145,6 +145,8 @@ class BoundaryRules:
     uris: tuple[UriRule, ...] = ()
     paths: tuple[PathRules, ...] = ()
     ports: tuple[PortRules, ...] = ()
+    usual_ports: frozenset[int] = frozenset()
+    """The only ports of hosts without port rules; empty: all."""
     schemes: frozenset[str] = frozenset({"http", "https"})
     exclude_extensions: tuple[str, ...] = ()
     max_uri_recursion: int = 0

@@ -20,10 +20,10 @@ CLOSED_BOTH = "no include domain or uri matches"
 DYNAMIC = "dynamic pages are not indexed"
 NO_RULE = "no rule refuses it"
 REDIRECTS = frozenset({LinkKind.REDIRECT, LinkKind.META_REFRESH})
-RULE_STAGES = frozenset({"domain", "port", "path", "uri", "area"})
-"""The stages that candidates with `rules_hold` False skip."""
-TEMPORARY_REDIRECT_STAGES = frozenset({"scheme", "link"})
-"""The stages that apply to redirects that may leave the boundary."""
+RULE_STAGES = frozenset({"domain", "path", "uri", "area"})
+"""The stages that candidates with `rules_hold` False skip. As to ports, only the limit to usual ones holds for them."""
+TEMPORARY_REDIRECT_STAGES = frozenset({"scheme", "port", "link"})
+"""The stages that apply to redirects that may leave the boundary; as to ports see `RULE_STAGES`."""
 
 
 class LinkRule(StrEnum):
@@ -191,8 +191,9 @@ class _StageDecisions:
         acceptance = "seed" if is_exempt else origin.included or NO_RULE
         return _decision("domain", self._rules.domain_refusal(origin, candidate.seed), acceptance)
 
-    def port(self, origin: Origin, _: Candidate) -> Decision:
-        return _decision("port", origin.port_refusal, "ports")
+    def port(self, origin: Origin, candidate: Candidate) -> Decision:
+        holds = candidate.rules_hold and not candidate.hop
+        return _decision("port", origin.port_refusal if holds else origin.unusual_port, "ports")
 
     def path(self, origin: Origin, candidate: Candidate) -> Decision | None:
         if origin.paths is None:

@@ -16,7 +16,7 @@ from ultracrawl.model.dates import as_text
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.run.control.limits import LIMITS_OVER, RunLimits
-from ultracrawl.run.discovery.start_chain import report_unreadable_urls
+from ultracrawl.run.discovery.start_chain import report_left_ports, report_unreadable_urls
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.removal.deletions import Deletions
 from ultracrawl.run.removal.scope import with_links_left
@@ -93,6 +93,7 @@ class RunFinisher:
         counters.close(as_text(now), time.monotonic() - started, documents)
         if not counters.interrupted:
             report_unreadable_urls(context, self._given_urls)
+        report_left_ports(context)
         for notify in context.hooks[Feature.run_ended]:
             notify()
         if context.run.replay:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord, status_text
+from ultracrawl.rules.boundary.origin import MAX_LEFT_PORTS
 from ultracrawl.rules.recrawl.change import is_known
 from ultracrawl.rules.urls.canonical import host_of, site_of, split, url_key
 
@@ -52,9 +53,28 @@ class StartChain:
         others = () if section.domains.include else self._context.source.seed_urls
         hosts = [host_of(start) for start in _canonical(self._context, others)]
         hosts = [*dict.fromkeys(host for host in hosts if host != host_of(url)), host_of(target)]
+        boundary = self._context.rules.boundary
+        refused = {one.stage for one in boundary.decisions(target) if not one.accept}
+        missing = []
+        if boundary.has_unusual_port(target):
+            refused.remove("port")
+            ports = sorted(boundary.rules.usual_ports | {split(target).port})
+            missing = [f"ports: {{{host_of(target)}: {{include: {ports}}}}}"]
+        if refused or not missing:
+            missing = [f"domains: {{include: [{', '.join(hosts)}]}}", *missing]
         self._context.run.add_problem(
             f"the start URL {url} leads to {target}, which is outside the boundary; to crawl it, write "
-            f"`boundary: {{domains: {{include: [{', '.join(hosts)}]}}}}`"
+            f"`boundary: {{{', '.join(missing)}}}`"
+        )
+
+
+def report_left_ports(context: CrawlContext) -> None:
+    """Name the ports that were left because no start URL has them."""
+    if left := context.rules.boundary.left_ports:
+        some = " and others" if len(left) == MAX_LEFT_PORTS else ""
+        names = ", ".join(left)
+        context.counters.add_remark(
+            f"no start URL has these ports: {names}{some}; `boundary.ports` lets them in"
         )
 
 

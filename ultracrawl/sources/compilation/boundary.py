@@ -24,7 +24,7 @@ from ultracrawl.rules.boundary.rules import (
     PortRules,
     UriRule,
 )
-from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
+from ultracrawl.rules.urls.canonical import DEFAULT_PORTS, UrlPolicy, host_of, same_site_ports, split
 from ultracrawl.rules.urls.registrable import is_public_suffix
 from ultracrawl.sources.compilation.plugin_stages import plugin_stages
 from ultracrawl.sources.definition import DataSource
@@ -69,6 +69,7 @@ def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) ->
         uris=tuple(_uri_rules(source)),
         paths=tuple(_path_rules(source)),
         ports=tuple(PortRules(host, rules.include, rules.exclude) for host, rules in section.ports.items()),
+        usual_ports=usual_ports(source),
         schemes=frozenset(section.schemes) | kind_schemes(source.type),
         exclude_extensions=section.exclude_extensions,
         max_uri_recursion=source.urls.max_uri_recursion,
@@ -115,6 +116,19 @@ def domain_rules(source: DataSource) -> Iterator[DomainRule]:
     if not any(pattern.every_host for pattern in include):
         yield from (DomainRule(pattern.kind, pattern.text) for pattern in include)
     yield from (DomainRule(pattern.kind, pattern.text, Action.EXCLUDE) for pattern in domains.exclude)
+
+
+def usual_ports(source: DataSource) -> frozenset[int]:
+    """Return the ports that a source may crawl without a rule: those of its start URLs, and of its schemes.
+
+    A page, a redirect or an editor could have the crawl try the ports of a host otherwise, of this machine as well. No
+    ports for a source without start URLs: its lister, its class or another source names its URLs.
+    """
+    seeds = [*canonical_urls(source.seed_urls, compile_url_policy(source))]
+    if not seeds:
+        return frozenset()
+    schemes = (DEFAULT_PORTS.get(scheme, 0) for scheme in source.boundary.schemes)
+    return same_site_ports(DEFAULT_PORTS["http"]) | {*schemes} | {split(url).port for url in seeds}
 
 
 def _path_rules(source: DataSource) -> Iterator[PathRules]:

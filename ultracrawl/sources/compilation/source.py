@@ -29,7 +29,7 @@ from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.robots.policy import RobotsPolicy
-from ultracrawl.rules.urls.canonical import UrlPolicy, site_of
+from ultracrawl.rules.urls.canonical import DEFAULT_PORTS, UrlPolicy, same_site_ports, site_of
 from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources.changed_options import changed_options, options_text
 from ultracrawl.sources.compilation import extraction
@@ -39,6 +39,7 @@ from ultracrawl.sources.compilation.boundary import (
     compile_boundary,
     compile_url_policy,
     domain_rules,
+    usual_ports,
 )
 from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.compilation.sites import (
@@ -325,6 +326,8 @@ def _scope(source: DataSource, base: Path | None) -> str:
             parts[group] = kept
     if not source.boundary.domains.include:
         parts["hosts"] = [*sorted(str(rule) for rule in domain_rules(source))]
+    if ports := usual_ports(source) - same_site_ports(DEFAULT_PORTS["http"]):
+        parts["ports"] = [*sorted(ports)]
     if source.feeds.on:
         parts.setdefault("feeds", {})
     else:

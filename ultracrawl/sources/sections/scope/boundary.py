@@ -161,7 +161,7 @@ class BoundarySection(Section):
     ports: Mapping[Host, PortsSection] = Field(
         default={}, examples=[{"docs.example.com": {"include": [443]}}]
     )
-    """Rules about ports, by host (or `*`). A host without rules is unrestricted."""
+    """Rules about ports, by host (or `*`). A host without rules has the ports of the start URLs, 80 and 443."""
     uris: UrisSection = Field(
         default=UrisSection.by_default(), examples=[{"exclude": [{"suffix": "/print.html"}]}]
     )
