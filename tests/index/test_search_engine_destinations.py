@@ -211,6 +211,33 @@ def test_fields_of_a_record_are_not_replaced_by_attributes_of_a_page() -> None:
         assert record["weight"] != 1
 
 
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("en", "en"),
+        ("12", 12),
+        ("1.5", 1.5),
+        ("true", True),
+        ('["a", "b"]', ["a", "b"]),
+        ("0", "0"),
+        ("NaN", "NaN"),
+        ("1e999", "1e999"),
+        ("202611290000123456", "202611290000123456"),
+        ("[" * 9999, "[" * 9999),
+        ("null", "null"),
+    ],
+)
+def test_meta_of_scrapers_is_what_it_says_in_json(written: str, value: object) -> None:
+    page = replace(PARTS, attributes={"RD_Fields": [f"own={written}"]})
+    assert {json.dumps(record["own"]) for record in records_of(page, DOCSEARCH)} == {json.dumps(value)}
+
+
+@pytest.mark.parametrize(("written", "rank"), [(3.0, 3), (-2.9, -2), (1e300, 10**9), ("high", 0)])
+def test_the_rank_of_a_page_is_a_whole_number(written: float | str, rank: int) -> None:
+    records = records_of(replace(PARTS, attributes={"page_rank": [written]}), DOCSEARCH)
+    assert {record["weight"]["page_rank"] for record in records} == {rank}  # type: ignore[index,call-overload]
+
+
 def test_a_text_that_may_not_be_shown_is_not_sent() -> None:
     secret = IndexDocument("s", "/a", "A", "hidden words", secret_text=True)
     for form in (DOCUMENTS, SECTIONS, DOCSEARCH):

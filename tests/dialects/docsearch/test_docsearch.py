@@ -145,6 +145,11 @@ def test_keys_of_selectors_hold_for_the_pages_of_a_start_url(tmp_path: Path) -> 
     assert found.page("/terms/a").text == "Pumps\nReplace it\nValve"
 
 
+def test_a_rank_may_be_any_number(tmp_path: Path) -> None:
+    for rank in (1e300, -1e300):
+        assert read(tmp_path, start_urls=[{"url": f"{SITE}/", "page_rank": rank}]).sections()
+
+
 @pytest.mark.parametrize("name", ["scrape_start_urls", "scrap_start_urls"])
 def test_start_pages_may_be_read_for_their_links_only(tmp_path: Path, name: str) -> None:
     found = read(tmp_path, **{name: False})
@@ -375,6 +380,10 @@ def test_options_without_a_meaning_here_are_hints(tmp_path: Path) -> None:
         ({"selectors": {"lvl0": {"selector": "h1", "strip_chars": [1]}}}, "selectors.lvl0.strip_chars", True),
         ({"min_indexed_level": True}, "min_indexed_level", True),
         ({"min_indexed_level": {"default": "two"}}, "min_indexed_level", True),
+        ({"start_urls": [{"url": f"{SITE}/", "extra_attributes": {"a b": 1}}]}, "start_urls", False),
+        ({"selectors": {**SELECTORS, "a-b": "footer"}}, "selectors.a-b", False),
+        ({"min_indexed_level": "inf"}, "min_indexed_level", True),
+        ({"start_urls": [{"url": f"{SITE}/", "page_rank": "nan"}]}, "start_urls.page_rank", True),
     ],
 )  # fmt: skip
 def test_mistakes_have_their_line(tmp_path: Path, options: dict[str, Any], key: str, fatal: bool) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from support.project import LOOPBACK, Workspace
-from support.search_engines import ENGINES, Engine, Meilisearch, OpenSearch
+from support.search_engines import ENGINES, Engine, Meilisearch, OpenSearch, Typesense
 from support.server import Server
 from support.site import Site
 
@@ -140,16 +140,26 @@ def test_records_are_those_of_a_scraper(
 # ---- what a box asks for
 
 
+def filterable(engine: Engine) -> set[str]:
+    """Return the fields that a filter may name as a whole value."""
+    if isinstance(engine, Meilisearch):
+        return set(engine.filterable)
+    if isinstance(engine, Typesense):
+        return {one["name"] for one in engine.fields if one.get("facet")}
+    assert isinstance(engine, OpenSearch)
+    return {name for name, one in engine.mapping["properties"].items() if one["type"] == "keyword"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_contextual_search_finds_pages_by_language_and_tag(
-    engine: Engine, server: str, site: Site, url: str, workspace: Workspace
+    engine: Engine, server: str, site: Site, url: str, workspace: Workspace, kind: str
 ) -> None:
     """Docusaurus asks for `language:en`, and for one of several `docusaurus_tag`."""
     described = shape("docusaurus_v2")
     publish(site, described["pages"])
-    define(workspace, url, described["config"], "meilisearch", server)
+    define(workspace, url, described["config"], kind, server)
     workspace.crawl()
-    assert isinstance(engine, Meilisearch)
-    assert {"language", "docusaurus_tag", "version", "tags", "type"} <= set(engine.filterable)
+    assert filterable(engine) >= {"language", "docusaurus_tag", "version", "tags", "type"}
     tags = {"default", "docs-default-current"}
 
     def found(language: str) -> set[str]:

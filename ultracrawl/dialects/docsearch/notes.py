@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ultracrawl.model import Finding
@@ -65,13 +67,24 @@ class Notes:
             self._told.add(path)
             self.mistake(path, problem, instead)
 
+    def is_name(self, name: str, path: OptionPath) -> bool:
+        """Return whether something can be the name of an attribute; if not, it is a hint."""
+        if re.fullmatch(r"[^\W\d]\w*", name):
+            return True
+        if (*path, name) not in self._told:
+            self._told.add((*path, name))
+            problem = f"`{name}` is left out: attributes have names of letters, digits and `_`"
+            self.hint(path, problem, "choose another name")
+        return False
+
     def number(self, value: Data, path: OptionPath) -> float:
         """Return a number, 0 if there is none."""
         try:
-            if not isinstance(value, bool):
-                return float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            pass
+            number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if math.isfinite(number):
+            return number
         if value is not None:
             self._once(path, f"{format_value(value)} is no number", "write a number")
         return 0.0

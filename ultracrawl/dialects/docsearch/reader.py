@@ -285,7 +285,7 @@ class _Compiler:
         written = self._data.get("min_indexed_level")
         if isinstance(written, dict):
             written = written.get(key, written.get(DEFAULT_SELECTORS))
-        return min(7, int(self._notes.number(written, ("min_indexed_level",))))
+        return max(0, min(len(LEVELS), int(self._notes.number(written, ("min_indexed_level",)))))
 
     # ---- attributes
 
@@ -295,7 +295,7 @@ class _Compiler:
             self._add_rule("min_indexed_level", {"constant": str(least)}, urls, (option,))
         for name, selector in chosen.attributes() if chosen is not None else ():
             rule = selector.rule(self._strip)
-            if rule is not None:
+            if rule is not None and self._notes.is_name(name, selector.path):
                 self._add_rule(name, rule, urls, selector.path)
 
     def _add_rule(
@@ -310,6 +310,8 @@ class _Compiler:
         said = [self._said(start) for start in self._starts]
         for name in dict.fromkeys(name for one in said for name in one):
             for start, values in zip(self._starts, said, strict=True):
+                if name not in values or not self._notes.is_name(name, start.path):
+                    continue
                 # Variables hold for all pages of a start URL, tags and rank only where no other one is more precise.
                 differs = [
                     other.get(name) != values.get(name) and (name in other or name in _OWN) for other in said

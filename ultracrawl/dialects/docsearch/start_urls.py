@@ -185,6 +185,6 @@ def boosts(starts: Sequence[StartUrl]) -> dict[str, Data]:
         if rank:
             for scheme in ("https", "http"):
                 factors.setdefault(
-                    f"{scheme}://{start.url.literal}*", round(min(max(1.1**rank, 0.05), 20), 3)
+                    f"{scheme}://{start.url.literal}*", round(min(max(1.1 ** min(rank, 99), 0.05), 20), 3)
                 )
     return cast("dict[str, Data]", factors)

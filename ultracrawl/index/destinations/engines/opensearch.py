@@ -14,6 +14,7 @@ from ultracrawl.index.engine import Json
 _KEYWORD = {"type": "keyword", "ignore_above": 8000}
 _TEXT_OF_KEYWORD = {**_KEYWORD, "fields": {"text": {"type": "text"}}}
 MAPPING = {
+    "date_detection": False,
     "dynamic_templates": [
         {
             "texts": {
@@ -23,6 +24,10 @@ MAPPING = {
             }
         },
         {"titles": {"path_match": "hierarchy*.*", "mapping": {"type": "text"}}},
+        *(  # META of scrapers: a number on one page, a text on the next
+            {f"{kind}s": {"match_mapping_type": kind, "path_unmatch": "*.*", "mapping": _KEYWORD}}
+            for kind in ("string", "long", "double", "boolean")
+        ),
     ],
     "properties": {
         **dict.fromkeys(

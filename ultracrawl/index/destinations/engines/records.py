@@ -36,6 +36,8 @@ _OF_SCRAPERS = frozenset({*_TITLES, LEAST, RANK, *(one.name for one in DEFAULT_A
 """Attributes that are in records of scrapers in another form, or not at all."""
 _SIGNS = re.compile(rf"(?:[{PERMALINKS}]+(?=\s|$))?")
 """What of a link to a heading stands behind its title in the text."""
+_MOST_DIGITS, _MOST_RANK = 15, 10**9
+"""Of numbers that every engine can hold."""
 Titles = dict[str, str | None]
 
 
@@ -130,7 +132,8 @@ def _of_sections(document: IndexDocument) -> Iterator[dict[str, Json]]:
 def _of_scrapers(document: IndexDocument) -> Iterator[dict[str, Json]]:
     """Yield a record for each heading, and one for each line of text."""
     key, least, position = document_key(document.source, document.url), _least(document), 0
-    rank = _value(next(iter(document.attributes.get(RANK, ())), 0))
+    said = next(iter(document.attributes.get(RANK, ())), 0)
+    rank = int(max(-_MOST_RANK, min(said, _MOST_RANK))) if isinstance(said, int | float) else 0
     tags: list[Json] = [_value(tag) for tag in document.attributes.get(TAGS, ())]
     shared: dict[str, Json] = {**_top_level(document), TAGS: tags, "url_without_anchor": document.url}
     for part in _parts(document):
@@ -154,7 +157,7 @@ def _of_scrapers(document: IndexDocument) -> Iterator[dict[str, Json]]:
                 "content": None if line is None else _for_html(line),
                 "hierarchy_radio": {name: titles[name] if name == deepest else None for name in _TITLES},
                 "weight": {
-                    RANK: int(rank) if isinstance(rank, int | float) else 0,
+                    RANK: rank,
                     "level": 100 - 10 * level if line is None else 0,
                     "position": position - 1,
                 },
@@ -185,11 +188,18 @@ def _top_level(document: IndexDocument) -> dict[str, Json]:
 def _read(text: str) -> Json:
     """Return the value of a META of scrapers: what it says in JSON, or itself."""
     try:
-        value: Json = json.loads(text)
+        value: Json = json.loads(text, parse_int=_whole_number)
         json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
         return text
     return value or text
+
+
+def _whole_number(digits: str) -> int:
+    """Return a number that every engine can hold. Raises `ValueError` for others, as a number of a build."""
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(digits)
+    return int(digits)
 
 
 def _for_html(text: str) -> str:
