@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ultracrawl.rules.access.login import Form, Login, login_form
+from ultracrawl.rules.access.login import Form, Login, login_forms
 from ultracrawl.rules.access.visitors import VisitorPage
 from ultracrawl.sources.sections.fetching.authentication import LoginEntry
 
@@ -55,14 +55,31 @@ URL = "https://login.example.com/session/start?x=1"
 def test_the_form_of_a_page(
     markup: str, action: str, method: str, fields: tuple[tuple[str, str], ...]
 ) -> None:
-    assert login_form(markup.encode(), URL) == Form(action, method, fields)
+    assert login_forms(markup.encode(), URL) == [Form(action, method, fields)]
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"\0\0", b"<p>no form</p>", b"<form><input name=user></form>", b"<" * 10_000, b"\xff\xfe"]
 )
 def test_pages_without_a_login_form(body: bytes) -> None:
-    assert login_form(body, URL) is None
+    assert login_forms(body, URL, names={"user", "password"}) == []
+
+
+def test_without_a_password_field_it_is_the_form_that_has_the_fields_that_are_given() -> None:
+    search = "<form><input name=q></form>"
+    entry = '<form action=/in><input name=user><input name="password">%s</form>'
+    names = {"user", "password", "area"}
+    with_all = (entry % "<select name=area><option>a</select>").encode()
+    action = "https://login.example.com/in"
+    assert login_forms(search.encode() + with_all, URL, names=names) == [
+        Form(action, "GET", (("area", "a"),))
+    ]
+    assert login_forms(with_all, URL) == []
+    assert login_forms(with_all, URL, names={*names, "other"}) == []
+    hidden = b"<form action=/p><input type=password name=p></form>"
+    assert [form.action for form in login_forms(with_all + hidden, URL, names=names)] == [
+        "https://login.example.com/p"
+    ]
 
 
 def test_fast_224_given_values_win_and_come_last_in_their_order() -> None:

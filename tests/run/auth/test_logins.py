@@ -88,13 +88,14 @@ class Club(NetworkSite):
         self.accepts = PASSWORD
         self.action = "/enter"
         self.method = "post"
+        self.kind = "password"
         self.refusal = Reply(302, (("Location", "/form?again"),))
 
     def form(self, request: Request) -> Reply:
         self.tokens += 1
         body = (
             f'<form action="{self.action}" method={self.method}><input type=hidden name=token value=t{self.tokens}>'
-            "<input name=user><input type=password name=pw></form>"
+            "<input name=user><input type={self.kind} name=pw></form>"
         )
         return Reply(200, (("Content-Type", "text/html"),), body.encode())
 
@@ -139,7 +140,9 @@ def test_fast_214_216_217_218_219_a_form_without_autofill(workspace: Workspace, 
     assert (enter.method, enter.header("Cookie")) == ("POST", "hello=1")
 
 
-def test_fast_221_222_autofill_sends_hidden_fields(workspace: Workspace, club: Club) -> None:
+@pytest.mark.parametrize("kind", ["password", "text"])
+def test_fast_221_222_autofill_sends_hidden_fields(workspace: Workspace, club: Club, kind: str) -> None:
+    club.kind = kind
     with club.serve() as url:
         entry = {"page": f"{url}/form", "fields": FIELDS}
         workspace.define(f"{url}/", logins={"club": entry})
@@ -241,6 +244,27 @@ def test_a_session_is_lost_by_a_text_of_the_page(workspace: Workspace, club: Clu
             default_charset="utf-8",
             politeness={"concurrency": 1},
         )
+        crawl(workspace)
+    assert len(workspace.search("secretword")) == 4
+    assert len(club.sent) == 2
+
+
+@pytest.mark.parametrize("kind", ["password", "text"])
+def test_a_session_is_lost_by_the_form_in_place_of_a_page(
+    workspace: Workspace, club: Club, kind: str
+) -> None:
+    club.kind = kind
+
+    def once(request: Request) -> Reply:
+        reply = club.inside(request)
+        if b"secretword" in reply.body and len(club.sessions) == 1:
+            club.sessions = {"none"}
+        return reply if b"secretword" in reply.body else club.form(request)
+
+    club.dynamic("/in/*", once)
+    with club.serve() as url:
+        entry = {"page": f"{url}/form", "fields": FIELDS}
+        workspace.define(f"{url}/", logins={"club": entry}, politeness={"concurrency": 1})
         crawl(workspace)
     assert len(workspace.search("secretword")) == 4
     assert len(club.sent) == 2

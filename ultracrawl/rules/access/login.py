@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from urllib.parse import urlencode, urljoin
 
@@ -68,6 +68,11 @@ class Login:
         return repr((*form, sorted(self.hosts), sorted(self.values)))
 
     @property
+    def names(self) -> frozenset[str]:
+        """The names of the fields that the login fills in."""
+        return frozenset(name for name, _ in self.values)
+
+    @property
     def own_hosts(self) -> frozenset[str]:
         """Hosts that share the cookies of the login: the crawled ones, and those of its own pages."""
         pages = (self.page, self.preload, self.action)
@@ -85,7 +90,7 @@ class Login:
         urls = {_without_query(url) for url in (self.page, self.action, known and known.action) if url}
         if _without_query(form.action) in urls - {""}:
             return True
-        given = {name for name, _ in self.values}
+        given = self.names
         filled = known is not None and bool(known.names) and form.names == known.names
         return filled or (bool(given) and given <= form.names)
 
@@ -104,29 +109,31 @@ class Login:
         return self.is_at_form(joined(url, location))
 
 
-def login_form(body: bytes, url: str, charset: str | None = None) -> Form | None:
-    """Return the first form of a page with a password field, None if there is none."""
-    return next(password_forms(body, url, charset), None)
-
-
-def password_forms(body: bytes, url: str, charset: str | None = None) -> Iterator[Form]:
-    """Yield the forms of a page with a password field."""
+def login_forms(
+    body: bytes, url: str, charset: str | None = None, names: Collection[str] = frozenset()
+) -> list[Form]:
+    """Return the forms of a page with a password field; if there are none, those with fields of all these `names`."""
     try:
         document = html.document_fromstring(body, parser=html.HTMLParser(encoding=charset))
     except (etree.ParserError, etree.XMLSyntaxError, LookupError, ValueError):
-        return
+        return []
+    with_password, with_names = list[Form](), list[Form]()
     base = next((tag.get("href") or "" for tag in document.iter("base") if tag.get("href")), "")
     own = codec_of(charset or "")
     start = declared_base(url, with_query_in(base, own)) or url
     for form in document.forms:
         types = [(field.get("name") or "", (field.get("type") or "").lower()) for field in form.iter("input")]
-        if any(kind == "password" for _, kind in types):
+        has_password = any(kind == "password" for _, kind in types)
+        if has_password or (names and set(names) <= {field.name for field in form.inputs}):
             written = with_query_in((form.get("action") or "").strip(), own)
             action = _CANONICAL.canonical(written or url, start) or ""
             method = "GET" if (form.get("method") or "GET").strip().upper() == "GET" else "POST"
             fields = tuple((name, value or "") for name, value in form.form_values())
-            names = frozenset(name for name, kind in types if name and kind not in _NOT_FILLED_IN)
-            yield Form(action, method, fields, names, _codec_of_form(form.get("accept-charset") or "", own))
+            filled_in = frozenset(name for name, kind in types if name and kind not in _NOT_FILLED_IN)
+            codec = _codec_of_form(form.get("accept-charset") or "", own)
+            found = Form(action, method, fields, filled_in, codec)
+            (with_password if has_password else with_names).append(found)
+    return with_password or with_names
 
 
 def _codec_of_form(accepted: str, of_page: str) -> str:

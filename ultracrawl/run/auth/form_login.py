@@ -16,7 +16,7 @@ from ultracrawl.content.html.refresh import parse_refresh
 from ultracrawl.errors import StateError, WorkError
 from ultracrawl.model.page import LinkKind
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.access.login import Form, Login, joined, password_forms
+from ultracrawl.rules.access.login import Form, Login, joined, login_forms
 from ultracrawl.rules.access.visitors import Likeness
 from ultracrawl.rules.urls.canonical import host_of, path_of
 from ultracrawl.rules.walls import is_login_redirect, is_short_page
@@ -122,9 +122,12 @@ class SignsOfVisitors:
 
     def _shows_form(self, response: Response) -> bool:
         body = html_of(response)
-        if b"password" not in body.lower() or _PASSWORD.search(body) is None:
+        names = self._login.names
+        # Few pages have a form; only these are parsed.
+        has_password = b"password" in body.lower() and _PASSWORD.search(body) is not None
+        if not has_password and not (names and all(name.encode() in body for name in names)):
             return False
-        forms = password_forms(body, response.url, _encoding(response))
+        forms = login_forms(body, response.url, _encoding(response), names)
         return any(self._login.is_form(form, self.form) for form in forms)
 
 

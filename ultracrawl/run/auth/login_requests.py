@@ -9,7 +9,7 @@ from scrapy.http import Response
 
 from ultracrawl.content.charset.decoding import find_charset
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.access.login import Form, Login, joined, login_form, password_forms
+from ultracrawl.rules.access.login import Form, Login, joined, login_forms
 from ultracrawl.rules.urls.canonical import split
 from ultracrawl.run.download_errors.kinds import AddressRefusedError, LoginFailedError, failure_of
 from ultracrawl.run.transport.headers import header_of, url_in_header
@@ -55,10 +55,11 @@ class LoginRequests:
         page = await self._follow(await self._request(login.page))
         if page.status >= 400:
             raise LoginFailedError(f"the login page returned status {page.status}")
-        form = login_form(page.body, page.url, find_charset(page.body, header_of(page, "Content-Type")))
-        if form is None:
+        charset = find_charset(page.body, header_of(page, "Content-Type"))
+        forms = login_forms(page.body, page.url, charset, login.names)
+        if not forms:
             raise LoginFailedError(f"30188 no login form given: {login.page}")
-        return form
+        return forms[0]
 
     async def _request(self, url: str, method: str = "GET", data: str = "") -> Response:
         headers, body = dict(self._headers), ""
@@ -106,7 +107,8 @@ class LoginRequests:
 
     def _repeats(self, response: Response, form: Form) -> bool:
         """Return whether a page has the form that was sent, whatever else is hidden in it."""
-        shown = password_forms(response.body, response.url, getattr(response, "encoding", None))
+        encoding = getattr(response, "encoding", None)
+        shown = login_forms(response.body, response.url, encoding, self._login.names)
         return any(self._login.is_form(again, form) for again in shown)
 
     def _check(self, response: Response) -> None:
