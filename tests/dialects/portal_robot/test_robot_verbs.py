@@ -190,6 +190,23 @@ def test_the_simulator_asks_the_stages_that_every_url_meets(tmp_path: Path) -> N
     assert refused["filters"] == accepted["filters"], "the filters themselves have nothing against it"
 
 
+def test_a_url_that_the_robot_does_not_follow_is_denied_and_the_others_are_simulated(
+    robot: RobotFiles, url: str
+) -> None:
+    robot.site(f"{url}/")
+    urls = ("ftp://www.siroe.com/x", f"{url}/a", "file:///etc/passwd", "http://[/")
+    told = robot.command("simulate", "--no-dns", "--no-redirects", *urls, "--json")
+    assert told.code == 0
+    found = [
+        (line["url"], line["verdict"], bool(line["denied"]), bool(line["filters"])) for line in told.lines
+    ]
+    assert found == [
+        (each, "ACCEPTED", False, True) if each.endswith("/a") else (each, "WARNING", True, False)
+        for each in urls
+    ]
+    assert robot.command("simulate", "--no-dns", f"{url}/a", "www.siroe.com").code == 2
+
+
 def test_portal_robot_146_redirects_are_asked_for_unless_switched_off(
     site: Site, url: str, robot: RobotFiles
 ) -> None:

@@ -17,7 +17,7 @@ from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.program import FilterProgram
 from ultracrawl.rules.filters.resource import LOCAL_SCHEME, Resource, View
 from ultracrawl.rules.filters.rules import PROTOCOLS
-from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.canonical import Canonical, UrlPolicy
 from ultracrawl.run.filters.filtering import Filtering
 from ultracrawl.run.inspection.candidates import judge_now
 from ultracrawl.run.transport.host_addresses import addresses_of
@@ -88,34 +88,37 @@ def command(
     judge = judge_now(project, source, rules, None)
     if sitename is not None:
         urls = (*urls, *starts_of_site(config, sitename))
-    for url in [_canonical(url, rules.url_policy) for url in urls or rules.seeds]:
-        stages = tuple(judge.rules.decisions(judge.candidate(url)))
-        result = _simulate(Simulated(url, source.name, stages), filtering, asker, look_up=not no_dns)
+    for url, found in [(url, _canonical(url, rules.url_policy)) for url in urls or rules.seeds]:
+        if found.url is None:
+            result = Simulated(url, source.name, (found.decision,), denied=[_reason(found.decision)])
+        else:
+            stages = tuple(judge.rules.decisions(judge.candidate(found.url)))
+            result = Simulated(found.url, source.name, stages)
+            _simulate(result, filtering, asker, look_up=not no_dns)
         print_json(_as_json(result)) if as_json else _print(result)
 
 
-def _canonical(url: str, policy: UrlPolicy) -> str:
-    found = policy.canonical(url)
-    if found is None:
-        scheme, _, rest = url.partition("://")
-        if rest and scheme.lower() in (*PROTOCOLS, LOCAL_SCHEME):
-            raise UserError(
-                f"`{url}` cannot be simulated: this robot follows only {', '.join(sorted(policy.schemes))}"
-            )
+def _canonical(url: str, policy: UrlPolicy) -> Canonical:
+    """Return the canonical form of a URL; a whole one may have none, if the robot follows no such URLs."""
+    found = policy.canonicalise(url)
+    scheme, _, rest = url.partition("://")
+    if found.url is None and not (rest and scheme.lower() in (*PROTOCOLS, LOCAL_SCHEME)):
         raise UserError(f"`{url}` is no whole URL; write it like http://www.example.com/")
     return found
 
 
-def _simulate(
-    result: Simulated, filtering: Filtering, asker: ProbeClient | None, *, look_up: bool
-) -> Simulated:
+def _reason(step: Decision) -> str:
+    return f"{step.stage}: {step.rule}"
+
+
+def _simulate(result: Simulated, filtering: Filtering, asker: ProbeClient | None, *, look_up: bool) -> None:
     """Add the results of filters, DNS and redirects.
 
     The filters of a robot are not among the common stages: two filters decide separately (on links, on descriptions),
     each is a program whose directives are shown one by one, and they judge a resource, not a link.
     """
     url = result.url
-    result.denied += [f"{step.stage}: {step.rule}" for step in result.stages if not step.accept]
+    result.denied += [_reason(step) for step in result.stages if not step.accept]
     host = urlsplit(url).hostname or ""
     if look_up:
         result.addresses = addresses_of(host)
@@ -130,7 +133,6 @@ def _simulate(
         result.redirects = asker.follow_redirects(url)
         result.warnings += [f"redirects to {step.location}" for step in result.redirects if step.location]
         result.warnings += [step.problem for step in result.redirects if step.problem]
-    return result
 
 
 def _trace(program: FilterProgram, view: View) -> Iterator[tuple[str, str]]:
