@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
+from ultracrawl.errors import UserError
 from ultracrawl.index.engine import IndexEngine, RankingWeights
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
@@ -102,3 +105,12 @@ def open_index(project: Project, name: str = PROJECT_INDEX, *, patience: float |
     if patience is None:
         return open_engine(index_config(project, name))
     return open_engine(_searchable_with_boosts(project, Boosts()).hurried(patience).config_of(name))
+
+
+def count_documents(project: Project, source: str) -> int:
+    """Return the number of documents of a source in the index of a project, 0 if there is no index."""
+    try:
+        with closing(open_index(project)) as index:
+            return index.count(source)
+    except UserError:
+        return 0

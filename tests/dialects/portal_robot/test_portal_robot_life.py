@@ -347,6 +347,8 @@ def test_portal_robot_149_150_the_database_is_cleared_only_while_the_robot_is_of
     assert life.tell("clear", "--yes").out == "robot: 3 URLs forgotten\n"
     status = life.status()
     assert (status["known"], status["indexed"]) == (0, 3)
+    (row,) = life.files.command("status", "--json").json["sources"]
+    assert (row["known"], row["indexed"]) == (0, 3)
     assert len(life.files.found("needle")) == 3, "descriptions stay in the index"
     life.set(onCompletion="quit")
     assert life.files.crawl().run["outcomes"] == {"NEW": 3}

@@ -43,7 +43,7 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
     A source that is being crawled is running, pausing, paused, stopping or finishing; else it is waiting (for a slot,
     as others are being crawled), idle, indexing pending (documents wait for `ultracrawl approve`), unfinished (the
     next crawl resumes its run), failed (the last crawl could not begin or go on; its reason is shown), unreadable (its
-    state is damaged) or never crawled.
+    state is damaged) or never crawled (nothing is known of its URLs).
 
     With a SOURCE: of this source alone. With a SITE (a host, with its port if that is not the usual one): when the next
     request is due and why not earlier, its delay, errors and robots.txt.
@@ -59,7 +59,7 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
         show_site(project, site, as_json)
         return
     with reading_status(project) as status_of:
-        rows = [status_of(source) for source in known_sources(project, named)]
+        rows = [_counted(project, status_of(source)) for source in known_sources(project, named)]
     left_over = [] if named else left_over_sources(project)
     if as_json:
         print_json(
@@ -73,6 +73,15 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
         for source in left_over:
             print_line(f"left over: {source.source}: {source.problem}; {source.instead}")
     raise SystemExit(exit_code(rows))
+
+
+def _counted(project: Project, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the status of a source; one that knows no URL, as a robot that was cleared, may have documents."""
+    if row["known"] or row["state"] == "unreadable":
+        return row
+    from ultracrawl.index.project_index import count_documents  # noqa: PLC0415 - few sources know no URL
+
+    return {**row, "indexed": count_documents(project, row["source"])}
 
 
 def print_rows(rows: list[dict[str, Any]]) -> None:

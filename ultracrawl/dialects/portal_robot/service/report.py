@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ultracrawl import __version__
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.dialects.portal_robot.service.control import RobotState, robot_machine, robot_state
-from ultracrawl.errors import UserError
-from ultracrawl.index.project_index import open_index
+from ultracrawl.index.project_index import count_documents
 from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.model.dates import iso
 from ultracrawl.rules.urls.canonical import site_of
@@ -81,7 +79,7 @@ def robot_status(project: Project, robot: str, clock: Callable[[], float] = time
     starts = None if source is None else starting_points(project, source)
     with state_to_read(project, robot) as store:
         if store is None:
-            indexed = _described(project, robot)
+            indexed = count_documents(project, robot)
             return RobotStatus(robot, state, starts, indexed=indexed, refreshed=clock(), machine=machine)
         counts, runs = store.records.count_urls(), store.runs(2)
         excluded = sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED)
@@ -97,7 +95,7 @@ def robot_status(project: Project, robot: str, clock: Callable[[], float] = time
         starts,
         counts.known,
         counts.queued,
-        counts.indexed if counts.known else _described(project, robot),
+        counts.indexed if counts.known else count_documents(project, robot),
         excluded,
         ended.get("fetched", 0) / seconds if seconds else 0.0,
         {name: ended[name] for name in ("run_id", "started", "finished", "fetched") if name in ended},
@@ -106,15 +104,6 @@ def robot_status(project: Project, robot: str, clock: Callable[[], float] = time
         refreshed=clock(),
         machine=machine,
     )
-
-
-def _described(project: Project, robot: str) -> int:
-    """Return the number of descriptions in the index of a robot whose state knows no URL: it has been cleared."""
-    try:
-        with closing(open_index(project)) as index:
-            return index.count(robot)
-    except UserError:
-        return 0  # there is no index yet
 
 
 def reason_of(record: UrlRecord) -> str:
