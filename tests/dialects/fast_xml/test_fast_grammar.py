@@ -149,6 +149,7 @@ def test_reading(tmp_path: Path, inside: str, path: str, expected: Any, told: li
 
 WRONG = {
     "a word for a number": (attrib("max_sites", "integer", "many"), "E-VALUE", "is not a whole number"),
+    "fast_11-more digits than a number": (attrib("max_doc", "integer", "9" * 20), "E-VALUE", "is too large a number"),
     "a comma": (attrib("delay", "real", "1,5"), "E-VALUE", "is not a number"),
     "maybe": (attrib("robots", "boolean", "maybe"), "E-VALUE", "neither yes nor no"),
     "several members": (members("delay", "1", "2", kind="real"), "E-VALUE", "has 2 members"),

@@ -9,13 +9,18 @@ from typing import Any
 import pytest
 from support.fast import fast_xml
 
+from ultracrawl.dialects.fast_xml.options import OPTIONS
 from ultracrawl.dialects.fast_xml.wording import in_xml_terms
 from ultracrawl.model import Finding
+from ultracrawl.sources import DataSource
 from ultracrawl.sources.dialects import read_definitions
 
 START: dict[str, Any] = {"start_uris": ("http://a.example/",)}
 CODED = re.compile(r"[EN]-[A-Z]+: ")
 YAML = re.compile(r"`[a-z_.]+: |[\[{]")
+QUOTED = re.compile(r"`([a-z_]+):?`")
+OF_YAML = {"sources", *DataSource.model_fields} - {spec.name for spec in OPTIONS.all}
+"""Names that mean nothing in XML."""
 
 WRONG: dict[str, dict[str, Any]] = {
     "clusters": {**START, "site_clusters/shop": ("a b",)},
@@ -36,7 +41,10 @@ WRONG: dict[str, dict[str, Any]] = {
     "no start": {},
     "feed": {**START, "rss/start_uris": ("nonsense",)},
     "path": {**START, "rewrite_rules": ("@a(@b@",)},
+    "secret header": {**START, "headers": ("Cookie: a=b",)},
 }
+FILES = {"empty": b"", "blank": b"\n \n", "text": b"Some text.\n", "mark": b"\xef\xbb\xbf"}
+"""What files of XML may hold that were not written, or by mistake."""
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -48,6 +56,17 @@ def test_each_finding_has_a_code_and_no_yaml(tmp_path: Path, case: str) -> None:
         assert CODED.match(finding.problem), finding
         assert finding.fatal is (finding.problem[0] == "E") or "N-NOSTART" in finding.problem
         assert not YAML.search(finding.instead), finding
+        assert not OF_YAML.intersection(QUOTED.findall(finding.instead)), finding
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_a_file_without_xml_is_told_so_in_words_of_xml(tmp_path: Path, case: str) -> None:
+    (tmp_path / "collection.xml").write_bytes(FILES[case])
+    loaded = read_definitions(tmp_path / "collection.xml")
+    assert loaded.project is None
+    (finding,) = loaded.findings
+    assert finding.problem.startswith("E-XML: ")
+    assert not OF_YAML.intersection(QUOTED.findall(finding.instead))
 
 
 @pytest.mark.parametrize(

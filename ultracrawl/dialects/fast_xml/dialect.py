@@ -11,8 +11,8 @@ from ultracrawl.sources.dialects.port import Dialect
 if TYPE_CHECKING:
     from ultracrawl.sources import Loaded
 
+_YAML = re.compile(rb"^\w+:", re.MULTILINE)
 _XML = re.compile(rb"\s*<(\?xml|!DOCTYPE|!--|CrawlerConfig[\s>/])")
-_TAG = re.compile(rb"\s*<[A-Za-z]")
 
 
 def _read(path: Path) -> Loaded:
@@ -22,7 +22,10 @@ def _read(path: Path) -> Loaded:
 
 
 def _recognises(name: str, head: bytes) -> bool:
-    return bool(_XML.match(head) or (name.endswith(".xml") and _TAG.match(head)))
+    """Return whether a file is XML of a collection, or was meant to be: then what it lacks is told in words of XML."""
+    return bool(_XML.match(head)) or (
+        name.endswith(".xml") and (head.lstrip().startswith(b"<") or not _YAML.search(head))
+    )
 
 
 DIALECT = Dialect("a FAST collection", _recognises, _read)

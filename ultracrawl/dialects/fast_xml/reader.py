@@ -90,11 +90,11 @@ def read_scopes(path: Path, notices: Notices) -> list[Scope]:
     """Return the collections of one file, without other layers."""
     track_file(path)
     try:
-        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
-        if not data:
-            raise DocumentError(
-                0, f"is empty, or larger than {MAX_BYTES >> 20} MB", "split it into several files"
-            )
+        if path.stat().st_size > MAX_BYTES:
+            raise DocumentError(0, f"is larger than {MAX_BYTES >> 20} MB", "split it into several files")
+        data = path.read_bytes()
+        if not data.strip():
+            raise DocumentError(0, "is empty", "write a `CrawlerConfig` with a `DomainSpecification`")
         root = parse_document(data)
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"

@@ -13,7 +13,8 @@ from ultracrawl.sources import Place
 from ultracrawl.sources.mistakes import format_names, format_value
 
 _YES, _NO = frozenset({"true", "1", "on"}), frozenset({"false", "0", "off"})
-_INTEGER = re.compile(r"[-+]?\d{1,18}(\.0*)?", re.ASCII)
+_INTEGER = re.compile(r"[-+]?(\d+)(\.0*)?", re.ASCII)
+_MAX_DIGITS = 18
 _REAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 
 
@@ -148,7 +149,9 @@ class _Reader:
         found = _INTEGER.fullmatch(text)
         if found is None:
             raise self._wrong(f"{self._written.shown} is not a whole number", "write digits only, as `60`")
-        if found[1] is not None:
+        if len(found[1]) > _MAX_DIGITS:
+            raise self._wrong(f"{self._written.shown} is too large a number", "write a smaller one")
+        if found[2] is not None:
             self._report(
                 Code.TYPE, f"{format_value(text)} is taken for a whole number", "write it without a point"
             )

@@ -46,8 +46,8 @@ def _is_known(text: str) -> bool:
     """Return whether a text in backticks can stand in advice about an XML file."""
     if text in _names():
         return True
-    group, dot, _ = text.partition(".")
-    return not _ASSIGNMENT.fullmatch(text) and not (dot and group in DataSource.model_fields)
+    group = text.partition(".")[0]
+    return not _ASSIGNMENT.fullmatch(text) and group not in DataSource.model_fields
 
 
 def _in_xml(quoted: re.Match[str]) -> str:
