@@ -419,3 +419,25 @@ def test_nothing_but_the_option_makes_the_difference(tmp_path: Path, number: int
     rest = {path: value for path, value in on.items() if path not in own}
     taken_out = {**rest, **{path: off[path] for path in own & off.keys()}}
     assert case.asks(run(InProcessWorkspace(tmp_path), taken_out)) == case.without
+
+
+def test_collections_that_have_the_same_uri_whatever_type_its_server_names(tmp_path: Path) -> None:
+    """A generic type is detected with and without `force_mimetype_detection`; the URI is a hit once, and of each."""
+    site, workspace = NetworkSite(), InProcessWorkspace(tmp_path)
+    site.file("/", b"<!DOCTYPE html><title>Home</title>needle", "application/octet-stream")
+    names = {"first": False, "second": True}
+    with site.serve() as url:
+        files = [
+            fast_xml({"start_uris": (f"{url}/",), "force_mimetype_detection": detects}, name=name)
+            for name, detects in names.items()
+        ]
+        head, _, _ = files[0].partition("</CrawlerConfig>")
+        (tmp_path / "collection.xml").write_text(head + files[1].partition("<CrawlerConfig>")[2])
+        workspace.crawl("-c", "collection.xml")
+
+    def hits(*words: str) -> int:
+        return len(
+            workspace.command("search", "--json", "-c", "collection.xml", "needle", *words).json["hits"]
+        )
+
+    assert [hits(), *(hits("--source", name) for name in names)] == [1, 1, 1]

@@ -60,7 +60,7 @@ def test_each_finding_has_a_code_and_no_yaml(tmp_path: Path, case: str) -> None:
 
 
 @pytest.mark.parametrize("case", FILES)
-def test_a_file_without_xml_is_told_so_in_words_of_xml(tmp_path: Path, case: str) -> None:
+def test_a_file_without_xml_has_a_finding_without_words_of_yaml(tmp_path: Path, case: str) -> None:
     (tmp_path / "collection.xml").write_bytes(FILES[case])
     loaded = read_definitions(tmp_path / "collection.xml")
     assert loaded.project is None
