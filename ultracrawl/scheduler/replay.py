@@ -16,6 +16,7 @@ from ultracrawl.run import CrawlContext, Visit, begin_crawl, context_of, end_cra
 from ultracrawl.run.control.orders import CrawlControl
 from ultracrawl.run.control.second_attempts import SecondAttempts
 from ultracrawl.run.control.visit_watch import VisitWatch
+from ultracrawl.run.cycle.settling import RecipeSettling
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.indexing.response_store import ResponseStore
@@ -61,6 +62,7 @@ class ReplayScheduler(BaseScheduler, Feature):
         self._keys: list[int] = []
         self._spare: set[int] = set()
         self._second = SecondAttempts()
+        self._settling = RecipeSettling(context)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -82,7 +84,10 @@ class ReplayScheduler(BaseScheduler, Feature):
         context = self._context
         if not begin_crawl(self._crawler):
             return None
-        context.open_queue(ReplayQueue(context, self._keys, self._spare, self._set_aside), self)
+        settling = self._settling
+        queue = ReplayQueue(context, self._keys, self._spare, self._set_aside, settling.compare_links)
+        context.open_queue(queue, self, settling)
+        settling.begin(of_all_sites=not self._sites)
         context.store.flush()
         leaving = {url_key(record.url) for record in context.store.records.records_to_remove()}
         searchable = self._of_sites(context.store.documents.kept_keys() - leaving)
@@ -187,7 +192,7 @@ class ReplayQueue:
     """The port `queue` of a crawl without downloads: links, redirects and retries are dropped.
 
     `keys` are those of the stored responses that wait; `spare` those that are replayed only when a document gives up
-    its place. `set_aside` is that of `LinkQueue`.
+    its place. `set_aside` is that of `LinkQueue`; `on_links` is called with the links of each page and their base.
     """
 
     waiting_requests: tuple[Request, ...] = ()
@@ -198,9 +203,11 @@ class ReplayQueue:
         keys: list[int],
         spare: set[int],
         set_aside: Callable[[Visit, str], bool] = lambda _visit, _why: False,
+        on_links: Callable[[Visit, Iterable[str], str], None] = lambda _visit, _hrefs, _base: None,
     ) -> None:
         self._context = context
         self.set_aside = set_aside
+        self._on_links = on_links
         self._keys = keys
         self._spare = spare
 
@@ -210,6 +217,7 @@ class ReplayQueue:
 
     def follow(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
         """Ignore the links of a page; its stored links stay."""
+        self._on_links(visit, hrefs, base)
         visit.note_links(visit.record.links)
         return 0
 

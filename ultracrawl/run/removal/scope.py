@@ -33,6 +33,8 @@ UNFOLLOWED = ".unfollowed"
 """Suffix of the mark of a run that did not follow links (crawling mode `index-only`)."""
 KEPT_OUT = ".kept-out"
 """Suffix of the mark of a run that left links for later (refresh-only mode)."""
+MIXED = "mixed"
+"""In place of a recipe: documents were made by several. It differs from that of every definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,22 @@ NO_CHANGE = DefinitionChange(False, False)
 
 def definition_hash(rules: CompiledSource) -> str:
     """Return the digests of a definition that are stored with each run."""
-    own = "".join(f" {key}={recipe}" for key, recipe in _own_recipes(rules).values.items())
-    return f"{rules.scope}.{rules.recipe}{own}" + ("" if rules.follows_links else UNFOLLOWED)
+    return f"{rules.scope}.{recipes_of(rules)}" + ("" if rules.follows_links else UNFOLLOWED)
+
+
+def recipes_of(rules: CompiledSource) -> str:
+    """Return the part of `definition_hash` that says how documents are made."""
+    return rules.recipe + "".join(f" {key}={recipe}" for key, recipe in _own_recipes(rules).values.items())
+
+
+def with_recipes(mark: str, recipes: str) -> str:
+    """Return the mark of a run whose documents were made again since, by these recipes."""
+    digests = _digests(mark)
+    return f"{digests.partition('.')[0]}.{recipes}{mark.removeprefix(digests)}"
+
+
+def _digests(mark: str) -> str:
+    return mark.removesuffix(KEPT_OUT).removesuffix(UNFOLLOWED)
 
 
 def _own_recipes(rules: CompiledSource) -> SiteTable[str]:
@@ -112,7 +128,7 @@ def change_since(before: RunMark | None, rules: CompiledSource, *, closed: bool 
     """
     if before is None:
         return NO_CHANGE
-    mark = before.scope.removesuffix(KEPT_OUT).removesuffix(UNFOLLOWED)
+    mark = _digests(before.scope)
     scope, _, recipes = mark.partition(".")
     recipe, *own = recipes.split(" ")
     has_links_left = mark != before.scope and rules.follows_links and not closed
