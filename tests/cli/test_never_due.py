@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from support.clock import wall_time
 from support.named import named
 from support.project import Workspace
 from support.sentences import sentence
+
+from ultracrawl.model.dates import as_text
 
 SOURCE = {"start_urls": ["http://127.0.0.1:1/"]}
 SOURCES: dict[str, Mapping[str, Any]] = {
@@ -52,7 +56,11 @@ def test_status_says_when_a_source_is_due_or_why_it_is_not(workspace: Workspace)
     assert rows["plain"]["next_run"] is not None
     assert named(rows["resting"]["never_due"]) == ["enabled: false"]
     assert [row["never_due"] for name, row in rows.items() if name != "resting"] == [None] * 4
-    assert sentence("schedules.due_by_default_interval") in workspace.command("status").out
+    told = workspace.command("status").out
+    assert sentence("schedules.due_by_default_interval") in told
+    times = re.findall(r"\b20\d\d-\S+Z", told)
+    assert times, "that of the schedule"
+    assert min(times) > as_text(wall_time()), "no next run is in the past"
     assert workspace.command("schedule", "stop", "night").code == 0
     told = workspace.command("status").out
     assert "not due: its schedule night is stopped" in told

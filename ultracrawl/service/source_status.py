@@ -44,7 +44,7 @@ def _whole_status(
     return {
         **live,
         "feeding": _destinations(project, source),
-        "next_run": None if due.at is None else as_text(due.at),
+        "next_run": None if due.at is None or (live["pid"] and due.at <= time.time()) else as_text(due.at),
         "due_by": due.by,
         "never_due": due.never or None,
         "schedule": project.schedule_of(source.name) or None,

@@ -22,6 +22,7 @@ from ultracrawl.cli.options import (
     server_option,
 )
 from ultracrawl.cli.terminal import print_line
+from ultracrawl.model.dates import as_text
 from ultracrawl.run.inspection.site_view import SiteView, view_site
 from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.service.control import readable_status
@@ -150,7 +151,8 @@ def _print_due(row: dict[str, Any]) -> None:
         if nodes is not None:
             unkept = f"; {what_to_start(row['node'])}"
         by = f", on {' or '.join(nodes)}" if nodes else ""
-        print_line(f"  next run {row['next_run']}{schedule}{by if row.get('kept') else unkept}")
+        when = row["next_run"] if row["next_run"] > as_text(time.time()) else "is due"
+        print_line(f"  next run {when}{schedule}{by if row.get('kept') else unkept}")
     if row["never_due"]:
         print_line(f"  not due: {row['never_due']}")
 
