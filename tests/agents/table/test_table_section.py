@@ -13,7 +13,7 @@ from support.sentences import sentence
 from support.tables import Base
 
 from ultracrawl.agents.table.lister import TableLister
-from ultracrawl.errors import UltracrawlError, UserError, WorkError
+from ultracrawl.errors import MissingExtraError, UltracrawlError, UserError, WorkError
 from ultracrawl.sources import load_project
 
 TICKETS = """\
@@ -147,6 +147,32 @@ def test_a_missing_driver_is_1008_with_the_line_that_installs_it(
     base = Base("postgresql://db.example.com/x", tmp_path)
     with pytest.raises(UserError, match=r"database driver not available \(1008\).*ultracrawl\[postgresql\]"):
         TableLister(base.setup(table="t", key="id", text="b"))
+
+
+@pytest.mark.parametrize(
+    ("system", "driver", "extra"),
+    [
+        ("postgresql", "psycopg", "postgresql"),
+        ("mysql", "pymysql", "mysql"),
+        ("mariadb", "pymysql", "mysql"),
+        ("postgresql+asyncpg", "psycopg", ""),
+        ("sqlite", "psycopg", ""),
+    ],
+)
+def test_lint_names_the_extra_for_the_driver_without_connecting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, driver: str, extra: str
+) -> None:
+    from ultracrawl.agents.table.kind import KIND
+
+    setup = Base(f"{system}://db.example.com/x", tmp_path).setup(table="t", key="id", text="b")
+    KIND.check_definition(setup)
+    monkeypatch.setitem(sys.modules, driver, None)
+    if not extra:
+        KIND.check_definition(setup)
+        return
+    with pytest.raises(MissingExtraError) as missing:
+        KIND.check_definition(setup)
+    assert f"ultracrawl[{extra}]" in missing.value.instead
 
 
 def test_without_sqlalchemy_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
+from ultracrawl.agents.table.section import DRIVER_EXTRAS, DRIVERS
 from ultracrawl.errors import MissingExtraError, UserError, WorkError
 from ultracrawl.model.status import StatusCode, status_text
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from ultracrawl.agents.table.section import TableSection
     from ultracrawl.sources.secrets import SecretReader
 
-_DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
-_EXTRAS = {"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql"}
 _CONNECT_SECONDS = 30
 _MYSQL = ("mysql", "mariadb")
 _SESSION_STATEMENTS = {
@@ -44,8 +43,8 @@ def database_url(options: TableSection, secrets: SecretReader, base: Path) -> UR
     if options.password is not None:
         url = url.set(password=secrets.read(options.password, "password"))
     name = url.get_backend_name()
-    if name in _DRIVERS and "+" not in url.drivername:
-        url = url.set(drivername=f"{name}+{_DRIVERS[name]}")
+    if name in DRIVERS and "+" not in url.drivername:
+        url = url.set(drivername=f"{name}+{DRIVERS[name]}")
     if name == "sqlite" and url.database and not url.database.startswith(("file:", ":")):
         url = url.set(database=str(base / url.database))
     return url
@@ -57,7 +56,7 @@ class Database:
     def __init__(self, url: URL) -> None:
         name = url.get_backend_name()
         arguments: dict[str, Any] = {}
-        if name in _DRIVERS and "connect_timeout" not in url.query:
+        if name in DRIVERS and "connect_timeout" not in url.query:
             arguments["connect_timeout"] = _CONNECT_SECONDS
         self._url = url
         self.name = name
@@ -162,8 +161,8 @@ def _execute_on_connect(statement: str) -> Any:
 def _driver_missing(url: URL, error: Exception) -> UserError:
     name = url.get_backend_name()
     code = f"{status_text(StatusCode.NO_DRIVER)} ({StatusCode.NO_DRIVER.value})"
-    if isinstance(error, ImportError) and name in _EXTRAS:
-        return MissingExtraError(f"{code}: {name}", _EXTRAS[name])
+    if isinstance(error, ImportError) and name in DRIVER_EXTRAS:
+        return MissingExtraError(f"{code}: {name}", DRIVER_EXTRAS[name])
     driver = getattr(error, "name", None) or url.drivername
     return UserError(f"connection: {code}: {driver} is not installed")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from ultracrawl.agents.port import Fetcher, KindSetup, ListedKind, Lister
-from ultracrawl.agents.table.section import TableSection
+from ultracrawl.agents.table.section import DRIVER_EXTRAS, DRIVERS, TableSection
 from ultracrawl.errors import MissingExtraError
 
 
@@ -13,6 +15,13 @@ class TableKind(ListedKind[TableSection]):
     section = TableSection
     schemes = frozenset({"table"})
     hit_code = 902
+
+    def check_definition(self, setup: KindSetup[TableSection]) -> None:
+        """Check that SQLAlchemy and the driver of a named database are installed. Raises `MissingExtraError`."""
+        require_extra()
+        system = setup.options.connection.get_secret_value().partition("://")[0]
+        if system in DRIVERS and find_spec(DRIVERS[system]) is None:
+            raise MissingExtraError(f"a table of {system}", DRIVER_EXTRAS[system])
 
     def make_lister(self, setup: KindSetup[TableSection]) -> Lister:
         """Return the lister of a source. Raises `MissingExtraError`."""
@@ -31,10 +40,8 @@ class TableKind(ListedKind[TableSection]):
 
 def require_extra() -> None:
     """Raise `MissingExtraError` if SQLAlchemy is not installed."""
-    try:
-        import sqlalchemy  # noqa: F401, PLC0415 - only checks that it is installed
-    except ModuleNotFoundError:
-        raise MissingExtraError("a source of the type `table`", "table") from None
+    if find_spec("sqlalchemy") is None:
+        raise MissingExtraError("a source of the type `table`", "table")
 
 
 KIND = TableKind()

@@ -14,6 +14,11 @@ from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
 
+DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
+"""The package of the driver by the name of the database system."""
+DRIVER_EXTRAS = {"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql"}
+"""The extra that installs it."""
+
 MAX_KEY_COLUMNS = 8
 """Columns that a key may have, limited by the columns of a change log."""
 PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
