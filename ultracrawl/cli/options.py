@@ -16,7 +16,7 @@ from click.shell_completion import CompletionItem
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.groups import REMOTE_VERBS
 from ultracrawl.cli.mistakes import Mistake
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.terminal import counted, print_line
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.settings.projects import find_project, find_state_project
@@ -235,9 +235,7 @@ def show_hints(findings: Iterable[Finding]) -> None:
     show_findings(hints[:MAX_HINTS])
     more = len(hints) - MAX_HINTS
     if more > 0:
-        click.echo(
-            f"... and {more} more hint{'s' if more > 1 else ''}; `ultracrawl lint` shows them", err=True
-        )
+        click.echo(f"... and {counted(more, 'more hint')}; `ultracrawl lint` shows them", err=True)
 
 
 class JsonPrintable(Protocol):

@@ -11,7 +11,7 @@ from ultracrawl.cli.audit import note_details, note_project
 from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import config_option, json_option, print_json
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.terminal import counted, print_line
 from ultracrawl.errors import UserError
 from ultracrawl.settings.projects import find_project, locate_project
 from ultracrawl.sources import Project
@@ -115,7 +115,7 @@ def _print_result(
         print_line(f"{source}: {counts.get('url', 0):,} URLs{queued}; {number_of(counts):,} rows")
     print_line(f"shared: {_described(copied.shared)}; {number_of(copied.shared):,} rows")
     print_line(
-        f"Copied {len(copied.sources):,} source{'s' if len(copied.sources) != 1 else ''}, {copied.rows:,} rows, "
+        f"Copied {counted(len(copied.sources), 'source')}, {counted(copied.rows, 'row')}, "
         f"from {origin} to {target} in {seconds:.1f} s."
     )
     if copied.changed:

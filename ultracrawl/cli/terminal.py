@@ -107,4 +107,9 @@ def wrapped(text: str, indent: str, *, first: str | None = None) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, which gets an `s` unless there is one of it."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun_of(number, noun)}"
+
+
+def noun_of(number: int, noun: str) -> str:
+    """Return the noun behind a number in a column."""
+    return noun if number == 1 else f"{noun}s"

@@ -183,7 +183,7 @@ def test_a_date_that_is_none_is_left_out_and_counted_and_its_row_stays(
     assert (outcomes(run), run["dropped_values"], run["problems"]) == ({"NEW": 5}, 1, [])
     assert found(workspace, "common") == list("12345")
     told = workspace.command("crawl", "tickets", "--force").out
-    assert "1  attribute values dropped" in told
+    assert "1  attribute value dropped" in told
 
 
 def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: Base) -> None:

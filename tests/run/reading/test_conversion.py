@@ -59,7 +59,7 @@ def test_a_document_without_text_is_reported(site: Site, url: str, workspace: Wo
         sentence("reading.no_text"),
     )
     assert (rows["/text.pdf"]["cause"], rows["/empty"]["cause"]) == (None, None)
-    assert "1  documents without text" in workspace.command("crawl", "--force").out
+    assert "1  document without text" in workspace.command("crawl", "--force").out
     site.file("/scan.pdf", files.pdf(["needle second"]), PDF)
     assert workspace.crawl().run["without_text"] == 0
     assert workspace.urls()["/scan.pdf"]["cause"] is None

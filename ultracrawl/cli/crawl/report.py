@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from ultracrawl.cli.options import first_and_count
-from ultracrawl.cli.terminal import described_status, print_line
+from ultracrawl.cli.terminal import counted, described_status, noun_of, print_line
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED
 
@@ -38,7 +38,8 @@ def print_report(report: RunReport, *, verbose: bool = False) -> None:
         click.echo(f"  {report.queued:>9,}  {'QUEUED':<14} still waiting; the next run fetches them")
     since = "since the interruption" if report.resumed else "in all"
     click.echo(
-        f"  {report.scheduled:>9,}  URLs {since}; {report.indexed:,} indexed, {report.deleted:,} deleted"
+        f"  {report.scheduled:>9,}  {noun_of(report.scheduled, 'URL')} {since}; "
+        f"{report.indexed:,} indexed, {report.deleted:,} deleted"
     )
     if report.outcomes_before:
         _print_before(report)
@@ -48,7 +49,7 @@ def print_report(report: RunReport, *, verbose: bool = False) -> None:
         click.echo(f"  {report.not_asked:>9,}  of them not fetched: their list says that they are unchanged")
     elif report.not_asked:
         click.echo(
-            f"  Sitemaps: {report.sitemaps:,} read; {report.not_asked:,} pages skipped, unchanged by their dates"
+            f"  Sitemaps: {report.sitemaps:,} read; {counted(report.not_asked, 'page')} skipped, unchanged by date"
         )
     _print_rendering(report)
     if report.orphans:
@@ -102,7 +103,7 @@ def print_remade(report: RunReport) -> None:
     """Print the report of a reindexing."""
     if _print_refusal(report):
         return
-    click.echo(f"{report.source}: {report.scheduled:,} stored documents, {report.seconds:.1f} s")
+    click.echo(f"{report.source}: {counted(report.scheduled, 'stored document')}, {report.seconds:.1f} s")
     processed = sum(number for outcome, number in report.outcomes.items() if outcome in SUBMITTED)
     click.echo(f"  {processed:>9,}  {'MADE':<14} processed again and submitted to the index")
     for outcome, number in sorted(report.outcomes.items(), key=lambda item: (-item[1], item[0])):
@@ -132,7 +133,8 @@ def _print_before(report: RunReport) -> None:
 def _print_rendering(report: RunReport) -> None:
     if report.opened:
         click.echo(
-            f"  {report.opened:>9,}  pages opened in the browser, with {report.parts:,} requests for their parts"
+            f"  {report.opened:>9,}  {noun_of(report.opened, 'page')} opened in the browser, "
+            f"with {counted(report.parts, 'request')} for parts"
         )
     for fault, number in report.unrendered.most_common():
         click.echo(f"  {number:>9,}  of the pages were not read after their scripts ({fault})")
@@ -169,17 +171,19 @@ def _print_rejected(report: RunReport) -> None:
         print_line(f"  {number:>9,}  {rule}")
     rest = len(report.rejected_by) - MAX_RULES_SHOWN
     if rest > 0:
-        click.echo(f"             and {rest} more rules (--json shows all)")
+        click.echo(f"             and {counted(rest, 'more rule')} (--json shows all)")
 
 
 def _print_omitted(report: RunReport) -> None:
     if report.without_text:
         click.echo(
-            f"  {report.without_text:>9,}  documents without text, such as scans; found by their titles only"
+            f"  {report.without_text:>9,}  {noun_of(report.without_text, 'document')} without text, such as scans; "
+            "found by title only"
         )
     if report.dropped_values:
         click.echo(
-            f"  {report.dropped_values:>9,}  attribute values dropped: not of the type of their attribute"
+            f"  {report.dropped_values:>9,}  {noun_of(report.dropped_values, 'attribute value')} dropped: "
+            "not of the type of the attribute"
         )
     if report.cut:
         click.echo(f"  Pages read in part ({report.cut.total():,}):")

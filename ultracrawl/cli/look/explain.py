@@ -18,7 +18,14 @@ from ultracrawl.cli.options import (
     open_project,
     print_json,
 )
-from ultracrawl.cli.terminal import described_reason, described_status, escape_controls, print_line, wrapped
+from ultracrawl.cli.terminal import (
+    counted,
+    described_reason,
+    described_status,
+    escape_controls,
+    print_line,
+    wrapped,
+)
 from ultracrawl.model import CauseCode, Decision, UrlRecord
 from ultracrawl.run.inspection.candidates import PastVerdict
 from ultracrawl.run.inspection.explanation import Explanation, PastExplanation, explain, explain_past
@@ -172,9 +179,9 @@ def _print_past(verdict: PastVerdict) -> None:
         print_line(f"  NO   {verdict.judged.stage:<10} {rule}")
     site_urls, path_queries = candidate.counts
     if site_urls is not None:
-        print_line(f"  counted then: {site_urls:,} URLs of its site")
+        print_line(f"  counted then: {counted(site_urls, 'URL')} of its site")
     if path_queries is not None:
-        print_line(f"  counted then: {path_queries:,} URLs of its path with another query")
+        print_line(f"  counted then: {counted(path_queries, 'URL')} of its path with another query")
     for limit in candidate.over:
         print_line(f"  counted then: {limit}")
     if verdict.same:

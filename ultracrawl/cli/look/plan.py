@@ -12,6 +12,7 @@ from ultracrawl.cli.options import (
     open_project,
     print_all,
 )
+from ultracrawl.cli.terminal import counted, noun_of
 from ultracrawl.run.inspection.forecast import Forecast
 from ultracrawl.run.inspection.source_inspection import forecast_of
 
@@ -43,16 +44,18 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
 
 def _print(forecast: Forecast) -> None:
     run = "resumes the unfinished run" if forecast.resumes else "is a new one"
-    begins = f"{forecast.scheduled:,} URLs" + (" and what is listed then" if forecast.listed else "")
+    begins = counted(forecast.scheduled, "URL") + (" and what is listed then" if forecast.listed else "")
     click.echo(
-        f"{forecast.source}: {forecast.known:,} URLs known; the next run {run} and begins with {begins}"
+        f"{forecast.source}: {counted(forecast.known, 'URL')} known; the next run {run} and begins with {begins}"
     )
     for rule, number in forecast.dropped.most_common():
         click.echo(f"  {number:>9,}  dropped: {rule}")
     if forecast.dropped:
-        click.echo(f"  {forecast.deleted:>9,}  documents leave the index with them")
+        click.echo(
+            f"  {forecast.deleted:>9,}  {noun_of(forecast.deleted, 'document')} leaving the index with them"
+        )
     for rule, number in forecast.left_out.most_common():
-        click.echo(f"  {number:>9,}  documents are left out by the filters: {rule}")
+        click.echo(f"  {number:>9,}  {noun_of(number, 'document')} left out by the filters: {rule}")
     if forecast.forgotten:
         click.echo(f"  {forecast.forgotten:>9,}  forgotten: gone several times, and nothing links to them")
     click.echo(f"  {forecast.stays:>9,}  stay")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, print_all, project_option
+from ultracrawl.cli.terminal import counted
 from ultracrawl.model.dates import iso
 from ultracrawl.run.inspection.queue_view import DueUrl, QueueView
 from ultracrawl.run.inspection.source_inspection import queue_of
@@ -44,7 +45,7 @@ def command(source: str | None, project: Project, limit: int, as_json: bool) -> 
 def _print(view: QueueView) -> None:
     minor = f".{view.minor + 1}" if view.mode == "adaptive" and view.cycle else ""
     click.echo(
-        f"{view.source}: mode {view.mode.value}, cycle {view.cycle}{minor}, {view.waiting:,} URLs wait"
+        f"{view.source}: mode {view.mode.value}, cycle {view.cycle}{minor}, {counted(view.waiting, 'URL')} waiting"
     )
     due = f"; the next cycle is due {iso(view.due)}" if view.due else ""
     begins = "the next crawl begins a cycle, with" + (" what is listed then" if view.listed else "")

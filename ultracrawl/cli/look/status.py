@@ -21,7 +21,7 @@ from ultracrawl.cli.options import (
     readable_project_option,
     server_option,
 )
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.terminal import counted, print_line
 from ultracrawl.model.dates import as_text
 from ultracrawl.run.inspection.site_view import SiteView, view_site
 from ultracrawl.run.source_data.left_over import left_over_sources
@@ -102,13 +102,15 @@ def _print_status(row: dict[str, Any]) -> None:
     )
     click.echo(f", {row['queued']:,} waiting" if row["queued"] else "")
     if row["pending"]:
-        click.echo(f"  {row['pending']:,} documents wait for `ultracrawl approve {row['source']}`")
+        click.echo(
+            f"  {counted(row['pending'], 'document')} waiting for `ultracrawl approve {row['source']}`"
+        )
     if row["leaving"]:
         verb = f"`ultracrawl approve-deletions {row['source']}`"
-        click.echo(f"  {row['leaving']:,} documents are to be deleted from the index: {verb}")
+        click.echo(f"  {counted(row['leaving'], 'document')} to be deleted from the index: {verb}")
     if row["held_back"]:
         verb = f"`ultracrawl approve-changes {row['source']}`"
-        click.echo(f"  {row['held_back']:,} documents have a new version that is held back: {verb}")
+        click.echo(f"  {counted(row['held_back'], 'document')} with a new version that is held back: {verb}")
     last = row["last_run"]
     for destination in row["feeding"]:
         click.echo(destination_line(destination))

@@ -13,6 +13,7 @@ import click
 from ultracrawl import __version__
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, known_sources, project_option
+from ultracrawl.cli.terminal import counted
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.warc import warc_info, warc_response
 from ultracrawl.sources import DataSource, Project
@@ -41,7 +42,7 @@ def command(sources: tuple[str, ...], warc: Path, project: Project) -> None:
     if not chosen:
         raise Mistake.NOTHING_STORED.error()
     written = _write(warc, (answer for source in chosen for answer in _answers(project, source)))
-    click.echo(f"{written:,} documents in {warc}")
+    click.echo(f"{counted(written, 'document')} in {warc}")
 
 
 def _answers(project: Project, source: DataSource) -> Iterator[StoredAnswer]:

@@ -181,10 +181,10 @@ class _StageDecisions:
 
     def depth(self, _: Origin, candidate: Candidate) -> Decision:
         depth, limit = candidate.depth, self._rules.max_depth
+        steps = f"{depth} step{'' if depth == 1 else 's'} from a seed"
         if limit == sys.maxsize:
-            return Decision(True, "depth", "no depth limit", f"{depth} steps from a seed")
-        reason = f"{depth} steps from a seed; {limit} are allowed"
-        return Decision(depth <= limit, "depth", self._rules.depth_rule, reason)
+            return Decision(True, "depth", "no depth limit", steps)
+        return Decision(depth <= limit, "depth", self._rules.depth_rule, f"{steps}; allowed: {limit}")
 
     def domain(self, origin: Origin, candidate: Candidate) -> Decision:
         is_exempt = self._rules.is_exempt(candidate.seed) and (origin.excluded or origin.included is None)
