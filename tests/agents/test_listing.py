@@ -343,6 +343,73 @@ def test_a_second_document_of_a_display_url_is_not_unique(workspace: Workspace, 
     assert crawl(workspace)["status_codes"] == {"200": 1, "956": 1}
 
 
+SHOWN = {"display_url": "https://books.example.com/x", "content_type": "text/plain"}
+
+
+def shown(name: str, **values: str) -> dict[str, str]:
+    return {"name": name, "body": f"common word{name}", "validators": "1", **SHOWN, **values}
+
+
+def texts(workspace: Workspace, *names: str) -> list[str]:
+    """Return whose words are found."""
+    return [one for one in names if found(workspace, f"word{one}")]
+
+
+@pytest.mark.parametrize("order", ["abcd", "dcba", "bdac"])
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+def test_which_of_several_documents_has_their_display_url_depends_on_no_order(
+    workspace: Workspace, kind: Shelf, order: str, engine: str
+) -> None:
+    source = {"type": "shelf", "shelf": "shelf", "deletion": {"percent": 100}}
+    workspace.write({"index": {"engine": engine}, "sources": {"s": source}})
+    kind.put(*map(shown, order))
+    assert crawl(workspace)["status_codes"] == {"200": 1, "956": 3}
+    assert texts(workspace, *"abcd") == ["a"]
+    run = crawl(workspace)
+    assert (run["fetched"], outcomes(run)) == (0, {"NOT_MODIFIED": 1, "DUPLICATE": 3}), (
+        "what is second is not read"
+    )
+    kind.put(*(shown(one) for one in order if one != "a"))
+    crawl(workspace)
+    assert texts(workspace, *"abcd") == ["b"], "the next one follows in the same run"
+    kind.put(*map(shown, order))
+    crawl(workspace)
+    assert texts(workspace, *"abcd") == ["a"], "who comes back has it again"
+    assert crawl(workspace)["fetched"] == 0
+    elsewhere = shown("a", display_url="https://books.example.com/y", validators="2")
+    kind.put(*(elsewhere if one == "a" else shown(one) for one in order))
+    crawl(workspace)
+    assert texts(workspace, *"abcd") == ["a", "b"]
+    assert crawl(workspace)["fetched"] == 0
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_a_document_that_fails_keeps_no_display_url_from_others(
+    workspace: Workspace, kind: Shelf, order: str
+) -> None:
+    define(workspace)
+    broken = shown("a", content_type="application/pdf")
+    kind.put(*(broken if one == "a" else shown(one) for one in order))
+    crawl(workspace)
+    assert texts(workspace, *"ab") == ["b"]
+
+
+@pytest.mark.parametrize("partial", ["", "a folder is missing"])
+def test_another_display_url_alone_is_taken_when_the_listing_is_complete(
+    workspace: Workspace, kind: Shelf, partial: str
+) -> None:
+    define(workspace, deletion={"percent": 100})
+    kind.put(shown("a"), shown("b", display_url=""))
+    crawl(workspace)
+    kind.put(shown("b"), partial=partial)
+    run = crawl(workspace, code=1 if partial else 0)
+    assert found(workspace, "wordb") == ["b" if partial else "x"]
+    assert texts(workspace, *"ab") == (["a", "b"] if partial else ["b"])
+    assert outcomes(run) == ({"NOT_MODIFIED": 1} if partial else {"NEW": 1})
+    if not partial:
+        assert crawl(workspace)["fetched"] == 0
+
+
 def test_a_document_that_is_shown_elsewhere_now_is_found_there_alone(
     workspace: Workspace, kind: Shelf
 ) -> None:

@@ -103,6 +103,9 @@ class DocumentPort(Protocol):
     def remains_duplicate(self, record: UrlRecord) -> bool:
         """Whether the document that a known duplicate repeats is still placed and preferred to it."""
 
+    def release_display_url(self, record: UrlRecord) -> None:
+        """Let the next document have the display URL that a record of a listed source had until now."""
+
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
         """Replace the outcome of a URL that the report counted for its visit in this run."""
 

@@ -192,8 +192,11 @@ class Recorder:
             gone = known.failed_runs + 1 if known.outcome is UrlOutcome.GONE else 1
             return _without_content(replace(known, **changes), failed_runs=gone)
         if status == StatusCode.NOT_UNIQUE:
-            # Without validators the next visit reads it in full: the other document may be gone by then.
-            return _without_content(replace(known, **changes), links=visit.links)
+            # Without validators the next visit reads it in full: the other document may be gone by then. A listing
+            # tells whether it is.
+            is_listed = visit.listed is not None and visit.listed.body is not None
+            second = _without_content(replace(known, **changes), links=visit.links)
+            return replace(second, etag=visit.fetch.etag) if is_listed else second
         return replace(
             known,
             **changes,

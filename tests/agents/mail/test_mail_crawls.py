@@ -249,6 +249,13 @@ def test_hits_link_where_the_template_says(workspace: Workspace, server: ImapSer
     assert urls["Subject 1"] == "https://lists.example.com/INBOX/a%2Fb+c@x"
     assert urls["Subject 2"].startswith("mail://list/INBOX/")
     assert urls["Subject 3"].startswith("mail://list/INBOX/")
+    server.inbox.expunge(1)
+    crawl(workspace)
+    hits = workspace.command("search", "common", "--json").json["hits"]
+    urls = {hit["title"]: hit["url"] for hit in hits}
+    assert urls["Subject 2"] == "https://lists.example.com/INBOX/a%2Fb+c@x", "as if the first had never been"
+    assert urls["Subject 3"].startswith("mail://list/INBOX/")
+    assert crawl(workspace)["fetched"] == 0
 
 
 # ---- what changes

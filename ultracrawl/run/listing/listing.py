@@ -82,6 +82,8 @@ class SourceListing(Feature):
         self._validators = StoredValidators(context.source, context.rules.recipe)
         self._renewal = ReaderRenewal(context, self._validators, items_have_readers=items_have_readers)
         self._shown_url = partial(_shown_url, schemes=self._schemes)
+        self._renamed: dict[int, tuple[str, Entry]] = {}
+        """Documents that are unchanged and have another display URL, by key: access URL and entry."""
 
     # ---- start
 
@@ -152,6 +154,7 @@ class SourceListing(Feature):
             if remark:
                 self._context.counters.add_remark(remark)
         if isinstance(end, Partial):
+            self._leave_names()
             self._context.run.listed_partially = True
             self._context.run.add_problem(_problem_of(end))
             return
@@ -183,6 +186,9 @@ class SourceListing(Feature):
             if record is not None and key not in fresh:
                 continue
             if record is not None and not fetches_all and self._is_vouched_for(key, record, entry, stored):
+                if record.display_url != self._shown_url(entry.display_url, url):
+                    self._renamed[key] = url, entry
+                    continue
                 readers = self._renewal.judge(key, record, entry)
                 if readers is Readers.KNOWN:
                     vouched[vouched_outcome(record)] += 1
@@ -225,6 +231,7 @@ class SourceListing(Feature):
                 self._context.documents.writer.delete(key, record.shown_url)
             changed = replace(without_validators(record), display_url=shown, indexed=False, submitted=False)
             self._context.store.records.amend_record(key, changed)
+            self._context.documents.release_display_url(record)
         elif record is not None and has_new_metadata(stored.get(key), entry):
             self._context.store.records.amend_record(key, replace(record, etag="", last_modified=""))
         self._context.queue.queue_listed(key, url, shown, known=record is not None)
@@ -241,6 +248,27 @@ class SourceListing(Feature):
     def _queue_again(self, key: int, record: UrlRecord) -> None:
         self._context.queue.queue_listed(key, record.url, record.display_url, known=True)
 
+    # ---- display URLs
+
+    def _queue_renamed(self) -> int:
+        """Have the documents read again whose display URL is another one now; returns their number.
+
+        Called when the documents are marked that had these display URLs and are listed no longer.
+        """
+        renamed, self._renamed = self._renamed, {}
+        records = self._context.store.records.get_records(list(renamed))
+        for key, record in records.items():
+            url, entry = renamed[key]
+            self._queue_entry(key, url, entry, record, {})
+        self._context.flush()
+        return len(records)
+
+    def _leave_names(self) -> None:
+        """Leave documents their display URLs until a listing is complete: whoever has the new ones may be missing."""
+        records = self._context.store.records.get_records(list(self._renamed))
+        self._context.counters.count_unchanged(Counter(map(vouched_outcome, records.values())))
+        self._renamed = {}
+
     # ---- removal
 
     def visit_ended(self, visit: Visit) -> None:
@@ -248,10 +276,15 @@ class SourceListing(Feature):
         self._deletions.remove_again(visit.entry.key)
 
     def cycle_ended(self) -> int:
-        """Mark documents that a complete listing did not name as leaving; returns their number."""
+        """Mark documents that a complete listing did not name as leaving, and have others take their display URLs.
+
+        Returns the number of both.
+        """
         state, store = self._notes.state, self._context.store
-        if not state.whole or state.changes_only or self._context.run.replay:
+        if not state.whole or self._context.run.replay:
             return 0
+        if state.changes_only:
+            return self._queue_renamed()
         store.flush()
         unseen = store.visits.unseen_urls(1)
         records = store.records.get_records([url.key for url in unseen if url.has_document])
@@ -260,7 +293,7 @@ class SourceListing(Feature):
         if forgotten:
             store.drop_urls(forgotten)
             self._context.queue.forget_urls(forgotten)
-        return len(records)
+        return len(records) + self._queue_renamed()
 
     # ---- end
 

@@ -278,6 +278,7 @@ class Documents:
         endings, key = self._context.endings, visit.entry.key
         for complete in self._context.hooks[Feature.document_made]:
             document = complete(visit, document)
+        self._display_urls.displace(visit)
         if needs_approval(self._context.source, visit):
             self._pending.keep(key, document)
             self._duplicates.displace(visit)
@@ -310,8 +311,14 @@ class Documents:
                 on_leaving(record)
 
     def remains_duplicate(self, record: UrlRecord) -> bool:
-        """Return whether a known duplicate still has a better document in the index."""
+        """Return whether a known duplicate still has a better document in the index, or one with its display URL."""
+        if record.status_code == StatusCode.NOT_UNIQUE:
+            return self._display_urls.remains_second(record)
         return self._duplicates.remains_duplicate(record)
+
+    def release_display_url(self, record: UrlRecord) -> None:
+        """Let the next document have the display URL that a record had until now."""
+        self._display_urls.release(record)
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
         """Replace the outcome of a URL that the report counted for its visit in this run."""
