@@ -46,7 +46,7 @@ def test_a_schedule_bound_to_a_node_fails_elsewhere_and_runs_there(
     assert (alone.code, machines.sites["one"].counts()) == (1, {}), alone.err
     a = machines.start("a")
     until(lambda: "a" in machines.nodes(), a)
-    assert machines.command("schedule", "launch", "nightly").code == 0, "it is left for the nodes"
+    assert machines.command("schedule", "launch", "nightly").code == 1, "no node takes it"
     until(lambda: len(_schedule(machines)["runs"]) == 2, a)
     shown = _schedule(machines)
     assert (shown["status"], shown["node"]) == ("failed", "b")
@@ -80,7 +80,7 @@ def test_what_is_bound_to_a_node_that_is_missing_or_drains_fails_on_another(mach
     for order in ("pause", "resume"):
         assert machines.command(order, "lost").code == 0, "a node takes it, though none runs the source now"
     assert machines.command("node", "drain", "b").code == 0
-    assert machines.command("schedule", "launch", "nightly").code == 0
+    assert machines.command("schedule", "launch", "nightly").code == 1
     until(lambda: _failure(machines), a)
     assert _schedule(machines)["status"] == "failed"
     assert machines.listed()["b"]["sources"] == ["long"], "it finishes what it runs"

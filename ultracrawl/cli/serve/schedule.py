@@ -41,6 +41,7 @@ from ultracrawl.sources import Project
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleRun
 
 F = TypeVar("F", bound=Callable[..., Any])
+_FAILED = frozenset({ScheduleStatus.FAILED, ScheduleStatus.PARTIALLY_FAILED})
 _SHOWN = 10
 """Number of runs that `show` prints."""
 
@@ -196,6 +197,7 @@ def _project_to_steer(config: str | None, name: str) -> Project:
 
 
 def _order(project: Project, name: str, order: ScheduleCommand, as_json: bool) -> None:
+    before = _state(project, name).last_begin if name in project.schedules else None
     obeyed = order_schedule(project, name, order, timeout=20.0)
     if name not in project.schedules:  # the process that runs it knows it; here the definitions have mistakes
         if as_json:
@@ -210,7 +212,9 @@ def _order(project: Project, name: str, order: ScheduleCommand, as_json: bool) -
         _print_state(project, state)
     else:
         print_line(f"{name}: {order} requested, but not carried out yet", err=True)
-    raise SystemExit(0 if obeyed else 1)
+    has_failed = state.status in _FAILED and state.last_begin != before  # not the run before the order
+    is_lost = order is ScheduleCommand.LAUNCH and (has_failed or taking_nodes(project, name) == [])
+    raise SystemExit(0 if obeyed and not is_lost else 1)
 
 
 def _state(project: Project, name: str) -> ScheduleState:
