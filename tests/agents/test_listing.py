@@ -72,6 +72,21 @@ def test_a_run_that_reached_no_document_has_failed(workspace: Workspace, kind: S
     assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 2, "NETWORK_ERROR": 1}, "others are as they were"
 
 
+def test_a_list_that_is_empty_is_a_mistake_once_and_never_after_it_had_documents(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace)
+    kind.put()
+    run = crawl(workspace, code=1)
+    assert (run["cause"], len(run["problems"])) == ("nothing-listed", 1)
+    run = crawl(workspace)
+    assert (run["problems"], len(run["remarks"])) == ([], 1)
+    kind.put(*fill(kind, "a"))
+    assert crawl(workspace)["cause"] is None
+    kind.put()
+    assert [crawl(workspace)["problems"] for _ in range(2)] == [[], []]
+
+
 def test_a_copy_of_another_document_is_vouched_for_as_long_as_that_one_stands(
     workspace: Workspace, kind: Shelf
 ) -> None:

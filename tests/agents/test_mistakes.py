@@ -115,7 +115,7 @@ def test_without_sqlalchemy_a_table_names_the_extra(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     define(workspace, wrong={**WRONG["column"], "key": ["id"]})
-    assert workspace.command("crawl").code == 0
+    assert workspace.command("crawl").code == 1, "the table is empty"
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     ended = workspace.command("crawl")
     told = 'a source of the type `table` needs an extra; install it with: pip install "ultracrawl[table]"\n'

@@ -151,6 +151,8 @@ class RunReport:
     """One line each: failures of the run apart from single URLs (index process died, disk full)."""
     remarks: list[str] = field(default_factory=list)
     """One line each: events that are not failures (the index was brought up to date)."""
+    cause: str = ""
+    """The code (`CauseCode`) why the source has no document with text; empty if it has one, or need not."""
     resumed: bool = False
     ended_by: str = ""
     """What ended the run before the queue was empty: a limit, or the reason for which Scrapy closed the spider."""
@@ -246,6 +248,7 @@ class RunReport:
             "refresh_only": self.refresh_only,
             "core": self.core,
             "interrupted": self.interrupted,
+            "cause": self.cause or None,
             "problems": list(self.problems),
             "remarks": list(self.remarks),
             **({"javascript": self._javascript} if self.opened or self.unrendered else {}),

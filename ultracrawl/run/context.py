@@ -60,6 +60,10 @@ class CrawlContext:
         overlay = self.rules.overlay_of(url)
         return self.source if overlay is None else overlay.source
 
+    def renders(self, url: str) -> bool:
+        """Return whether scripts are run at the site of a URL."""
+        return bool(self.source_at(url).javascript.use)
+
     @property
     def store(self) -> Store:
         """The state store of the source: URL records, runs, the stored queue."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ultracrawl.model import (
+    NO_CAUSE,
     Cause,
     CauseCode,
     Removal,
@@ -28,7 +29,7 @@ UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 PENDING = UrlOutcome.PENDING
 COMPARED = SUBMITTED | {PENDING, UrlOutcome.DUPLICATE}
 """Outcomes whose fingerprint is stored, for comparison with other documents."""
-_LASTING = frozenset({CauseCode.RENDERED, CauseCode.CANONICAL_KEPT})
+_LASTING = frozenset({CauseCode.RENDERED, CauseCode.CANONICAL_KEPT, CauseCode.NO_TEXT})
 """Causes that hold until the page is read again."""
 
 
@@ -106,10 +107,13 @@ class Recorder:
             outcome, status = PENDING, StatusCode.CRAWLED
         page = visit.page
         cause = (
-            ending.cause or page.unrendered or (Cause(CauseCode.EXPIRES) if page.expires else page.rendered)
+            ending.cause
+            or page.unrendered
+            or page.bare
+            or (Cause(CauseCode.EXPIRES) if page.expires else page.rendered)
         )
-        if unchanged and not cause and visit.record.cause.code in _LASTING:
-            cause = visit.record.cause
+        if unchanged and not cause:
+            cause = _lasting_cause(visit.record)
         if visit.without_request and not (cause or visit.revived):
             cause = Cause(CauseCode.GIVEN)
         return self._next_record(visit, outcome, status, cause, unchanged=unchanged), outcome
@@ -135,7 +139,7 @@ class Recorder:
             known,
             outcome=UrlOutcome.NOT_MODIFIED,
             status_code=StatusCode.NOT_MODIFIED,
-            cause=Cause(CauseCode.SITEMAP_DATE),
+            cause=_lasting_cause(known) or Cause(CauseCode.SITEMAP_DATE),
         )
         self._state.records.finish_url(entry, record)
         self._counters.count_skipped_unchanged(record)
@@ -215,6 +219,11 @@ class Recorder:
             preference=visit.page.preference,
             language=visit.page.language,
         )
+
+
+def _lasting_cause(known: UrlRecord) -> Cause:
+    """Return the cause that holds as long as a page is unchanged; one that is not in the index has always one."""
+    return known.cause if known.cause.code in _LASTING or not known.searchable else NO_CAUSE
 
 
 def _without_content(record: UrlRecord, *, failed_runs: int = 0, links: bytes = b"") -> UrlRecord:

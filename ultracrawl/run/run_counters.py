@@ -50,6 +50,7 @@ class RunCounters:
         self.failed_pages: dict[str, str] = {}
         self.problems: list[str] = []
         self.remarks: list[str] = []
+        self.cause = ""
         self.ended_by = ""
         self.refresh_only = False
         self.interrupted = False
@@ -192,6 +193,10 @@ class RunCounters:
         """Add a line about something that is no failure unless it is there."""
         if remark not in self.remarks:
             self.add_remark(remark)
+
+    def note_no_document(self, cause: str) -> None:
+        """Set the code why the source has no document with text."""
+        self.cause = cause
 
     def note_limit(self, limit: str) -> None:
         """Set the limit that ends the run before its queue is empty."""

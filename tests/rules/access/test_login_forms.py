@@ -199,14 +199,12 @@ def test_an_answer_resembles_what_visitors_get(
 
 def test_a_form_is_sent_in_the_charset_of_its_page() -> None:
     body = "<form action='/in?a=ß'><input type=password name=pw><input type=hidden name=s value=ß></form>"
-    form = login_form(body.encode("latin-1"), URL, "cp1252")
-    assert form is not None
+    (form,) = login_forms(body.encode("latin-1"), URL, "cp1252")
     assert form.action.endswith("/in?a=%DF")
     assert form.encoded([("user", "Jürgen я")]) == "s=%DF&user=J%FCrgen+%26%231103%3B"
 
 
 def test_a_form_names_the_charset_in_which_it_is_sent() -> None:
     body = "<form accept-charset='x-none windows-1251 utf-8'><input type=password name=pw></form>"
-    form = login_form(body.encode(), URL, "utf-8")
-    assert form is not None
+    (form,) = login_forms(body.encode(), URL, "utf-8")
     assert form.encoded([("user", "я")]) == "user=%FF"

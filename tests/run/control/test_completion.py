@@ -59,7 +59,7 @@ def test_a_run_that_could_not_begin_is_reported(
 def test_which_runs_are_reported_is_up_to_the_definition(
     workspace: Workspace, site: Site, url: str, reported: Path
 ) -> None:
-    site.page("/", title="Home")
+    site.page("/", title="Home", text="words")
     define(workspace, f"{url}/", after="failure")
     workspace.crawl()
     assert not reported.exists()

@@ -263,7 +263,7 @@ def test_places(
     """How often the crawl goes from one site to another tells how many have a place, and for how long."""
     for site, _ in several:
         for number in range(8):
-            site.page(f"/p{number}")
+            site.page(f"/p{number}", text="words")
     workspace.define(
         start_urls=[f"{url}/p{number}" for _, url in several for number in range(8)],
         politeness={"delay": 0.01, "concurrency": 1},

@@ -13,7 +13,7 @@ from ultracrawl.stores.sqlite.engine import SqliteEngine
 def test_a_crawl_is_refused_while_the_lease_of_another_one_of_its_source_lives(
     site: Site, url: str, workspace: Workspace
 ) -> None:
-    site.page("/", title="Home")
+    site.page("/", title="Home", text="words")
     workspace.define(f"{url}/")
     with closing(SqliteEngine().open_sites(workspace.directory / "var/state")) as sites:
         crawl = sites.register_crawl("site", 20.0)

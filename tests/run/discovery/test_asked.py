@@ -172,9 +172,10 @@ def test_a_class_that_fails_is_reported_in_a_line(
 
 
 def test_a_page_that_is_excluded_is_no_failure(site: Site, url: str, workspace: Workspace) -> None:
-    site.page("/", title="Home", robots="noindex")
+    site.page("/", title="Home", robots="noindex", links=["/a"])
+    site.page("/a", text="words")
     workspace.define(f"{url}/")
-    assert workspace.crawl().run["outcomes"] == {"NOT_INDEXED": 1}
+    assert workspace.crawl().run["outcomes"] == {"NOT_INDEXED": 1, "NEW": 1}
 
 
 def test_part_of_a_site_that_fails_is_no_failure_of_the_crawl(

@@ -160,7 +160,7 @@ def test_p6_a_hostile_feed_brings_nothing(news: Site, url: str, workspace: Works
     bomb = b'<!DOCTYPE rss [<!ENTITY a "b">]><rss><channel><item><link>/n1</link></item></channel></rss>'
     news.file("/feed.xml", bomb, "application/rss+xml")
     define(workspace, "", url)
-    workspace.crawl()
+    assert workspace.crawl(code=1).run["cause"] == "no-feed"
     row = workspace.urls()["/feed.xml"]
     assert (row["status_code"], "DTD" in row["reason"]) == (903, True)
     assert set(workspace.urls()) == {"/feed.xml"}

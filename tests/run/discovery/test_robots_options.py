@@ -314,7 +314,7 @@ def test_who_permits_input_to_models_and_reserves_their_training_is_indexed_for_
     workspace.crawl()
     assert workspace.search("words") == ["/"]
     workspace.define(f"{url}/", robots={"obey_reservations": ["search", "ai"]})
-    workspace.crawl()
+    assert workspace.crawl(code=1).run["cause"] == "reserved"
     assert workspace.search("words") == []
 
 

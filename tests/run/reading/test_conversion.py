@@ -438,7 +438,7 @@ def test_metadata_of_pages_are_attributes(site: Site, url: str, workspace: Works
         '<meta property="og:description" content="said by graph"><meta name="DC.Creator" content="Dora Core">'
         '<script type="application/ld+json">{"author": {"name": "Jason Linked"}, "headline": "Big"}</script>'
     )
-    site.page("/d", title="T", head=head, headers={"X-Team": "blue"})
+    site.page("/d", title="T", text="words", head=head, headers={"X-Team": "blue"})
     names = {
         "og:description": "Description",
         "dc.creator": "Author",

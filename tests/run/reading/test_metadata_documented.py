@@ -151,7 +151,8 @@ def test_properties_of_documents(
 def test_values_that_do_not_fit_their_type_are_left_out_and_counted(
     site: Site, url: str, workspace: Workspace
 ) -> None:
-    site.page("/d", title="x", head='<meta name="price" content="cheap"><meta name="price" content="7">')
+    head = '<meta name="price" content="cheap"><meta name="price" content="7">'
+    site.page("/d", title="x", text="words", head=head)
     source = {"start_urls": [f"{url}/d"], "boundary": LOOPBACK, "attributes": {"price": "Price"}}
     workspace.write({"attributes": {"Price": "number"}, "sources": {"site": source}})
     assert workspace.crawl().run["dropped_values"] == 1

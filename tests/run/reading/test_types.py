@@ -66,7 +66,7 @@ def test_types(site: Site, url: str, workspace: Workspace, case: str) -> None:
     options, content_type, body, (outcome, status, reason) = TYPES[case]
     site.respond("/d", headers={"Content-Type": content_type} if content_type else {}, body=body)
     workspace.define(f"{url}/d", **options)
-    run = workspace.crawl().run
+    run = workspace.crawl(code=0 if outcome == "NEW" else 1).run
     row = row_of(workspace)
     assert (row["outcome"], row["status_code"]) == (outcome, status)
     assert row["reason"].startswith(reason)
@@ -89,7 +89,7 @@ def test_follow_only_types(
 ) -> None:
     site.file("/d", PAGE, "text/html")
     workspace.define(f"{url}/d", **options)
-    workspace.crawl()
+    workspace.crawl(code=0 if indexed or child else 1)
     assert (workspace.search("needle") == ["/d"]) is indexed
     assert site.count("/child") == child
 
@@ -161,7 +161,7 @@ def test_cut_off(
         headers = {"Content-Type": "text/html"} | ({"Content-Encoding": "gzip"} if coding == "gzip" else {})
         site.respond("/d", headers=headers, body=gzip.compress(body) if coding == "gzip" else body)
     workspace.define(f"{url}/d", attributes={"truncated": "Subject"}, **options)
-    workspace.crawl()
+    workspace.crawl(code=0 if first else 1)
     row = row_of(workspace)
     assert row["outcome"] == outcome
     assert (workspace.search("needle") == ["/d"]) is first
@@ -202,7 +202,7 @@ def test_exclude_headers(site: Site, url: str, workspace: Workspace, case: str) 
     rules, headers, kept = HEADERS[case]
     site.page("/d", title="T", text="needle", links=["/child"], headers=headers)
     workspace.define(f"{url}/d", exclude_headers=rules)
-    run = workspace.crawl().run
+    run = workspace.crawl(code=0 if kept else 1).run
     assert (workspace.search("needle") == ["/d"]) is kept
     assert (site.count("/child") == 1) is kept
     if not kept:
@@ -220,7 +220,7 @@ def test_a_stored_document_whose_header_is_excluded_now_leaves_and_comes_back(
     workspace.crawl()
     assert workspace.search("needle") == ["/d"]
     site.page("/d", title="T", text="needle", headers={"X-Stage": "draft"}, etag=False, modified=False)
-    workspace.crawl()
+    assert workspace.crawl(code=1).run["cause"] == "header"
     assert workspace.search("needle") == []
     site.page("/d", title="T", text="needle")
     workspace.crawl()

@@ -64,7 +64,8 @@ def test_scripts_write_links_and_text(
     app: Site, url: str, workspace: Workspace, options: dict[str, Any], links: list[str], words: str
 ) -> None:
     define(workspace, url, javascript=options)
-    assert workspace.crawl().run["problems"] == []
+    run = workspace.crawl(code=0 if links else 1).run
+    assert run["cause"] == (None if links else "no-text"), "without its scripts it says next to nothing"
     assert workspace.indexed() == ["/", *links]
     assert workspace.search(words) == ["/"]
     assert workspace.search("title:Written") == (["/"] if words == "dynamic" else [])
@@ -161,7 +162,8 @@ def test_requests_for_parts_keep_a_delay(
 
     for name in "abc":
         app.dynamic(f"/{name}.js", part)
-    app.file("/", b"".join(b"<script src=/%c.js></script>" % name for name in b"abc"), "text/html")
+    scripts = b"".join(b"<script src=/%c.js></script>" % name for name in b"abc")
+    app.file("/", b"<p>x" + scripts, "text/html")
     define(workspace, url, javascript=options, politeness={"delay": 1.0})
     workspace.crawl()
     assert len(times) == 3
@@ -188,7 +190,7 @@ def test_a_script_does_not_undo_noindex(app: Site, url: str, workspace: Workspac
     head = "<meta name=robots content=noindex><script>document.querySelector('meta').remove()</script>"
     app.page("/", text="needle", head=head)
     define(workspace, url, javascript={"keep_html": True})
-    workspace.crawl()
+    assert workspace.crawl(code=1).run["cause"] == "noindex"
     assert workspace.indexed() == []
 
 

@@ -139,8 +139,9 @@ def test_a_browser_that_does_not_start_is_started_again_but_not_for_ever(
     killer: Killer, workspace: Workspace, failing: int
 ) -> None:
     killer.fail_starts(failing)
-    run = workspace.crawl().run
+    run = workspace.crawl(code=1 if failing == 1000 else 0).run
     if failing == 1000:
+        assert run["cause"] == "unrendered"
         assert workspace.indexed() == ["/p0"]
         assert run["javascript"]["unrendered"] == {"browser": 1}
         killer.fail_starts(0)

@@ -82,7 +82,7 @@ def print_total_and_next_step(reports: Sequence[RunReport]) -> None:
     """Print the totals of several runs, and what to type after the first crawl of a source."""
     if len(reports) > 1:
         _print_total(reports)
-    if any(report.run_id == "1" and report.indexed for report in reports):
+    if any(report.run_id == "1" and report.indexed and not report.cause for report in reports):
         click.echo(
             "Next: `ultracrawl search WORDS`; `ultracrawl crawl` again fetches only what may have changed"
         )

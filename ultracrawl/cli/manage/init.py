@@ -18,8 +18,9 @@ from ultracrawl.cli.scope_options import scope_options
 from ultracrawl.cli.terminal import escape_controls, print_line
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.engines import check_engine
+from ultracrawl.run.rendering.browser import what_rendering_lacks
 from ultracrawl.service.probing.client import probe_client_of
-from ultracrawl.service.probing.draft import NEVER, Draft, what_rendering_lacks
+from ultracrawl.service.probing.draft import NEVER, Draft
 from ultracrawl.service.probing.page_count import PageCount
 from ultracrawl.service.probing.survey import Survey, UnreadableSiteError, survey
 from ultracrawl.service.probing.visitor import Visitor

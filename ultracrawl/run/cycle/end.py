@@ -93,6 +93,8 @@ class RunFinisher:
         counters.close(as_text(now), time.monotonic() - started, documents)
         if not counters.interrupted:
             report_unreadable_urls(context, self._given_urls)
+            if not self._is_unfinished():
+                self._report_no_document()
         report_left_ports(context)
         for notify in context.hooks[Feature.run_ended]:
             notify()
@@ -115,6 +117,28 @@ class RunFinisher:
         )
         context.run.mark = run
         context.store.end_run(run)
+
+    def _report_no_document(self) -> None:
+        """Report why the source has no document with text, unless a problem tells it already."""
+        context = self._context
+        if context.report.documents > len(context.source.seed_urls):
+            return  # the start pages are not all that it has
+        from ultracrawl.run.cycle.no_document import (  # noqa: PLC0415 - nearly all runs need none of it
+            LISTS,
+            has_ended_before,
+            why_no_document,
+        )
+
+        cause, problem = why_no_document(context)
+        if not cause:
+            return
+        context.counters.note_no_document(cause.code)
+        if context.report.problems:
+            return
+        if cause.code in LISTS and has_ended_before(context):
+            context.counters.add_remark(f"the source has no document: {problem}")
+        else:
+            context.run.add_problem(f"the source has no document with text: {problem}")
 
     def _delete(self) -> None:
         """Remove documents that are marked for removal, unless the deletion guard finds too many."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ultracrawl.model import UrlOutcome, UrlRecord, status_text
+from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord, status_text
 from ultracrawl.rules.boundary.origin import MAX_LEFT_PORTS
 from ultracrawl.rules.recrawl.change import is_known
 from ultracrawl.rules.urls.canonical import host_of, site_of, split, url_key
@@ -18,6 +18,20 @@ if TYPE_CHECKING:
 
 MAX_REDIRECTS = 20
 """Redirects in a row that are followed through the stored records; no policy allows more."""
+
+
+SEE_URLS = "`ultracrawl urls` lists the reasons"
+_LOOK = "look at it in a browser: the server may want another `user_agent`, a cookie (`cookies`) or a log-in (`logins`)"
+_WAYS_OUT = {
+    CauseCode.ROBOTS: "for a site of your own write `robots: {obey: false}`",
+    CauseCode.NOINDEX: "for a site of your own write `robots: {meta: false}`",
+    CauseCode.TYPE: "write its type into `types`",
+    CauseCode.REDIRECT: "if the site sets a cookie first, write `cookies: {enabled: true}`, or log in (`logins`)",
+    CauseCode.ADDRESS: "to allow a private address, write it into `boundary.networks`",
+    CauseCode.EMPTY: _LOOK,
+    CauseCode.NO_TEXT: _LOOK,
+}
+"""What to write, by the cause of the start URL."""
 
 
 class StartChain:
@@ -109,15 +123,32 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
         starts = _canonical(context, context.source.seed_urls)
         reasons = (problem for url in starts if (problem := _failure_of(context, url)))
         given_up = (f"{site} was given up after too many network errors" for site in report.given_up)
-        reason = next(reasons, "") or next(given_up, "")
+        reason = next(reasons, "") or next(given_up, "") or _endless(context)
         own = context.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
         what = f"the class {own} failed on every page" if own else "no page could be read"
-        advice = "correct it; `-v` shows where" if own else "`ultracrawl urls` lists the reasons"
+        records = (one for one in start_records(context) if one is not None)
+        advice = "correct it; `-v` shows where" if own else next(map(way_out, records), SEE_URLS)
         problems = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
     elif not problems and (reason := _why_no_start(context)):
         problems = [f"no start URL could be read: {reason}; correct `start_urls`, or what excludes them"]
     for problem in problems:
         context.run.add_problem(problem)
+
+
+def way_out(record: UrlRecord) -> str:
+    """Return what to write so that a start URL, or the last one to which it redirects, gives a document."""
+    return _WAYS_OUT.get(record.cause.code, SEE_URLS)
+
+
+def _endless(context: CrawlContext) -> str:
+    """Return which start URL leads to redirects without an end; empty if none does."""
+    known = (one for one in start_records(context) if one is not None)
+    return next((f"{one.url}: its redirects lead nowhere" for one in known if one.redirects_to), "")
+
+
+def start_records(context: CrawlContext) -> list[UrlRecord | None]:
+    """Return what is known of each start URL, or of the last URL to which it redirects; None if nothing is."""
+    return [_last_record(context, url) for url in _canonical(context, context.source.seed_urls)]
 
 
 def _why_no_start(context: CrawlContext) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ultracrawl.errors import MissingExtraError, MissingProgramError
+from ultracrawl.errors import AdvisedError, MissingExtraError, MissingProgramError
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.run.rendering.memory_watch import MemoryWatch
 from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
@@ -246,3 +246,12 @@ async def _process_of(session: CDPSession) -> int:
 
 def _error_summary(error: Exception) -> str:
     return f"the browser: {next(iter(str(error).splitlines()), ''):.200}"
+
+
+def what_rendering_lacks() -> str:
+    """Return what to install before pages can be rendered on this machine; empty if nothing."""
+    try:
+        browser_program(None)
+    except (MissingExtraError, AdvisedError) as error:
+        return error.instead
+    return ""

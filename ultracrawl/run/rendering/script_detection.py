@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ultracrawl.content.file_names import media_type_of
+from ultracrawl.model import Cause, CauseCode
 from ultracrawl.model.page import LinkKind, Page
 from ultracrawl.rules.urls.canonical import UrlPolicy
+
+if TYPE_CHECKING:
+    from ultracrawl.run import Visit
 
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 """Media types of pages that may have scripts."""
 FEW_CHARACTERS = 100
 """Characters without white space; a page with fewer says nothing before its scripts have run."""
+SCRIPTS = "scripts"
+"""The subject of the cause of a page that has no text because its scripts have not run."""
+LOOKED_AT = 2000
+"""Characters at the beginning of a text that nearly always tell whether it has few."""
 _TYPES_OF_PAGE_NAMES = PAGES | {""}
 _PAGE_LINKS = frozenset({LinkKind.A, LinkKind.AREA, LinkKind.FRAME, LinkKind.IFRAME})
 _MARK = re.compile(rb"<script\b|[\s\"'/]on(?:load|pageshow)\s*=", re.IGNORECASE)
@@ -34,7 +43,9 @@ def has_scripts(body: bytes) -> bool:
 
 def has_few_words(page: Page) -> bool:
     """Return whether a page as sent has next to no text, such as the shell of an application."""
-    return len("".join(page.text.split())) < FEW_CHARACTERS
+    if len("".join(page.text[:LOOKED_AT].split())) >= FEW_CHARACTERS:
+        return False
+    return len(page.text) <= LOOKED_AT or len("".join(page.text.split())) < FEW_CHARACTERS
 
 
 def what_lacks(page: Page, url: str, policy: UrlPolicy, belongs: Callable[[str], bool]) -> str:
@@ -57,3 +68,13 @@ def what_lacks(page: Page, url: str, policy: UrlPolicy, belongs: Callable[[str],
 def _may_be_page(url: str) -> bool:
     """Return whether a URL may be that of a page, by its scheme and the name of its file."""
     return url.startswith("http") and media_type_of(url) in _TYPES_OF_PAGE_NAMES
+
+
+def note_bare(visit: Visit, page: Page, body: bytes, *, as_sent: bool) -> None:
+    """Note that a page says nothing; one `as_sent` by the server says nothing either before its scripts have run."""
+    if visit.fetch.media_type not in PAGES or not has_few_words(page):
+        return
+    if as_sent and has_scripts(body):
+        visit.page = visit.page._replace(bare=Cause(CauseCode.NO_TEXT, SCRIPTS, "its scripts have not run"))
+    elif not page.text.strip():
+        visit.page = visit.page._replace(bare=Cause(CauseCode.NO_TEXT))

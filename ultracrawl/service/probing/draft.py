@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from ultracrawl.errors import AdvisedError, MissingExtraError
 from ultracrawl.rules.urls.canonical import host_of, path_of
-from ultracrawl.run.rendering.browser import browser_program
+from ultracrawl.run.rendering.browser import what_rendering_lacks
 from ultracrawl.service.probing.generators import Generator
 from ultracrawl.service.probing.survey import Survey
 from ultracrawl.settings.adhoc import starts_below
@@ -141,15 +140,6 @@ def _of_site(survey: Survey, delay: float | None) -> Iterator[_Option]:
         yield _Option(
             "javascript", "auto", comment + (f"; {lacking}" if lacking else ""), is_off=bool(lacking)
         )
-
-
-def what_rendering_lacks() -> str:
-    """Return what to install before pages can be rendered on this machine; empty if nothing."""
-    try:
-        browser_program(None)
-    except (MissingExtraError, AdvisedError) as error:
-        return error.instead
-    return ""
 
 
 def _line(option: _Option) -> str:
