@@ -18,6 +18,8 @@ from scrapy.exceptions import DownloadFailedError, StopDownload
 from ultracrawl.handlers import HTTP_HANDLER
 from ultracrawl.handlers.curl.handler import CurlDownloadHandler
 from ultracrawl.handlers.curl.transfer import ResponseHead
+from ultracrawl.model import CauseCode, UrlOutcome
+from ultracrawl.run.download_errors.kinds import AnswerMalformedError, failure_of
 
 ROOT = Path(__file__).resolve().parents[2]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -53,6 +55,8 @@ def two_parts(_: bytes) -> Iterator[bytes | float]:
         ),
         pytest.param([b"HTTP/1.1 200 OK\r\n", b"\r\n", b"Trailer: 1\r\n"], 200, {}, id="trailer"),
         pytest.param([b"HTTP/1.1 OK\r\n", b"\r\n"], 0, {}, id="no-status"),
+        pytest.param([b"http/1.1 200 OK\r\n", b"\r\n"], 200, {}, id="lower-case"),
+        pytest.param([b"HTTP/1.1\t200OK\r\n", b"\r\n"], 200, {}, id="glued-reason"),
     ],
 )
 def test_response_heads(lines: list[bytes], status: int, headers: dict[bytes, list[bytes]]) -> None:
@@ -76,6 +80,51 @@ def test_a_header_without_a_colon_is_skipped_or_named(client: Any, serve: Any) -
     except DownloadFailedError as error:  # newer versions of libcurl
         said = str(error)
     assert said in {"ok", "Header without colon"}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"http/1.1 200 OK",
+        b"HTTP/1.1 200OK",
+        b"HTTP/1.1 200",
+        b"HTTP/1.1\t200\tOK",
+        b"HTTP/1.1 200 OK\nX: bare line feed",
+        b"HTTP/1.1 200 OK\r\nX : blank before the colon",
+        b"HTTP/1.1 200 OK\r\nX Y: blank in the name",
+        b"HTTP/1.1 200 OK\r\n: no name",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2, 2",
+    ],
+)
+def test_a_head_that_browsers_forgive(client: Any, serve: Any, head: bytes) -> None:
+    response = client.get(serve(head + b"\r\nContent-Length: 2\r\n\r\nok").url)
+    assert (response.status, response.body) == (200, b"ok")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        pytest.param(b"SSH-2.0-OpenSSH\r\n", id="other-protocol"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nok", id="length"),
+        pytest.param(
+            b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", id="two-lengths"
+        ),
+        pytest.param(b"HTTP/1.1 099 No\r\nContent-Length: 2\r\n\r\nok", id="status"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nX: %b\r\n\r\nok" % (b"x" * 400_000), id="large-head"),
+    ],
+)
+def test_a_malformed_answer_is_named_and_may_be_another_one_later(
+    client: Any, serve: Any, raw: bytes
+) -> None:
+    with pytest.raises(AnswerMalformedError) as raised:
+        client.get(serve(raw).url)
+    known = failure_of(raised.value)
+    assert (known.cause.code, known.outcome, known.retryable) == (
+        CauseCode.ANSWER_MALFORMED,
+        UrlOutcome.NETWORK_ERROR,
+        True,
+    )
+    assert len(str(raised.value).splitlines()) == 1
 
 
 def test_a_path_is_sent_as_it_is(client: Any, serve: Any) -> None:

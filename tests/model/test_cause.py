@@ -60,6 +60,7 @@ CODES = [
     "timeout",
     "connection-refused",
     "connection-broken",
+    "answer-malformed",
     "body-broken",
     "host-unknown",
     "login-failed",

@@ -108,6 +108,7 @@ class CauseCode(StrEnum):
     TIMEOUT = "timeout", "30057 timeout reading the document"
     CONNECTION_REFUSED = "connection-refused", "30025 connection refused"
     CONNECTION_BROKEN = "connection-broken", "the connection was lost"
+    ANSWER_MALFORMED = "answer-malformed", "the answer of the server is malformed"
     BODY_BROKEN = "body-broken", "the server closed the connection before the body was complete"
     HOST_UNKNOWN = "host-unknown", "the host name cannot be resolved"
     LOGIN_FAILED = "login-failed", "log-in failed"

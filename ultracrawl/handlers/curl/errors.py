@@ -14,17 +14,24 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from ultracrawl.run.download_errors.kinds import AddressRefusedError, ProxyLoginError
+from ultracrawl.run.download_errors.kinds import AddressRefusedError, AnswerMalformedError, ProxyLoginError
 
 if TYPE_CHECKING:
     from ultracrawl.handlers.curl.easy import EasyTransfer
 
 
+_HEAD_TOO_LARGE = getattr(pycurl, "E_TOO_LARGE", 100)
+_WITHOUT_TEXT = {_HEAD_TOO_LARGE: "the headers are too large"}
+"""What errors mean that libcurl says nothing about."""
 _EXCEPTIONS: dict[int, type[Exception]] = {
     pycurl.E_COULDNT_RESOLVE_HOST: CannotResolveHostError,
     pycurl.E_COULDNT_RESOLVE_PROXY: CannotResolveHostError,
     pycurl.E_COULDNT_CONNECT: DownloadConnectionRefusedError,
     pycurl.E_OPERATION_TIMEDOUT: DownloadTimeoutError,
+    pycurl.E_UNSUPPORTED_PROTOCOL: AnswerMalformedError,  # of the answer: that of the request is always known
+    pycurl.E_FTP_WEIRD_SERVER_REPLY: AnswerMalformedError,  # of HTTP servers, too
+    pycurl.E_BAD_CONTENT_ENCODING: AnswerMalformedError,
+    _HEAD_TOO_LARGE: AnswerMalformedError,
 }
 _DATA_LOSS_CODES = frozenset(
     {pycurl.E_PARTIAL_FILE, pycurl.E_RECV_ERROR, pycurl.E_HTTP2, getattr(pycurl, "E_HTTP2_STREAM", 92)}
@@ -42,7 +49,7 @@ def transfer_error(transfer: EasyTransfer, code: int, text: str) -> Exception:
         return DownloadCancelledError(f"the body is larger than DOWNLOAD_MAXSIZE: {transfer.too_large}")
     if transfer.refusal is not None and not transfer.connected:
         return AddressRefusedError(transfer.refusal)
-    message = text or f"libcurl error {code}"
+    message = text or _WITHOUT_TEXT.get(code) or f"libcurl error {code}"
     if transfer.refused_by_proxy:
         return ProxyLoginError(message) if transfer.rejected_login else DownloadFailedError(message)
     if lost_data(transfer, code):

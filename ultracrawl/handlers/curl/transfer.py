@@ -201,9 +201,10 @@ class ResponseHead:
                 return False
             self._read_lines()
             return self.status >= 200
-        if line[:5] == b"HTTP/":
-            status = line[5:].split(None, 2)[1:2]
-            self.status = int(status[0]) if status and status[0].isdigit() else 0
+        if line[:5].upper() == b"HTTP/":
+            # As libcurl reads it: in any case, and the reason may be glued to the number.
+            number = b"".join(line.split(None, 2)[1:2])[:3]
+            self.status = int(number) if number.isdigit() else 0
             self.headers, self.lines = {}, []
             self.complete = False
         return False

@@ -36,6 +36,10 @@ class ProxyLoginError(DownloadFailedError):
     """A proxy requires user and password, or refused them (407)."""
 
 
+class AnswerMalformedError(DownloadFailedError):
+    """A server was reached, and what it sent is no answer of its protocol; the message says why."""
+
+
 class LoginFailedError(Exception):
     """A required log-in failed, or an answer shows that we are not let in. The message contains no secrets."""
 
@@ -72,6 +76,7 @@ _KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, CauseCode, bool
     (ResponseDataLossError, _NET, StatusCode.BROKEN_STREAM, CauseCode.BODY_BROKEN, True),
     (LoginFailedError, UrlOutcome.HTTP_ERROR, StatusCode.LOGIN_FAILED, CauseCode.LOGIN_FAILED, False),
     (ProxyLoginError, _NET, StatusCode.PROXY_LOGIN, CauseCode.PROXY_LOGIN, False),
+    (AnswerMalformedError, _NET, StatusCode.BROKEN_STREAM, CauseCode.ANSWER_MALFORMED, True),
     (DownloadFailedError, _NET, StatusCode.BROKEN_STREAM, CauseCode.CONNECTION_BROKEN, True),
     (DownloadCancelledError, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, CauseCode.TOO_LARGE, False),
     (UnsupportedURLSchemeError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, CauseCode.SCHEME, False),

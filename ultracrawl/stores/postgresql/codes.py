@@ -98,6 +98,7 @@ _CAUSES: Sequence[str] = [
     "feed-over",
     "unlisted",
     "state-lost",
+    "answer-malformed",
 ]
 """The same; the first is 0."""
 _REMOVALS: Sequence[str] = [
