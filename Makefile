@@ -8,6 +8,7 @@ SCRATCH := $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 
 VENV := .venv
 BIN := $(VENV)/bin
 SITES := mkdocs==1.6.1 sphinx==8.2.3
+REQUESTS := schemathesis==4.32.5
 AXE := axe-core@4.14.1
 FRAMEWORKS := react@18.3.1 react-dom@18.3.1 react-router-dom@6.30.6 vue@3.5.45 vue-router@4.6.5 svelte@4.2.20 lit@3.3.3 \
     alpinejs@3.17.5 htmx.org@2.0.11
@@ -80,10 +81,13 @@ samples: venv ## Fetch documents and published cases for the tests that no syste
 	    echo "could not fetch $$sample; the tests that need it will say so"; \
 	done
 
-sites: venv ## Install what tests build pages with (MkDocs, Sphinx, frameworks in JavaScript), and axe-core
+sites: venv ## Install what tests build pages with (MkDocs, Sphinx, frameworks in JavaScript), axe-core and Schemathesis
 	@test -x var/sites/bin/mkdocs -a -x var/sites/bin/sphinx-build || \
 	    { $(PYTHON) -m venv var/sites && var/sites/bin/pip install --quiet --disable-pip-version-check $(SITES); } || \
 	    echo "could not install $(SITES); the tests that need them will say so"
+	@test -x var/requests/bin/st || \
+	    { $(PYTHON) -m venv var/requests && var/requests/bin/pip install --quiet --disable-pip-version-check $(REQUESTS); } || \
+	    echo "could not install $(REQUESTS); the tests that need it will say so"
 	@test -f var/node_modules/axe-core/axe.min.js -a -f var/node_modules/svelte/package.json || \
 	    npm install --silent --no-save --no-audit --no-fund --prefix var $(AXE) $(FRAMEWORKS) || \
 	    echo "could not install $(AXE) $(FRAMEWORKS); the tests that need them will say so"

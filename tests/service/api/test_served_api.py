@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -11,6 +13,7 @@ import httpx
 import pytest
 from support.client import dial
 from support.project import LOOPBACK, Workspace
+from support.requirement import require
 from support.site import Site
 from support.started import address, end, start
 from support.until import until
@@ -18,6 +21,17 @@ from support.until import until
 pytestmark = pytest.mark.processes
 
 NAMES = ("one", "two")
+SCHEMATHESIS = Path(__file__).parents[3] / "var/requests/bin/st"
+RULED = """
+[parameters]
+"path.name" = ["one", "two", "yearly", "none"]
+
+[checks]
+# A name that nothing has, and text that is no definition, have the described form; their status is 400.
+positive_data_acceptance.enabled = false
+# 413 for a body that is too large.
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429]
+"""
 
 
 class ServedApi:
@@ -99,6 +113,27 @@ def test_crawls_are_begun_watched_and_stopped(served: ServedApi, sites: dict[str
     numbers = served.ask("GET", "/metrics", 200).text
     assert 'ultracrawl_runs_total{result="done",source="one"} 1.0' in numbers
     assert 'ultracrawl_runs_total{result="stopped",source="two"} 1.0' in numbers
+
+
+@pytest.mark.night
+@pytest.mark.timeout(1800)
+def test_the_api_is_as_it_is_described(served: ServedApi, tmp_path: Path) -> None:
+    """Requests made from the description, valid and not: no status 5xx, no answer that it does not describe."""
+    require(SCHEMATHESIS.exists(), "Schemathesis", get="make sites")
+    (tmp_path / "schemathesis.toml").write_text(RULED)
+    found = subprocess.run(
+        [
+            *(SCHEMATHESIS, "run", f"{served.url}/api/v1/openapi.json", "--workers", "1", "--no-color"),
+            *("--header", f"Authorization: Bearer {served.token}", "--request-timeout", "120"),
+            *("--max-time", os.environ.get("ULTRACRAWL_REQUESTS_SECONDS", "600")),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stdout
+    assert "Traceback" not in served.log.read_text()
 
 
 def test_what_is_decided_while_a_source_is_crawled_is_done_by_its_crawl(
