@@ -69,7 +69,7 @@ _TIMES = {
     "answer_seconds",
 }
 _USUAL = {"host", "accept", "accept-encoding", "connection", "content-length", "content-type", "user-agent"}
-_AS_NEW = {"MODIFIED": "NEW", "UNMODIFIED": "NEW", "NOT_MODIFIED": "NEW"}
+_AS_NEW = dict.fromkeys(("MODIFIED", "REINDEXED", "UNMODIFIED", "NOT_MODIFIED"), "NEW")
 _STATUS_AS_NEW = {304: 200, 910: 909}
 
 

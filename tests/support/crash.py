@@ -130,7 +130,7 @@ def _rows(workspace: Workspace) -> dict[str, dict[str, Any]]:
         for name in TIMES:
             del row[name]
         row["url"] = row["display_url"] = row["access_url"] = row["access_url"].split("/", 3)[3]
-        if row["outcome"] in ("MODIFIED", "UNMODIFIED", "NOT_MODIFIED"):
+        if row["outcome"] in ("MODIFIED", "REINDEXED", "UNMODIFIED", "NOT_MODIFIED"):
             row["outcome"] = "NEW"
         if row["status_code"] == 304:
             row["status_code"] = 200

@@ -30,7 +30,7 @@ from support.tcp_proxy import TcpProxy, tcp_proxy
 from support.until import until
 
 PATIENCE = 180.0
-FETCHED = ("NEW", "MODIFIED", "UNMODIFIED", "NOT_MODIFIED")
+FETCHED = ("NEW", "MODIFIED", "REINDEXED", "UNMODIFIED", "NOT_MODIFIED")
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 _WAITING = """
     SELECT key FROM submitted UNION ALL SELECT source FROM part WHERE token IS NOT NULL AND until > moment() LIMIT 1"""
