@@ -58,7 +58,7 @@ RULES: dict[str, tuple[dict[str, object], str, str]] = {
         "http://b/a.ZIP",
     ),
     "fast_69-exact": (
-        included({"exact": "www.b.example"}),
+        {**included({"exact": "www.b.example"}), "ports": {"*": {"exclude": []}}},
         "http://WWW.b.example:81/",
         "http://x.www.b.example/",
     ),

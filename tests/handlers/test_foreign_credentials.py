@@ -96,7 +96,7 @@ def server_of(runner: Runner, serve: Any, certificate: Any) -> Iterator[Callable
         def script(request: bytes) -> Iterator[bytes]:
             status, headers = answer(request.split(b" ")[1])
             lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-            yield f"HTTP/1.1 {status} S\r\n{lines}Content-Length: 0\r\n\r\n".encode()
+            yield f"HTTP/1.1 {status} S\r\n{lines}Content-Length: 0\r\nConnection: close\r\n\r\n".encode()
 
         return serve(script)
 

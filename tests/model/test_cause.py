@@ -46,6 +46,8 @@ CODES = [
     "too-long",
     "part",
     "no-text",
+    "nothing-listed",
+    "no-start",
     "unrendered",
     "rendered",
     "directory",

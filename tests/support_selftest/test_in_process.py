@@ -77,7 +77,11 @@ def two_runs(site: Site, workspace: Workspace, url: str) -> dict[str, Any]:
         headers=HEADERS,
         limits={"max_size": MIB, "timeout": 1, "retries": 0},
         cookies={"enabled": True},
-        boundary={"networks": ["127.0.0.0/8"], "domains": {"include": "*"}},
+        boundary={
+            "networks": ["127.0.0.0/8"],
+            "domains": {"include": "*"},
+            "ports": {"*": {"exclude": []}},
+        },
     )
     left: dict[str, Any] = {}
     for number in (1, 2):
@@ -149,7 +153,7 @@ def test_what_is_worked_on_in_other_processes_takes_its_time(tmp_path: Path) -> 
 
 def test_a_command_believes_that_it_is_later(tmp_path: Path) -> None:
     site, workspace = NetworkSite(), InProcessWorkspace(tmp_path)
-    site.page("/")
+    site.page("/", text="words")
     with site.serve() as url:
         workspace.define(f"{url}/")
         workspace.crawl(**later(tmp_path, 10 * 86_400))

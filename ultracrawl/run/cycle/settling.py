@@ -42,8 +42,10 @@ class RecipeSettling(Feature):
         all documents are made again.
         """
         context, rules = self._context, self._context.rules
+        if not context.mark.finished or rules.listed:
+            return
         change = change_since(context.mark, rules)
-        if rules.listed or not context.mark.finished or not (change.recipe or change.sites):
+        if not (change.recipe or change.sites):
             return
         self._mark(MIXED)
         rule = context.source.refresh.rule
