@@ -170,7 +170,7 @@ def test_the_http_cache_answers_in_the_place_of_the_server(desk: Desk, site: Sit
     asked = site.counts()
     project.crawl(*cached, "ULTRACRAWL_FORCE=1")
     stats = project.reported()["stats"]
-    assert stats["ultracrawl/outcome/MODIFIED"] == 2
+    assert stats["ultracrawl/outcome/REINDEXED"] == 2
     assert stats["httpcache/hit"] >= 2
     assert site.counts()["/a"] == asked["/a"]
     assert project.found("vacation") == ["/a"]

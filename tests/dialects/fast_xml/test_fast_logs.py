@@ -20,7 +20,7 @@ def test_fast_94_each_day_has_its_own_log(workspace: Workspace, form: str) -> No
         options = {"start_uris": (f"{url}/",), "delay": 0.0, "log/postprocess": form}
         (workspace.directory / "c.xml").write_text(fast_xml(options))
         for day in range(3):
-            site.page("/", title=f"Home {day}")
+            site.page("/", title=f"Home {day}", text="words")
             workspace.crawl("-c", "c.xml", "--force", **{AHEAD: str(day * 86_400)})
     texts = [path.read_text() for path in logs.glob("handbook.postprocess*")]
     assert len(texts) == 3

@@ -140,7 +140,12 @@ def test_p3_a_page_cannot_lead_to_ftp_unless_the_source_says_so(
     workspace.define(f"{url}/")
     workspace.crawl()
     assert ftp.commands == []
-    workspace.define(f"{url}/", boundary={"schemes": ["http", "ftp"], "domains": {"include": ["127.0.0.1"]}})
+    lets_ftp = {
+        "schemes": ["http", "ftp"],
+        "domains": {"include": ["127.0.0.1"]},
+        "ports": {"*": {"exclude": []}},
+    }
+    workspace.define(f"{url}/", boundary=lets_ftp)
     workspace.crawl()
     assert "/pub/notes.txt" in workspace.indexed()
 

@@ -23,7 +23,10 @@ def ftp(tmp_path: Path) -> FtpSite:
     root = tmp_path / "served"
     root.mkdir()
     site = FtpSite(root)
-    for path in (site.put("pub/notes.html", "<title>Notes</title>"), site.put("pub/notes.pdf", files.pdf())):
+    for path in (
+        site.put("pub/notes.html", "<title>Notes</title>words"),
+        site.put("pub/notes.pdf", files.pdf()),
+    ):
         os.utime(path, (1_700_000_000,) * 2)
     return site
 
