@@ -28,7 +28,7 @@ print("not locked")
 @pytest.fixture
 def damaged(site: Site, url: str, workspace: Workspace) -> Workspace:
     """Return a project of two sources; where the cache of the first should be there is a file."""
-    site.page("/", title="Home")
+    site.page("/", title="Home", text="words")
     source = {"start_urls": [f"{url}/"], "politeness": {"delay": 0}, "boundary": LOOPBACK}
     workspace.write({"sources": {"bad": source, "good": source}})
     folder = workspace.directory / "var" / "cache"

@@ -160,7 +160,7 @@ def proxy(on: Stage) -> Change:
             },
             "bypass": ["127.0.0.2"],
         },
-        boundary={"domains": {"include": ["pages.test", "127.0.0.2"]}},
+        boundary={"domains": {"include": ["pages.test", "127.0.0.2"]}, "ports": {"*": {"exclude": []}}},
         own_sites=[f"{on.second}/"],
         headers={"X-Golden": "yes"},
     )
