@@ -29,6 +29,8 @@ DAY = 86_400.0
 """Seconds after which robots.txt is asked for again unless a source says otherwise."""
 LOOPBACK = {"networks": ["127.0.0.0/8"]}
 """The boundary section that lets a source reach the sites of the tests."""
+ANY_PORT = {"*": {"exclude": []}}
+"""`boundary.ports` of a source whose sites are at several ports: by default it keeps to those of its start URLs."""
 PATIENCE = 300.0
 """Seconds that a command of a `PatientWorkspace` may take."""
 

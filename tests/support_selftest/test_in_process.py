@@ -17,7 +17,7 @@ from support.clock import wall_time
 from support.in_process import InProcessWorkspace
 from support.later import later
 from support.network import NetworkSite
-from support.project import Workspace
+from support.project import ANY_PORT, Workspace
 from support.resource import MIB, Reply
 from support.server import Request
 from support.site import Site
@@ -80,7 +80,7 @@ def two_runs(site: Site, workspace: Workspace, url: str) -> dict[str, Any]:
         boundary={
             "networks": ["127.0.0.0/8"],
             "domains": {"include": "*"},
-            "ports": {"*": {"exclude": []}},
+            "ports": ANY_PORT,
         },
     )
     left: dict[str, Any] = {}

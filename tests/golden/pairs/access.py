@@ -8,6 +8,7 @@ from base64 import b64encode
 from datetime import UTC, datetime
 
 from support.ftp import FtpSite
+from support.project import ANY_PORT
 from support.proxy import Proxy
 from support.requirement import require
 from support.resource import Reply
@@ -160,7 +161,7 @@ def proxy(on: Stage) -> Change:
             },
             "bypass": ["127.0.0.2"],
         },
-        boundary={"domains": {"include": ["pages.test", "127.0.0.2"]}, "ports": {"*": {"exclude": []}}},
+        boundary={"domains": {"include": ["pages.test", "127.0.0.2"]}, "ports": ANY_PORT},
         own_sites=[f"{on.second}/"],
         headers={"X-Golden": "yes"},
     )

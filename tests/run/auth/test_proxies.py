@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.certificates import Authority
 from support.free_port import free_port, serving
-from support.project import Workspace
+from support.project import ANY_PORT, Workspace
 from support.proxy import Proxy
 from support.requirement import require
 from support.site import Site
@@ -71,7 +71,11 @@ def test_p4_ultra_search_108_credentials_of_a_proxy_stay_there_and_bypass_hosts_
         define(
             workspace,
             proxy={"servers": {"main": server}, "bypass": ["127.0.0.1"]},
-            boundary={"networks": ["127.0.0.0/8"], "domains": {"include": [NAME, "127.0.0.1"]}},
+            boundary={
+                "networks": ["127.0.0.0/8"],
+                "ports": ANY_PORT,
+                "domains": {"include": [NAME, "127.0.0.1"]},
+            },
         )
         run = workspace.crawl(PROXY_PASSWORD=SECRET).run
         assert run["outcomes"] == {"NEW": 3}
@@ -144,7 +148,7 @@ def test_p1_a_proxy_is_not_asked_for_addresses_that_the_source_may_not_reach(
         define(
             workspace,
             proxy.url,
-            boundary={"domains": {"include": [NAME, host]}},
+            boundary={"ports": ANY_PORT, "domains": {"include": [NAME, host]}},
             robots={"obey": False},
         )
         run = workspace.crawl(code=None).run
@@ -157,7 +161,7 @@ def test_p1_the_address_of_a_proxy_is_open_for_the_proxy_only(
 ) -> None:
     with Proxy({NAME: port_of(url)}) as proxy:
         site.page("/", title="Home", links=[f"{proxy.url}/admin"])
-        boundary = {"domains": {"include": [NAME, "127.0.0.1"]}}
+        boundary = {"ports": ANY_PORT, "domains": {"include": [NAME, "127.0.0.1"]}}
         robots = {"obey": False}
         define(workspace, proxy.url, boundary=boundary, proxy={"bypass": ["127.0.0.1"]}, robots=robots)
         workspace.crawl(code=None)

@@ -11,7 +11,7 @@ import pytest
 from support.certificates import Authority
 from support.free_port import free_port
 from support.ftp import FtpSite
-from support.project import LOOPBACK, Workspace, kill_group
+from support.project import ANY_PORT, LOOPBACK, Workspace, kill_group
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
@@ -54,7 +54,7 @@ def test_p4_a_chain_to_https_and_on_to_another_host(site: Site, url: str, worksp
                     "a": {"user": "robot", "password": "${S}", "url": prefix, "scheme": "basic"},
                 },
                 site_headers={"k": {"url": prefix, "headers": {"X-Api-Key": "${S}"}}},
-                boundary={"domains": {"include": ["127.0.0.1", "127.0.0.2"]}},
+                boundary={"ports": ANY_PORT, "domains": {"include": ["127.0.0.1", "127.0.0.2"]}},
             )
             workspace.crawl(code=None, S=SECRET, SSL_CERT_FILE=str(authority.file))
     asked = [one for one in other.requests if one.path.startswith("/end")]

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote_plus
 
 import pytest
-from support.project import Workspace
+from support.project import ANY_PORT, Workspace
 from support.proxy import Proxy
 from support.resource import Reply
 from support.server import Request
@@ -153,7 +153,7 @@ def define(workspace: Workspace, url: str, proxy: str) -> None:
         site_headers={"api": {"url": f"{url}/header/", "headers": {"X-Api-Key": "${S_HEADER}"}}},
         logins={"form": {"page": f"{url}/form", "fields": {"user": "robot", "pw": "${S_FORM}"}}},
         proxy={"servers": {"p": {"url": proxy, "user": "robot", "password": "${S_PROXY}"}}},
-        boundary={"domains": {"include": ["127.0.0.1", "127.0.0.2"]}},
+        boundary={"ports": ANY_PORT, "domains": {"include": ["127.0.0.1", "127.0.0.2"]}},
         settings={"LOG_LEVEL": "DEBUG", "COOKIES_DEBUG": True},
         log={
             **dict.fromkeys(("screened", "fetch", "header", "site", "dsfeed"), True),

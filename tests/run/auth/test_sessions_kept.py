@@ -9,7 +9,7 @@ import pytest
 from support.certificates import Authority
 from support.fast import fast_xml
 from support.network import NetworkSite
-from support.project import LOOPBACK, Workspace
+from support.project import ANY_PORT, LOOPBACK, Workspace
 from support.proxy import Proxy
 from support.resource import Reply
 from support.sentences import sentence
@@ -267,7 +267,7 @@ def test_another_port_of_a_host_gets_its_cookies_on_request_only(workspace: Work
         first.page("/", title="A", links=["/again", f"{two}/x"], headers={"Set-Cookie": "basket=1; Path=/"})
         first.page("/again", title="Again")
         second.page("/x", title="X")
-        options = {"boundary": LOOPBACK, "politeness": {"delay": 0}}
+        options = {"boundary": {**LOOPBACK, "ports": ANY_PORT}, "politeness": {"delay": 0}}
         workspace.define(f"{one}/", **options, cookies={"enabled": True, "across_ports": across})
         workspace.crawl()
     assert cookies(first)["/again"] == "basket=1"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.free_port import free_port
-from support.project import Workspace
+from support.project import ANY_PORT, Workspace
 from support.site import Site
 
 MEGABYTE = 1 << 20
@@ -109,7 +109,7 @@ def test_broken_html_is_read_as_a_browser_would(bad: Site, workspace: Workspace)
 
 def test_ultra_search_122_connection_refused_is_906(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", links=[f"http://127.0.0.1:{free_port()}/"], text="words")
-    workspace.define(f"{url}/", robots={"obey": False}, boundary={"ports": {"*": {"exclude": []}}})
+    workspace.define(f"{url}/", robots={"obey": False}, boundary={"ports": ANY_PORT})
     workspace.crawl()
     outcomes = [(row["outcome"], row["status_code"]) for row in workspace.command("urls", "--json").lines]
     assert ("NETWORK_ERROR", 906) in outcomes

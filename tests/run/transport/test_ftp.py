@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.ftp import FtpSite
-from support.project import Workspace
+from support.project import ANY_PORT, Workspace
 from support.site import Site
 
 SCHEMES = {"schemes": ["ftp"]}
@@ -143,7 +143,7 @@ def test_p3_a_page_cannot_lead_to_ftp_unless_the_source_says_so(
     lets_ftp = {
         "schemes": ["http", "ftp"],
         "domains": {"include": ["127.0.0.1"]},
-        "ports": {"*": {"exclude": []}},
+        "ports": ANY_PORT,
     }
     workspace.define(f"{url}/", boundary=lets_ftp)
     workspace.crawl()
