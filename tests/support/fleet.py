@@ -21,7 +21,7 @@ from stores.conftest import a_schema
 
 from support.machines import LEASE, Machines
 from support.postgresql import postgresql_server
-from support.project import LOOPBACK, Workspace
+from support.project import ANY_PORT, LOOPBACK, Workspace
 from support.resource import Reply
 from support.same_index import index_differences
 from support.server import Request
@@ -62,7 +62,7 @@ class Sources:
         return {
             name: {
                 "start_urls": [self.url(source, 0)],
-                "boundary": {**LOOPBACK, "domains": {"include": ["*"]}},
+                "boundary": {**LOOPBACK, "ports": ANY_PORT, "domains": {"include": ["*"]}},
                 "politeness": {"delay": delay, "concurrency": 8, "backoff": {"longest": 0}},
                 "sitemaps": {"discover": False},
                 "refresh": {"interval": "1 h"},
