@@ -11,7 +11,7 @@ import pytest
 from handlers.ways import PATHS, path_of
 from support.certificates import Authority
 from support.listener import Listener
-from support.project import Workspace
+from support.project import ANY_PORT, Workspace
 from support.sentences import sentence
 from support.site import Site
 from support.tls_site import secured
@@ -93,7 +93,11 @@ def test_a_crawl_over_http2(workspace: Workspace, tmp_path: Path) -> None:
             workspace.define(
                 f"{address}/page",
                 start_urls=[f"{address}/page", f"{address}/away"],
-                boundary={"networks": ["127.0.0.1/32"], "domains": {"include": ["127.0.0.1", "127.0.0.2"]}},
+                boundary={
+                    "networks": ["127.0.0.1/32"],
+                    "domains": {"include": ["127.0.0.1", "127.0.0.2"]},
+                    "ports": ANY_PORT,
+                },
                 robots={"obey": False},
                 authentication={
                     "a": {

@@ -180,8 +180,8 @@ def test_what_the_definition_itself_takes_out_is_not_held_back(
 
 def test_other_types_than_before_are_not_held_back(pages: Site, url: str, workspace: Workspace) -> None:
     workspace.define(f"{url}/", types=["text/plain"])
-    run = workspace.crawl().run
-    assert (run["problems"], workspace.indexed()) == ([], [])
+    run = workspace.crawl(code=1).run  # there is no document left
+    assert (run["cause"], len(run["problems"]), workspace.indexed()) == ("type", 1, [])
 
 
 # ---- errors
