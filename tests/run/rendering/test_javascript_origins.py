@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.project import Workspace
+from support.project import ANY_PORT, LOOPBACK, Workspace
 from support.requirement import require
 from support.resource import Reply
 from support.server import Request
@@ -55,6 +55,7 @@ def crawl(site: Site, url: str, staff_url: str, workspace: Workspace, page: str)
         f"{url}/",
         javascript={"use": True, "keep_html": True},
         authentication={"staff": user},
+        boundary={**LOOPBACK, "ports": ANY_PORT},
     )
     workspace.crawl()
 
@@ -142,7 +143,8 @@ def test_the_cookies_of_a_session_do_not_go_to_another_port(
             body=f"<p>x</p><a href=/next>n</a><script>{script}</script>",
         )
         site.page("/next")
-        workspace.define(f"{url}/", javascript={"use": True}, cookies={"enabled": True})
+        boundary = {**LOOPBACK, "ports": ANY_PORT}
+        workspace.define(f"{url}/", javascript={"use": True}, cookies={"enabled": True}, boundary=boundary)
         workspace.crawl()
     assert [one.header("Cookie") for one in site.requests if one.path == "/next"] == ["sid=secret"]
     assert [request.path for request in other.requests] == ["/robots.txt", "/open"]

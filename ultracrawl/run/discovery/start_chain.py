@@ -148,7 +148,10 @@ def _endless(context: CrawlContext) -> str:
 
 def start_records(context: CrawlContext) -> list[UrlRecord | None]:
     """Return what is known of each start URL, or of the last URL to which it redirects; None if nothing is."""
-    return [_last_record(context, url) for url in _canonical(context, context.source.seed_urls)]
+    keys = {url: url_key(url) for url in _canonical(context, context.source.seed_urls)}
+    known = context.store.records.get_records(list(keys.values()))
+    records = ((url, known.get(key)) for url, key in keys.items())
+    return [one and (_last_record(context, url) if one.redirects_to else one) for url, one in records]
 
 
 def _why_no_start(context: CrawlContext) -> str:

@@ -99,6 +99,8 @@ _CAUSES: Sequence[str] = [
     "unlisted",
     "state-lost",
     "answer-malformed",
+    "nothing-listed",
+    "no-start",
 ]
 """The same; the first is 0."""
 _REMOVALS: Sequence[str] = [
