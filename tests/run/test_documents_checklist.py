@@ -78,10 +78,9 @@ def test_ultra_search_39_the_timeout_is_30_seconds_unless_it_is_set(url: str, wo
 def test_ultra_search_48_one_query_over_attributes_of_two_sources(
     site: Site, url: str, workspace: Workspace
 ) -> None:
-    site.page("/a", title="a", head='<meta name="version" content="seven">')
-    site.page(
-        "/b", title="b", head='<meta name="revision" content="seven"><meta name="edition" content="eight">'
-    )
+    site.page("/a", title="a", head='<meta name="version" content="seven">', text="words")
+    both = '<meta name="revision" content="seven"><meta name="edition" content="eight">'
+    site.page("/b", title="b", head=both, text="words")
     shared = {"boundary": LOOPBACK, "politeness": {"delay": 0}}
     sources = {
         "one": {"start_urls": [f"{url}/a"], "attributes": {"version": "Release"}, **shared},

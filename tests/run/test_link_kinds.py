@@ -195,7 +195,8 @@ def test_a_slow_refresh_is_no_link_when_that_kind_is_off(
 ) -> None:
     value = "60; url=/target"
     head = f'<meta http-equiv="refresh" content="{value}">' if where == "meta" else ""
-    site.page("/", title="x", head=head, headers={"Refresh": value} if where == "header" else None)
+    headers = {"Refresh": value} if where == "header" else None
+    site.page("/", title="x", head=head, headers=headers, text="words")
     workspace.define(f"{url}/", links={"meta_refresh": False})
     workspace.crawl()
     assert site.count("/target") == 0

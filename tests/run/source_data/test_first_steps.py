@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from support.network import NetworkSite
-from support.project import LOOPBACK, Ended, Workspace
+from support.project import ANY_PORT, LOOPBACK, Ended, Workspace
 from support.site import Site
 
 ENGINES = ["whoosh", "tantivy"]
@@ -121,7 +121,7 @@ def test_a_definition_that_admits_more_reads_its_pages_again(
         "/vacuum", title="Vacuum", text="heron vacuum", links=[f"{other.replace('127.0.0.1', 'localhost')}/"]
     )
     crawl_url(workspace, url)
-    hosts = {"domains": {"include": ["127.0.0.1", "localhost"]}}
+    hosts = {"domains": {"include": ["127.0.0.1", "localhost"]}, "ports": ANY_PORT}
     define(workspace, pg=source_of(url, **hosts))
     run = workspace.crawl().run
     assert run["outcomes"]["NEW"] == 2
