@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from support.project import Workspace
+from support.project import ANY_PORT, LOOPBACK, Workspace
 from support.requirement import require
 from support.site import Site
 
@@ -72,7 +72,7 @@ def test_nor_do_its_frames_of_another_origin(site: Site, url: str, workspace: Wo
             f"addEventListener('load', () => document.body.append(Object.assign(document.createElement('iframe'),"
             f" {{src: '{elsewhere}/frame'}})))",
         )
-        workspace.define(f"{url}/", javascript=OPTIONS)
+        workspace.define(f"{url}/", javascript=OPTIONS, boundary={**LOOPBACK, "ports": ANY_PORT})
         workspace.crawl(timeout=250)  # a process of the browser for each page and frame
     assert sorted(workspace.search("clean")) == PATHS
 
