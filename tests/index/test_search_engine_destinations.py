@@ -18,7 +18,7 @@ from support.opensearch import node, send
 from support.project import ROOT
 from support.resource import Reply
 from support.search_engines import ENGINES, Engine, Meilisearch, OpenSearch, Typesense, reply
-from support.server import Request, Server
+from support.server import Request, answering
 from support.solr import CORE, solr_node
 
 from ultracrawl.errors import WorkError
@@ -55,10 +55,8 @@ def engine(kind: str) -> Engine:
 
 @pytest.fixture
 def url(engine: Engine) -> Iterator[str]:
-    server = Server(engine.answer)
-    server.start()
-    yield server.url
-    server.stop()
+    with answering(engine.answer) as address:
+        yield address
 
 
 def opened(kind: str, url: str, **options: object) -> Destination:

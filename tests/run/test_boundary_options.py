@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.network import NetworkSite
-from support.project import LOOPBACK, Workspace
+from support.project import ANY_PORT, LOOPBACK, Workspace
 from support.site import Site
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
@@ -60,7 +60,7 @@ BOUNDARIES: dict[str, tuple[list[str], Rules, set[str]]] = {
     "ultra_search_62_63-exclusion wins": (["b/x", "c/x"], {"domains": {**ALL, "exclude": [B]}}, {"c/x"}),
     "ultra_search_64-prefix": (["b/x", "c/x"], {"domains": ALL}, {"b/x", "c/x"}),
     "ultra_search_65-every host": (["b/x"], {"domains": {"include": "*"}}, {"b/x"}),
-    "ultra_search_66-all ports": (["a/x"], {"ports": {"*": {"exclude": []}}}, {"a/x"}),
+    "ultra_search_66-all ports": (["a/x"], {"ports": ANY_PORT}, {"a/x"}),
     "ports excluded": (["b/x"], {"domains": ALL, "ports": {B: {"exclude": ["PORT"]}}}, set()),
     "ports included": (["b/x"], {"domains": ALL, "ports": {B: {"include": ["PORT"]}}}, {"b/x"}),
     "ultra_search_68-paths of one host": (
@@ -142,7 +142,7 @@ BOUNDARIES: dict[str, tuple[list[str], Rules, set[str]]] = {
     [
         ({}, set[str]()),
         ({"127.0.0.1": {"include": ["PORT", "OTHER"]}}, {"/linked", "/moved", "/listed", "/sitemap.xml"}),
-        ({"*": {"exclude": []}}, {"/linked", "/moved", "/listed", "/sitemap.xml"}),
+        (ANY_PORT, {"/linked", "/moved", "/listed", "/sitemap.xml"}),
         ({"127.0.0.1": {"exclude": ["OTHER"]}}, {"/moved"}),
     ],
 )

@@ -4,8 +4,9 @@ import asyncio
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import formatdate
 from http import HTTPStatus
@@ -233,3 +234,14 @@ def _phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:
         return "Odd"
+
+
+@contextmanager
+def answering(answer: Callable[[Request], Reply]) -> Iterator[str]:
+    """Serve what `answer` returns on loopback; gives the address."""
+    server = Server(answer)
+    server.start()
+    try:
+        yield server.url
+    finally:
+        server.stop()

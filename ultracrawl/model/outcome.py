@@ -43,6 +43,11 @@ class UrlOutcome(StrEnum):
 SUBMITTED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.REINDEXED})
 """Outcomes of visits whose documents are sent to the index."""
 
+AS_ON_SERVER = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED}
+"""Outcomes of documents that are in the index as the server has them."""
+WITH_DOCUMENT = AS_ON_SERVER | {UrlOutcome.PENDING}
+"""Outcomes of documents that are in the index, or wait for approval."""
+
 _WITHOUT_CONTENT = frozenset(
     {
         UrlOutcome.REDIRECTED,

@@ -109,7 +109,7 @@ class Recorder:
         cause = (
             ending.cause
             or page.unrendered
-            or page.bare
+            or page.without_text
             or (Cause(CauseCode.EXPIRES) if page.expires else page.rendered)
         )
         if unchanged and not cause:

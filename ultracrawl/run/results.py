@@ -162,8 +162,8 @@ class PageResult(NamedTuple):
     """Its parts with their validators, as stored; empty if it has to be opened in the browser at each visit."""
     rendered: Cause = NO_CAUSE
     """Why it was opened in the browser, if the source leaves that open."""
-    bare: Cause = NO_CAUSE
-    """Why a start page says nothing, if it does not."""
+    without_text: Cause = NO_CAUSE
+    """Why a start page has no text, if it has none."""
     unrendered: Cause = NO_CAUSE
     """Why its scripts were not run, if they should have been; the next visit is unconditional then."""
     related: Mapping[str, list[str]] = _NOTHING

@@ -19,7 +19,7 @@ from ultracrawl.run.reading.language_detection import DocumentLanguages
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.removal.expiry import ExpirySweeper
-from ultracrawl.run.rendering.script_detection import note_bare
+from ultracrawl.run.rendering.script_detection import note_missing_text
 from ultracrawl.run.results import PageLinks
 from ultracrawl.run.visit import VIEWS_KEY
 from ultracrawl.spiders.page_handler import WatchedPages
@@ -88,8 +88,7 @@ class FilteredPageHandler:
         html_page = resource.page if converted is None and resource.content_type in HTML_TYPES else None
         if html_page is not None:
             self._context.counters.note_truncation(visit, html_page)
-            if not visit.depth:
-                note_bare(visit, html_page, response.body, as_sent=not self._context.renders(visit.url))
+            note_missing_text(visit, html_page, response.body, as_sent=not self._context.renders(visit.url))
         refusal = result.cause or self._refusal(visit, response, html_page)
         twin, document, page = None, None, Page()
         if result.rd is not None and not refusal:

@@ -20,7 +20,7 @@ from ultracrawl.run.reading.language_detection import DocumentLanguages
 from ultracrawl.run.reading.language_focus import LanguageFocus
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
-from ultracrawl.run.rendering.script_detection import note_bare
+from ultracrawl.run.rendering.script_detection import note_missing_text
 from ultracrawl.run.results import PageLinks
 from ultracrawl.run.transport.headers import values_of
 
@@ -99,8 +99,7 @@ class PageHandler:
             hook(visit, page, page.base or response.url)
         if page.refresh and self._follow_refresh(visit, response, page):
             return
-        if not visit.depth:
-            note_bare(visit, page, response.body, as_sent=not self._context.renders(visit.url))
+        note_missing_text(visit, page, response.body, as_sent=not self._context.renders(visit.url))
         permissions = self._permissions.page_permissions(visit, page, visit.head_of(response))
         off_focus = NO_CAUSE
         if self._focus is not None:

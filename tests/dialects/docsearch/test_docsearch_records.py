@@ -14,7 +14,7 @@ import pytest
 import yaml
 from support.project import LOOPBACK, Workspace
 from support.search_engines import ENGINES, Engine, Meilisearch, OpenSearch, Typesense
-from support.server import Server
+from support.server import answering
 from support.site import Site
 
 FOLDER = Path(__file__).parent / "shapes"
@@ -39,10 +39,8 @@ def engine(kind: str) -> Engine:
 
 @pytest.fixture
 def server(engine: Engine) -> Iterator[str]:
-    server = Server(engine.answer)
-    server.start()
-    yield server.url
-    server.stop()
+    with answering(engine.answer) as address:
+        yield address
 
 
 def publish(site: Site, pages: dict[str, str], sitemap: list[str] | None = None) -> None:

@@ -398,6 +398,8 @@ def test_the_port_of_an_admitted_host_becomes_usual() -> None:
     boundary.admit("x", 9000)
     assert boundary.rejects("http://x:9000/") is None
     assert boundary.rejects("http://x:9001/") == UNUSUAL_PORT
+    boundary.admit("y", 80)
+    assert boundary.left_ports == ["x:9001"], "what was noted before stays"
 
 
 def test_ultra_search_67_ports_in_and_out_for_one_host_are_refused() -> None:

@@ -95,7 +95,7 @@ class Club(NetworkSite):
         self.tokens += 1
         body = (
             f'<form action="{self.action}" method={self.method}><input type=hidden name=token value=t{self.tokens}>'
-            "<input name=user><input type={self.kind} name=pw></form>"
+            f"<input name=user><input type={self.kind} name=pw></form>"
         )
         return Reply(200, (("Content-Type", "text/html"),), body.encode())
 

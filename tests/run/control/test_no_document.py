@@ -141,13 +141,13 @@ def test_a_page_that_was_read_and_may_not_be_indexed_any_more(
     assert workspace.crawl().run["cause"] is None
 
 
-def exchange(workspace: Workspace, start: str, **boundary: object) -> dict[str, Any]:
+def exchange(workspace: Workspace, start: str, code: int = 0, **boundary: object) -> dict[str, Any]:
     """Crawl a source and one that takes its links; returns their causes."""
     common = {"politeness": {"delay": 0}, "sitemaps": {"use": False}}
     sender = {"start_urls": [start], "send_links_to": "other", "boundary": {**LOOPBACK, **boundary}}
     receiver = {"takes_links": True, "boundary": {**LOOPBACK, "domains": {"include": ["*"]}}}
     workspace.write({"sources": {"site": {**common, **sender}, "other": {**common, **receiver}}})
-    return {run["source"]: run["cause"] for run in workspace.crawl(code=None).json["runs"]}
+    return {run["source"]: run["cause"] for run in workspace.crawl(code=code).json["runs"]}
 
 
 def test_a_source_whose_links_another_crawls_needs_no_document(
@@ -163,7 +163,7 @@ def test_a_source_whose_links_another_crawls_needs_a_page_with_links(
     site: Site, url: str, workspace: Workspace
 ) -> None:
     site.page("/", head=SHELL)
-    assert exchange(workspace, f"{url}/") == {"site": "no-text", "other": None}
+    assert exchange(workspace, f"{url}/", code=1) == {"site": "no-text", "other": None}
 
 
 def test_no_source_of_those_that_exchange_links_begins(site: Site, url: str, workspace: Workspace) -> None:

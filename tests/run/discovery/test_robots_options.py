@@ -296,10 +296,10 @@ def test_reservations_are_kept_and_obeyed_by_setting(
         site.robots(f"User-agent: *\nContent-Signal: {signal}\nAllow: /\n")
     definition: dict[str, Any] = {"attributes": {"reservations": "Subject"}}
     workspace.define(f"{url}/", robots={"obey_reservations": []}, **definition)
-    workspace.crawl(code=None)
+    workspace.crawl()
     assert workspace.search(f'Subject:"{word}"') == ["/"]
     workspace.define(f"{url}/", robots={"obey_reservations": [use]}, **definition)
-    workspace.crawl(code=None)
+    workspace.crawl(code=1)
     assert workspace.search("words") == []
     assert workspace.urls()["/"]["reason"] == f"the page is reserved: {word}"
     assert site.count("/child") >= 1
@@ -333,14 +333,14 @@ def test_a_signal_that_comes_and_goes_while_the_page_stays(
 ) -> None:
     site.page("/", title="Home", text="words")
     workspace.define(f"{url}/")
-    workspace.crawl(code=None)
+    workspace.crawl()
     site.robots("User-agent: *\nContent-Signal: search=no\n")
     workspace.age(DAY)
-    workspace.crawl(code=None)
+    workspace.crawl(code=1)
     assert workspace.search("words") == []
     workspace.age(DAY)
     site.robots("User-agent: *\nContent-Signal: search=yes\n")
-    workspace.crawl(code=None)
+    workspace.crawl()
     assert workspace.search("words") == ["/"]
 
 
@@ -349,12 +349,12 @@ def test_a_tdm_header_that_comes_and_goes_while_the_page_stays(
 ) -> None:
     site.page("/", title="Home", text="words")
     workspace.define(f"{url}/", robots={"obey_reservations": "tdm"})
-    workspace.crawl(code=None)
+    workspace.crawl()
     site.page("/", title="Home", text="words", headers={"TDM-Reservation": "1"}, etag=False, modified=False)
-    workspace.crawl(code=None)
+    workspace.crawl(code=1)
     assert workspace.search("words") == []
     site.page("/", title="Home", text="words")
-    workspace.crawl(code=None)
+    workspace.crawl()
     assert workspace.search("words") == ["/"]
 
 
@@ -471,11 +471,11 @@ def test_unavailable_after(site: Site, url: str, workspace: Workspace, where: st
     site.page("/", title="Home", text="words", links=["/past"], **meta)  # type: ignore[arg-type]  # one of two keys
     site.page("/past", title="x", text="words", robots="unavailable_after: 25-Jun-2010 15:00:00 GMT")
     workspace.define(f"{url}/", attributes={"robots_directives": "Subject"})
-    workspace.crawl(code=None)
+    workspace.crawl()
     assert workspace.search("words") == ["/"]
-    assert workspace.crawl(code=None).run["outcomes"].get("UNMODIFIED") == 1
+    assert workspace.crawl().run["outcomes"].get("UNMODIFIED") == 1
     assert workspace.search("words") == ["/"], "before its end it is there"
-    workspace.crawl(code=None, **later(workspace.directory, 3602))
+    workspace.crawl(code=1, **later(workspace.directory, 3602))
     assert workspace.search("words") == []
     assert workspace.urls()["/"]["reason"] == "unavailable_after has passed"
 

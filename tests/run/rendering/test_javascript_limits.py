@@ -159,7 +159,7 @@ def test_the_fetch_log_has_a_line_for_each_part(site: Site, url: str, workspace:
     more = "<script>fetch('/hangs-up').catch(() => 0)</script>"
     site.file("/", (ASK % ("/", "home", "/data", 2) + more).encode(), "text/html")
     workspace.define(f"{url}/", javascript=True, log={"fetch": True}, sitemaps={"use": False})
-    workspace.crawl(code=None)  # 1: it has few words, and a part that could not be had
+    workspace.crawl(code=1)  # it has few words, and a part that could not be had
     lines = (workspace.directory / "var/log/site.fetch.log").read_text().splitlines()
     parts = {tuple(line.split("\t")[n] for n in (6, 1, 2, 3, 5, 7)) for line in lines[:-1]}
     assert parts == {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from support.project import LOOPBACK, Workspace
 from support.search_engines import ENGINES, Engine
-from support.server import Server
+from support.server import answering
 from support.site import Site
 
 pytestmark = pytest.mark.processes
@@ -16,10 +16,8 @@ pytestmark = pytest.mark.processes
 @pytest.fixture(params=["meilisearch", "typesense"])
 def engine(request: pytest.FixtureRequest) -> Iterator[tuple[str, Engine, str]]:
     engine = ENGINES[request.param]()
-    server = Server(engine.answer)
-    server.start()
-    yield request.param, engine, server.url
-    server.stop()
+    with answering(engine.answer) as address:
+        yield request.param, engine, address
 
 
 def test_runs_with_and_without_changes(

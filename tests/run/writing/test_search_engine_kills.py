@@ -15,7 +15,7 @@ import pytest
 from support.project import LOOPBACK, Workspace
 from support.resource import Reply
 from support.search_engines import ENGINES, Engine, OpenSearch, reply
-from support.server import Request, Server
+from support.server import Request, answering
 from support.site import Site
 
 pytestmark = pytest.mark.processes
@@ -70,10 +70,8 @@ def engine(kind: str) -> Engine:
 
 @pytest.fixture
 def server(engine: Engine) -> Iterator[str]:
-    server = Server(engine.answer)
-    server.start()
-    yield server.url
-    server.stop()
+    with answering(engine.answer) as address:
+        yield address
 
 
 def define(workspace: Workspace, url: str, kind: str, server: str) -> None:

@@ -65,7 +65,7 @@ class Boundary(StageRules):
         elif usual:
             usual |= same_site_ports(port)
         self.rules = replace(self.rules, domains=domains, ports=ports, usual_ports=usual)
-        self.judge = OriginJudge(self.rules, self._addresses)
+        self.judge = OriginJudge(self.rules, self._addresses, self.judge.left_ports)
         self._origins.clear()
 
     def rejects(

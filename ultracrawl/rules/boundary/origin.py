@@ -48,7 +48,9 @@ class OriginJudge:
         "needs_addresses",
     )
 
-    def __init__(self, rules: BoundaryRules, addresses: Addresses) -> None:
+    def __init__(
+        self, rules: BoundaryRules, addresses: Addresses, left_ports: dict[str, None] | None = None
+    ) -> None:
         self._schemes = frozenset(scheme.lower() for scheme in rules.schemes)
         self._exclude = DomainTable(by_action(rules.domains, Action.EXCLUDE), excludes=True)
         self._include = DomainTable(by_action(rules.domains, Action.INCLUDE))
@@ -64,7 +66,7 @@ class OriginJudge:
         """Whether address masks match the IP addresses of hosts."""
         self.closed = not self._include.empty
         """Whether only included hosts are inside."""
-        self.left_ports: dict[str, None] = {}
+        self.left_ports: dict[str, None] = {} if left_ports is None else left_ports
         """Some ports of hosts inside that were left because no rule and no start URL names them, as `host:port`."""
 
     def leave(self, host: str, port: int) -> None:

@@ -16,12 +16,12 @@ from ultracrawl.content.html.refresh import parse_refresh
 from ultracrawl.errors import StateError, WorkError
 from ultracrawl.model.page import LinkKind
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.access.login import Form, Login, joined, login_forms
+from ultracrawl.rules.access.login import Form, Login, joined
 from ultracrawl.rules.access.visitors import Likeness
 from ultracrawl.rules.urls.canonical import host_of, path_of
 from ultracrawl.rules.walls import is_login_redirect, is_short_page
 from ultracrawl.run.auth.first_page import FirstPage, html_of, is_refusal, page_of, readable
-from ultracrawl.run.auth.login_requests import LoginRequests
+from ultracrawl.run.auth.login_requests import LoginRequests, forms_of
 from ultracrawl.run.download_errors.kinds import LoginFailedError
 from ultracrawl.run.transport.headers import header_of, url_in_header
 from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN, Send, send_with
@@ -127,8 +127,7 @@ class SignsOfVisitors:
         has_password = b"password" in body.lower() and _PASSWORD.search(body) is not None
         if not has_password and not (names and all(name.encode() in body for name in names)):
             return False
-        forms = login_forms(body, response.url, _encoding(response), names)
-        return any(self._login.is_form(form, self.form) for form in forms)
+        return any(self._login.is_form(form, self.form) for form in forms_of(response, body, self._login))
 
 
 def _refresh_of(response: Response) -> str:

@@ -21,6 +21,12 @@ MAX_BODY_BYTES = 4 << 20
 """Largest response that is read."""
 
 
+def forms_of(response: Response, body: bytes, login: Login) -> list[Form]:
+    """Return the forms of a page that may be that of a login; `body` is that of the response, or empty."""
+    charset = find_charset(body, header_of(response, "Content-Type"))
+    return login_forms(body, response.url, charset, login.names)
+
+
 class LoginRequests:
     """Carries out one login. Raises `LoginFailedError`."""
 
@@ -55,8 +61,7 @@ class LoginRequests:
         page = await self._follow(await self._request(login.page))
         if page.status >= 400:
             raise LoginFailedError(f"the login page returned status {page.status}")
-        charset = find_charset(page.body, header_of(page, "Content-Type"))
-        forms = login_forms(page.body, page.url, charset, login.names)
+        forms = forms_of(page, page.body, login)
         if not forms:
             raise LoginFailedError(f"30188 no login form given: {login.page}")
         return forms[0]
@@ -107,8 +112,7 @@ class LoginRequests:
 
     def _repeats(self, response: Response, form: Form) -> bool:
         """Return whether a page has the form that was sent, whatever else is hidden in it."""
-        encoding = getattr(response, "encoding", None)
-        shown = login_forms(response.body, response.url, encoding, self._login.names)
+        shown = forms_of(response, response.body, self._login)
         return any(self._login.is_form(again, form) for again in shown)
 
     def _check(self, response: Response) -> None:

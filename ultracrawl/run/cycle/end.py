@@ -95,7 +95,8 @@ class RunFinisher:
             report_unreadable_urls(context, self._given_urls)
             if not self._is_unfinished():
                 self._report_no_document()
-        report_left_ports(context)
+        if not context.run.replay:
+            report_left_ports(context)
         for notify in context.hooks[Feature.run_ended]:
             notify()
         if context.run.replay:

@@ -40,7 +40,7 @@ def why_no_document(context: CrawlContext) -> tuple[Cause, str]:
         return NO_CAUSE, ""
     if context.rules.listed:
         return (NO_CAUSE, "") if counts.known else _nothing_listed(source)
-    records = [one for one in start_records(context) if one is not None]
+    records = start_records(context)
     if source.spider_class or counts.documents > sum(map(_is_bare, records)):
         return NO_CAUSE, ""
     if not records:

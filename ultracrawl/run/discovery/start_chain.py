@@ -20,7 +20,7 @@ MAX_REDIRECTS = 20
 """Redirects in a row that are followed through the stored records; no policy allows more."""
 
 
-SEE_URLS = "`ultracrawl urls` lists the reasons"
+_SEE_URLS = "`ultracrawl urls` lists the reasons"
 _LOOK = "look at it in a browser: the server may want another `user_agent`, a cookie (`cookies`) or a log-in (`logins`)"
 _WAYS_OUT = {
     CauseCode.ROBOTS: "for a site of your own write `robots: {obey: false}`",
@@ -123,11 +123,11 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
         starts = _canonical(context, context.source.seed_urls)
         reasons = (problem for url in starts if (problem := _failure_of(context, url)))
         given_up = (f"{site} was given up after too many network errors" for site in report.given_up)
-        reason = next(reasons, "") or next(given_up, "") or _endless(context)
+        records = start_records(context)
+        reason = next(reasons, "") or next(given_up, "") or _endless(records)
         own = context.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
         what = f"the class {own} failed on every page" if own else "no page could be read"
-        records = (one for one in start_records(context) if one is not None)
-        advice = "correct it; `-v` shows where" if own else next(map(way_out, records), SEE_URLS)
+        advice = "correct it; `-v` shows where" if own else next(map(way_out, records), _SEE_URLS)
         problems = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
     elif not problems and (reason := _why_no_start(context)):
         problems = [f"no start URL could be read: {reason}; correct `start_urls`, or what excludes them"]
@@ -137,21 +137,20 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
 
 def way_out(record: UrlRecord) -> str:
     """Return what to write so that a start URL, or the last one to which it redirects, gives a document."""
-    return _WAYS_OUT.get(record.cause.code, SEE_URLS)
+    return _WAYS_OUT.get(record.cause.code, _SEE_URLS)
 
 
-def _endless(context: CrawlContext) -> str:
+def _endless(records: Iterable[UrlRecord]) -> str:
     """Return which start URL leads to redirects without an end; empty if none does."""
-    known = (one for one in start_records(context) if one is not None)
-    return next((f"{one.url}: its redirects lead nowhere" for one in known if one.redirects_to), "")
+    return next((f"{one.url}: its redirects lead nowhere" for one in records if one.redirects_to), "")
 
 
-def start_records(context: CrawlContext) -> list[UrlRecord | None]:
-    """Return what is known of each start URL, or of the last URL to which it redirects; None if nothing is."""
+def start_records(context: CrawlContext) -> list[UrlRecord]:
+    """Return what is known of the start URLs, or of the last URLs to which they redirect."""
     keys = {url: url_key(url) for url in _canonical(context, context.source.seed_urls)}
     known = context.store.records.get_records(list(keys.values()))
-    records = ((url, known.get(key)) for url, key in keys.items())
-    return [one and (_last_record(context, url) if one.redirects_to else one) for url, one in records]
+    records = ((url, known[key]) for url, key in keys.items() if key in known)
+    return [(one.redirects_to and _last_record(context, url)) or one for url, one in records]
 
 
 def _why_no_start(context: CrawlContext) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ultracrawl.model import CauseCode, Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.dates import as_text
-from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.model.outcome import WITH_DOCUMENT
 from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.run.auth.stages import access_stages
@@ -16,8 +16,6 @@ from ultracrawl.run.filters.filtering import Filtering
 from ultracrawl.run.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import StoredRobots
-
-_INDEXED = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
 
 
 def later_stages(
@@ -56,7 +54,7 @@ def _rendering(source: DataSource, record: UrlRecord) -> Iterator[Decision]:
         yield Decision(True, "javascript", f"{cause.code.value} {cause.subject}".strip(), record.reason)
     elif cause.code is CauseCode.RENDERED:
         yield Decision(True, "javascript", cause.code.value, record.reason)
-    elif source.javascript.use == "auto" and record.outcome in _INDEXED:
+    elif source.javascript.use == "auto" and record.outcome in WITH_DOCUMENT:
         yield Decision(True, "javascript", "auto", "read as sent: it has text and links, or no scripts")
 
 
@@ -91,7 +89,7 @@ def _robots(
 
 def _last_visit(record: UrlRecord) -> Decision:
     status = f"{record.status_code} {status_text(record.status_code)}"
-    if record.outcome in _INDEXED:
+    if record.outcome in WITH_DOCUMENT:
         return Decision(True, "answer", record.outcome.value, f"the last response was indexed: {status}")
     return Decision(True, "answer", record.outcome.value, record.reason or status, index=False)
 

@@ -13,7 +13,7 @@ from ultracrawl.agents.entry_texts import merge_entries, unpack_entry
 from ultracrawl.agents.port import Entry, Failure, Fetcher, Wanted
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
-from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.model.outcome import AS_ON_SERVER
 from ultracrawl.rules.urls.canonical import split
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.ending import Ending
@@ -37,8 +37,6 @@ _KEPT = FAILED | {UrlOutcome.DUPLICATE}
 
 The document is requested again although no listing names it, or takes the place of the one that it duplicates.
 """
-_READ = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED}
-"""Outcomes of documents that are in the index as the server has them."""
 
 
 class _PendingFetch(NamedTuple):
@@ -70,7 +68,7 @@ class EntryFetching(Feature):
         outcome = visit.outcome
         if outcome is None or outcome.transient or outcome in _KEPT:
             return
-        is_from_web = outcome in _READ and split(visit.url).scheme not in self._schemes
+        is_from_web = outcome in AS_ON_SERVER and split(visit.url).scheme not in self._schemes
         entry = self.listed(visit) if is_from_web else None
         if entry is None or entry.body is not None:
             self._context.store.documents.release_document(Retained.LISTED, visit.entry.key)

@@ -16,7 +16,7 @@ from ultracrawl.agents.entry_texts import content_key, pack_entry, unpack_entry
 from ultracrawl.agents.port import Batch, Complete, Entry, LeftOut, Listed, Lister, Partial
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.model.outcome import WITH_DOCUMENT
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.rules.urls.shown import is_display_url
@@ -434,9 +434,6 @@ class ListingNotes:
         self._context.store.note_listing(self._context.mark.number, json.dumps(asdict(self.state)))
 
 
-_INDEXED = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
-
-
 def is_vouched_for(
     context: CrawlContext, record: UrlRecord, entry: Entry, validators: StoredValidators
 ) -> bool:
@@ -449,7 +446,7 @@ def is_vouched_for(
     if record.outcome is UrlOutcome.DUPLICATE:
         return context.documents.remains_duplicate(record)
     left_out = record.outcome is UrlOutcome.NOT_INDEXED and record.removal is None
-    return left_out or (record.outcome in _INDEXED and record.retained)
+    return left_out or (record.outcome in WITH_DOCUMENT and record.retained)
 
 
 def vouched_outcome(record: UrlRecord) -> UrlOutcome:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from ultracrawl.model import RunReport, UrlOutcome, status_text
-from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.model.outcome import WITH_DOCUMENT
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.logs.log_files import AppendedLog, printable, write_error
 from ultracrawl.run.visit import Visit
@@ -19,7 +19,7 @@ from ultracrawl.sources import Project
 
 MAX_EXCLUDED_LINKS = 1000
 """Excluded links that get a line; further ones are only counted. `log.screened` has all."""
-QUIET = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
+QUIET = WITH_DOCUMENT
 """Outcomes of successful visits, which get no line."""
 MESSAGES = {909: "30083 duplicate document ignored", 910: "30083 duplicate document ignored"}
 """Messages added to the causes of status codes (Ultra Search 14.2)."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.model.outcome import WITH_DOCUMENT
 from ultracrawl.model.record_changes import withdrawn, without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.visit import Visit
 
-_STAY = SUBMITTED | {
-    UrlOutcome.UNMODIFIED,
-    UrlOutcome.NOT_MODIFIED,
-    UrlOutcome.PENDING,
-    UrlOutcome.HELD_BACK,
-}
+_STAY = WITH_DOCUMENT | {UrlOutcome.HELD_BACK}
 """Outcomes after which the document of a URL has the place that it had."""
 
 
@@ -50,6 +45,7 @@ class DisplayUrls(Feature):
     def holder(self, visit: Visit) -> UrlRecord | None:
         """Return the other document of the source to which the display URL of this visit belongs, or None."""
         self._reclaim(visit)
+        self._outranking.discard(visit.entry.key)
         holders = self._holders(visit.display_url, visit.url)
         if holders and self._outranks(visit, holders):
             self._outranking.add(visit.entry.key)
@@ -109,6 +105,8 @@ class DisplayUrls(Feature):
 
     def document_leaving(self, record: UrlRecord) -> None:
         """Give the display URL of a document that leaves to the next one."""
+        if not self._is_listed:
+            return
         now = self._state.records.get_record(url_key(record.url))
         if now is None or now.status_code != StatusCode.NOT_UNIQUE:
             self.release(record)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.model.outcome import AS_ON_SERVER, SUBMITTED
 from ultracrawl.rules.duplicates.ranking import Rank, UrlRanking
 from ultracrawl.rules.urls.canonical import url_key
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 MAX_RESOLVED_SEEDS = 1000
 """Limit of start URLs whose redirect targets are looked up."""
-
-_OF_DOCUMENTS = SUBMITTED | {UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED}
 
 
 def needs_approval(source: DataSource, visit: Visit) -> bool:
@@ -35,7 +33,7 @@ def needs_approval(source: DataSource, visit: Visit) -> bool:
 def _was_approved(visit: Visit) -> bool:
     """Return whether a document with this text was sent to the index, and was lost on its way or there."""
     record = visit.record
-    is_lost = record.outcome in _OF_DOCUMENTS and not (record.searchable or record.pending)
+    is_lost = record.outcome in AS_ON_SERVER and not (record.searchable or record.pending)
     return is_lost and bool(record.fingerprint) and record.fingerprint == visit.page.fingerprint
 
 

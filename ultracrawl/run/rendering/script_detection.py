@@ -70,11 +70,16 @@ def _may_be_page(url: str) -> bool:
     return url.startswith("http") and media_type_of(url) in _TYPES_OF_PAGE_NAMES
 
 
-def note_bare(visit: Visit, page: Page, body: bytes, *, as_sent: bool) -> None:
-    """Note that a page says nothing; one `as_sent` by the server says nothing either before its scripts have run."""
-    if visit.fetch.media_type not in PAGES or not has_few_words(page):
+def note_missing_text(visit: Visit, page: Page, body: bytes, *, as_sent: bool) -> None:
+    """Note that a start page has no text; one `as_sent` by the server has none either before its scripts have run.
+
+    Only start pages, and those to which they redirect, decide whether a source has a document at all.
+    """
+    if visit.depth or visit.fetch.media_type not in PAGES or not has_few_words(page):
         return
     if as_sent and has_scripts(body):
-        visit.page = visit.page._replace(bare=Cause(CauseCode.NO_TEXT, SCRIPTS, "its scripts have not run"))
+        visit.page = visit.page._replace(
+            without_text=Cause(CauseCode.NO_TEXT, SCRIPTS, "its scripts have not run")
+        )
     elif not page.text.strip():
-        visit.page = visit.page._replace(bare=Cause(CauseCode.NO_TEXT))
+        visit.page = visit.page._replace(without_text=Cause(CauseCode.NO_TEXT))

@@ -91,6 +91,7 @@ def _numbers(mark: RunMark) -> RunNumbers:
         seconds=report.get("seconds", 0.0),
         fetched=report.get("fetched", 0),
         new=outcomes[UrlOutcome.NEW],
+        # Reports of earlier versions count documents as MODIFIED that were indexed again unchanged.
         modified=max(outcomes[UrlOutcome.MODIFIED] - report.get("indexed_again", 0), 0),
         deleted=report.get("deleted", 0),
         errors=sum(outcomes[one] for one in ERRORS),
