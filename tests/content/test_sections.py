@@ -276,3 +276,23 @@ def test_without_an_element_of_a_level_there_is_no_section() -> None:
 )
 def test_a_page_has_content_if_it_has_a_required_element(selector: str, has: bool) -> None:
     assert read((), required=selector).has_content is has
+
+
+@pytest.mark.parametrize(
+    ("markup", "text", "titles"),
+    [
+        ("<h2>One <div><h3>Head</h3></div> more</h2>z", "One Head more z", ["One Head more", "Head"]),
+        ("<dl><dt id=a>One<dl><dt id=b>Two</dl>three</dl>", "One Two three", ["One Two three", "Two"]),
+        ("<h2>Intro<div>Text <h3>Sub</h3> x</div>", "Intro Text Sub x", ["Intro Text Sub x", "Sub"]),
+    ],
+    ids=["heading", "term", "not closed"],
+)
+def test_a_heading_in_a_heading_is_read_once(markup: str, text: str, titles: list[str]) -> None:
+    page = parse(markup)
+    assert (page.text, [one.title for one in page.sections]) == (text, titles)
+
+
+def test_many_headings_in_headings_do_not_multiply_a_text() -> None:
+    page = parse("<h2>a<div>" * 40 + "word " * 1000)
+    assert len(page.text.split()) == 1040
+    assert len(page.sections) == 40

@@ -37,7 +37,6 @@ LISTED: Mapping[str, Data] = {
 """Shared options with fixed values for listed sources: the lister, not a refresh policy, decides what is fetched."""
 _MAX_DIMENSIONS = 6
 """Depth of lists in lists whose values are single values, as arrays of PostgreSQL have."""
-_MAX_BITS = 4096
 _REMOVE = "remove it; a lister names the documents of this source, and no web server is asked"
 WEB_OPTIONS: Mapping[str, str] = dict.fromkeys(
     (
@@ -334,9 +333,10 @@ def _attribute_text(value: object) -> str:
         return _duration_text(value)
     if isinstance(value, Mapping):
         return json.dumps(value, ensure_ascii=False, default=str)
-    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-        return f"{value:#x}"  # Python writes no such number in decimal digits, and no attribute can have it
-    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+    try:
+        return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+    except ValueError:  # an integer of more digits than Python writes
+        return f"{value:#x}"
 
 
 def _duration_text(value: timedelta) -> str:

@@ -146,7 +146,7 @@ def _plainness(part: MessagePart) -> int:
     media_type = part.part.get_content_type()
     if part.is_attachment:
         return _PLAIN + 2
-    return _PAGES.index(media_type) if part.is_html else _PLAIN + (media_type == _CALENDAR)
+    return _PAGES.index(media_type) if part.is_html else _PLAIN + (media_type != "text/plain")
 
 
 def _raw_header(message: Message, name: str) -> str:

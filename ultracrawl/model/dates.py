@@ -24,7 +24,6 @@ _MONTHS = {
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
     )
 }
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTH = (
     "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?)"
@@ -278,8 +277,9 @@ def http_date(seconds: float) -> str:
         moment = datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
         return f"@{seconds}"
-    day, month = _WEEKDAYS[moment.weekday()], [*_MONTHS][moment.month - 1].title()
-    return f"{day}, {moment.day:02} {month} {moment.year:04} {moment:%H:%M:%S} GMT"
+    from email.utils import format_datetime  # noqa: PLC0415 - it takes longer than the rest of this module
+
+    return format_datetime(moment, usegmt=True)
 
 
 def epoch(moment: datetime | None) -> float:

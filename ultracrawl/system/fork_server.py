@@ -25,7 +25,7 @@ _PROGRAMS = [
 _renewal = threading.Lock()
 
 
-def fork_server() -> ForkServerContext:
+def _fork_server() -> ForkServerContext:
     """Return the context that starts processes; the fork server starts with the first of them."""
     context: ForkServerContext = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PROGRAMS)
@@ -52,8 +52,8 @@ def start_process(
 def _start(
     target: Callable[..., None], args: tuple[object, ...], name: str, *, daemon: bool
 ) -> tuple[ForkServerProcess, Connection]:
-    """Start a process once. One that is not known to have started has a pipe of its own, whose other end is closed."""
-    context = fork_server()
+    """Start a process once, with a pipe of its own; one that started though the try failed finds it closed and ends."""
+    context = _fork_server()
     ours, theirs = context.Pipe()
     process = context.Process(target=target, args=(*args, theirs), name=name, daemon=daemon)
     try:

@@ -83,6 +83,10 @@ CASES = {
         multipart("alternative", ("text/plain", "pl"), ("text/rtf", r"{\rtf1 rich}")),
         "pl rich",
     ),
+    "a text of a format of its own that says the same": (
+        multipart("alternative", ("text/rtf", r"{\rtf1 all words}"), ("text/plain", "all words"), PAGE),
+        "Sale today only at noon. all words",
+    ),
     "letters without blanks": (
         multipart(
             "alternative", ("text/plain", "今日は\n休みです。"), ("text/html", "<p>今日は休みです。</p>")

@@ -172,8 +172,8 @@ class Sink:
         """Record why a part could not be read; the first reason counts."""
         self.truncated = self.truncated or truncated
 
-    def inner(self) -> Sink:
-        """Return a sink for a document inside this one, which shares text and links.
+    def inner(self, on_text: TextCallback | None = None) -> Sink:
+        """Return a sink for a document inside this one, which shares links and, without `on_text`, the text.
 
         Raises `LimitReachedError` if documents are nested too deep.
         """
@@ -181,7 +181,7 @@ class Sink:
         if self.depth >= limit:
             reason = f"documents are inside each other more than {limit} times (conversion.nesting)"
             raise LimitReachedError(reason)
-        inner = Sink(self.budget, self._on_text, self.depth + 1)
+        inner = Sink(self.budget, on_text or self._on_text, self.depth + 1)
         inner._links = self._links
         return inner
 

@@ -58,13 +58,22 @@ def _read_parts(message: EmailMessage, sink: Sink) -> None:
     said, choice = Said(), 0
     for part in parts_of(message):
         sink.budget.take_member()
-        if part.is_attachment or _has_converter(part):
-            _add_attachment(part, sink)
-            continue
         if part.choice != choice:
             said, choice = Said(), part.choice
-        text = read_html(part.body, sink.inner(), part.content_type) if part.is_html else part.text
+        if part.is_attachment or (_has_converter(part) and not choice):
+            _add_attachment(part, sink)
+            continue
+        text = _text_of(part, sink)
         sink.add(said.rest_of(text) if choice else text)
+
+
+def _text_of(part: MessagePart, sink: Sink) -> str:
+    """Return the text of a part that is none of the attachments."""
+    if _has_converter(part):
+        texts = list[str]()
+        _add_attachment(part, sink.inner(texts.append))
+        return " ".join(texts)
+    return read_html(part.body, sink.inner(), part.content_type) if part.is_html else part.text
 
 
 def _has_converter(part: MessagePart) -> bool:

@@ -115,17 +115,19 @@ def text_and_sections(
         if before := _lines(above, rule.text_strip) if in_lines else _folded(above):
             pieces.append(before)
             length += len(before) + 1
-        kept_from = len(parts) if title.end is None else title.end
-        kept = _folded(parts[title.begin : title.end])
-        words = kept.strip(strips[section.level - 1])
+        written = _folded(parts[title.begin : title.end])
+        words = written.strip(strips[section.level - 1])
         if in_lines:
-            kept = words = words.strip()
+            written = words = words.strip()
         if words:
-            start = length + kept.index(words)
+            start = length + written.index(words)
             sections.append(Section(start, section.level, section.anchor, _shortened(words)))
-        if kept:
-            pieces.append(kept)
-            length += len(kept) + 1
+        kept_from = title.begin  # headings may stand in headings
+        if in_lines:  # those of a rule do not
+            kept_from = len(parts) if title.end is None else title.end
+            if words:
+                pieces.append(words)
+                length += len(words) + 1
     below = parts[kept_from:]
     if rest := _lines(below, rule.text_strip) if in_lines else _folded(below):
         pieces.append(rest)

@@ -23,7 +23,7 @@ _LEVEL = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 FIXED_OPTIONS: tuple[tuple[OptionPath, Data], ...] = (
     (("boundary", "combine"), "any"),
     (("boundary", "intranet_hosts"), True),
-    (("boundary", "ports"), {"*": {"exclude": []}}),
+    (("boundary", "ports"), {"*": {"exclude": []}}),  # no host is limited to the ports of start URIs
     (("boundary", "start_urls_exempt"), False),
     (("redirects",), "strict"),
     (("limits", "retries"), 0),

@@ -340,7 +340,7 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "depth": "FULL" if unlimited else max(depths),
         "boundary": {
             "domains": {"include": [{"regexp": ".*"}]},
-            "ports": {"*": {"exclude": []}},
+            "ports": {"*": {"exclude": []}},  # no host is limited to the ports of starting points
             "schemes": schemes(files.starts),
         },
         "types": ["*/*"],

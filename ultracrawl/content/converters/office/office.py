@@ -29,7 +29,8 @@ Excel repeats comments of threads among the plain ones, for programs that do not
 _ORDER = ("document", "footnotes", "endnotes", "comments", "header", "footer")
 _DELETED = frozenset({"del", "movefrom"})
 """What a tracked change removes: text, the end of a paragraph, or a row."""
-_BLANKS = {"nobreakhyphen": "-", "tab": " ", "br": " ", "cr": " "}
+_CHARACTERS = {"nobreakhyphen": "-", "tab": " ", "br": " ", "cr": " "}
+"""Elements that stand for a character."""
 _OFF = frozenset({"0", "false", "off"})
 _FIELD_LINK = re.compile(r'\s*HYPERLINK\s+"([^"]+)"', re.IGNORECASE)
 
@@ -106,22 +107,22 @@ class _OfficeText:
             self._labels = True
         elif name == "fldsimple":
             self._add_link(attribute(attributes, "instr"))
-        elif name in _BLANKS:
-            self._add(_BLANKS[name])
+        elif name in _CHARACTERS:
+            self._add(_CHARACTERS[name])
         else:
             self._judge(name, attributes)
 
     def _judge(self, name: str, attributes: Mapping[str, str]) -> None:
         """Leave out what a change removes, what is hidden, and the picture of a drawing beside the drawing."""
         if name in _DELETED:
-            if self._open.are_in("ppr", "rpr"):
+            if self._open.is_directly_in("ppr", "rpr"):
                 self._paragraphs.join_next()
             else:
-                self._open.omit(2 if self._open.are_in("trpr") else 0)
+                self._open.omit(2 if self._open.is_directly_in("trpr") else 0)
         elif name == "celldel":
             self._open.omit(2)
         elif name == "vanish":
-            if self._open.are_in("r", "rpr") and attribute(attributes, "val").lower() not in _OFF:
+            if self._open.is_directly_in("r", "rpr") and attribute(attributes, "val").lower() not in _OFF:
                 self._open.omit(2)
         elif name == "fallback":
             self._open.omit()
@@ -144,11 +145,11 @@ class _OfficeText:
             self._add(data)
 
     def _add(self, text: str) -> None:
-        if not self._open.are_omitted:
+        if not self._open.is_omitting:
             self._paragraphs.add(text)
 
     def _add_link(self, field: str) -> None:
         if match := _FIELD_LINK.match(field):
             self._field.clear()
-            if not self._open.are_omitted:
+            if not self._open.is_omitting:
                 self._sink.link(match[1])

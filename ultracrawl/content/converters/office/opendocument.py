@@ -87,7 +87,7 @@ class _OpenDocument:
     def _start_in_body(self, name: str, attributes: Mapping[str, str]) -> None:
         if name in _PARAGRAPHS:
             self._paragraphs.start_paragraph()
-        elif self._open.are_omitted:
+        elif self._open.is_omitting:
             return
         elif name in _BLANKS:
             self._paragraphs.add(" ")
@@ -100,7 +100,7 @@ class _OpenDocument:
             return bool(self._hidden) and attribute(attributes, "style-name") in self._hidden
         if name == "section":
             return attribute(attributes, "display") == "none"
-        return name in _OMITTED or (name in _OF_ANNOTATION and self._open.are_in("annotation"))
+        return name in _OMITTED or (name in _OF_ANNOTATION and self._open.is_directly_in("annotation"))
 
     def _add_meta(self, name: str, attributes: Mapping[str, str], text: str, _: object) -> None:
         add_property(name, text, self._sink, _NAMES, "keyword")
@@ -120,7 +120,7 @@ class _OpenDocument:
             self._paragraphs.end_paragraph()
 
     def text(self, data: str) -> None:
-        if self._open.are_omitted:
+        if self._open.is_omitting:
             return
         if self._part == "meta":
             self._meta.text(data)

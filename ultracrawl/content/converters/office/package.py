@@ -139,11 +139,11 @@ class OpenElements:
             self._omitted = len(self._names) - above
 
     @property
-    def are_omitted(self) -> bool:
+    def is_omitting(self) -> bool:
         """Whether what comes now is left out."""
         return self._omitted > 0
 
-    def are_in(self, *names: str) -> bool:
+    def is_directly_in(self, *names: str) -> bool:
         """Return whether the innermost element stands directly in elements of these names, the outer one first."""
         return tuple(self._names[-len(names) - 1 : -1]) == names
 
