@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 _DELIMITER = re.compile(r"[\x09\x20-\x2F\x3B-\x40\x5B-\x60\x7B-\x7E]+")
 _CLOCK = re.compile(
-    r"(?<![\d:])(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.\d+)?)?(?![\d:])(?:\s*([ap])\.?m\b)?",
+    r"(?<![\d:])(?<!:\s)(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.\d+)?)?(?![\d:])(?:\s*([ap])\.?m\b)?",
     re.IGNORECASE | re.ASCII,
 )
 _DAY = re.compile(r"(\d{1,2})(?!\d)", re.ASCII)
