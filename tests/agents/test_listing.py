@@ -425,6 +425,81 @@ def test_another_display_url_alone_is_taken_when_the_listing_is_complete(
         assert crawl(workspace)["fetched"] == 0
 
 
+@pytest.mark.parametrize(("first", "second"), [("a", "b"), ("b", "c")])
+def test_a_display_url_that_is_the_access_url_of_one_is_passed_on_as_well(
+    workspace: Workspace, kind: Shelf, first: str, second: str
+) -> None:
+    define(workspace, deletion={"percent": 100})
+    of_b = {one: shown(one, display_url="" if one == "b" else "shelf://x/b") for one in (first, second)}
+    kind.put(*of_b.values(), token="monday")
+    crawl(workspace)
+    assert texts(workspace, *"abc") == [first]
+    assert crawl(workspace)["fetched"] == 0
+    kind.put({"name": first, "deleted": True}, changes_only=True)
+    crawl(workspace)
+    assert texts(workspace, *"abc") == [second]
+
+
+INTERRUPTED = {"error": "the light went out", "after": 2}
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+@pytest.mark.parametrize("changes_only", [False, True])
+def test_another_display_url_is_not_forgotten_by_an_interruption(
+    workspace: Workspace, kind: Shelf, changes_only: bool, engine: str
+) -> None:
+    source = {"type": "shelf", "shelf": "shelf", "room": 1, "deletion": {"percent": 100}}
+    workspace.write({"index": {"engine": engine}, "sources": {"s": source}})
+    kind.put(shown("a"), shown("b", display_url=""), *fill(kind, "c"), token="monday")
+    crawl(workspace)
+    changed = [{"name": "a", "deleted": True}, shown("b"), *fill(kind, "c")]
+    kind.put(*changed, changes_only=changes_only, **INTERRUPTED)
+    crawl(workspace, code=1)
+    kind.put(*changed, changes_only=changes_only)
+    crawl(workspace)
+    assert (texts(workspace, *"abc"), found(workspace, "wordb")) == (["b", "c"], ["x"])
+    kind.put(changes_only=True)
+    assert crawl(workspace)["fetched"] == 0
+
+
+def test_another_display_url_that_is_withdrawn_after_an_interruption_stays_away(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace, room=1, deletion={"percent": 100})
+    kind.put(shown("b", display_url=""), *fill(kind, *"cd"), token="monday")
+    crawl(workspace)
+    kind.put(shown("b"), *fill(kind, *"cd"), changes_only=True, **INTERRUPTED)
+    crawl(workspace, code=1)
+    kind.put(*[{"name": "b", "deleted": True}] * 3, changes_only=True)
+    crawl(workspace)
+    assert texts(workspace, *"bcd") == ["c", "d"]
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+@pytest.mark.parametrize("how", ["listing", "fetching"])
+def test_a_display_url_that_is_free_goes_to_the_next_document_after_an_interruption(
+    workspace: Workspace, kind: Shelf, how: str, engine: str
+) -> None:
+    source = {"type": "shelf", "shelf": "shelf", "room": 1, "deletion": {"percent": 100}}
+    project = {"index": {"engine": engine}, "sources": {"s": source}}
+    workspace.write(project)
+    kind.put(*map(shown, "abc"), token="monday")
+    crawl(workspace)
+    assert texts(workspace, *"abc") == ["a"]
+    changed = [{"name": "a", "deleted": True}, *fill(kind, *"ef")]
+    if how == "fetching":
+        workspace.write({**project, "sources": {"s": {**source, "limits": {"pages": 1}}}})
+    kind.put(*changed, changes_only=True, **(INTERRUPTED if how == "listing" else {}))
+    crawl(workspace, code=1 if how == "listing" else 0)
+    assert texts(workspace, *"bc") == []
+    workspace.write(project)
+    kind.put(*changed, changes_only=True)
+    crawl(workspace)
+    assert texts(workspace, *"abcef") == ["b", "e", "f"]
+    kind.put(changes_only=True)
+    assert crawl(workspace)["fetched"] == 0
+
+
 def test_a_document_that_is_shown_elsewhere_now_is_found_there_alone(
     workspace: Workspace, kind: Shelf
 ) -> None:

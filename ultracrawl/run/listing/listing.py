@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ultracrawl.agents.entry_texts import content_key, pack_entry, unpack_entry
 from ultracrawl.agents.port import Batch, Complete, Entry, LeftOut, Listed, Lister, Partial
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.model.outcome import WITH_DOCUMENT
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
@@ -48,6 +48,8 @@ MAX_KINDS_LEFT_OUT = 10
 """Kinds of parts left out that a report counts apart from each other."""
 MAX_PLACE_LENGTH = 300
 """Characters that a report shows of where one of them is found."""
+_ENTRIES_AT_ONCE = 1000
+"""Stored entries that are read at once."""
 CLOSE_TIMEOUT = 30.0
 """Seconds that a lister has to return when the crawl ends."""
 
@@ -82,8 +84,6 @@ class SourceListing(Feature):
         self._validators = StoredValidators(context.source, context.rules.recipe)
         self._renewal = ReaderRenewal(context, self._validators, items_have_readers=items_have_readers)
         self._shown_url = partial(_shown_url, schemes=self._schemes)
-        self._renamed: dict[int, tuple[str, Entry]] = {}
-        """Documents that are unchanged and have another display URL, by key: access URL and entry."""
 
     # ---- start
 
@@ -177,6 +177,7 @@ class SourceListing(Feature):
         self._deletions.cancel(records)
         fresh = {known.key for known in self._context.store.visits.note_met(list(records))}
         vouched, fetches_all = Counter[UrlOutcome](), self._fetches_everything
+        renamed = list[int]()
         stored = self._stored_entries(entries, records)
         for key, (url, entry) in entries.items():
             record = records.get(key)
@@ -187,7 +188,8 @@ class SourceListing(Feature):
                 continue
             if record is not None and not fetches_all and self._is_vouched_for(key, record, entry, stored):
                 if record.display_url != self._shown_url(entry.display_url, url):
-                    self._renamed[key] = url, entry
+                    self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
+                    renamed.append(key)
                     continue
                 readers = self._renewal.judge(key, record, entry)
                 if readers is Readers.KNOWN:
@@ -197,7 +199,7 @@ class SourceListing(Feature):
             self._queue_entry(key, url, entry, record, stored)
         self._context.counters.count_unchanged(vouched)
         self._renewal.submit()
-        self._notes.note(cursor=batch.cursor, left_out=self._notes.counted((*batch.left_out, *unusable)))
+        self._notes.note_batch(batch.cursor, (*batch.left_out, *unusable), renamed)
         self._context.flush()
         self._context.queue.listing_changed()
         assert self._lister is not None
@@ -255,19 +257,51 @@ class SourceListing(Feature):
 
         Called when the documents are marked that had these display URLs and are listed no longer.
         """
-        renamed, self._renamed = self._renamed, {}
-        records = self._context.store.records.get_records(list(renamed))
-        for key, record in records.items():
-            url, entry = renamed[key]
-            self._queue_entry(key, url, entry, record, {})
+        number = 0
+        for key, (record, entry) in self._take_renamed():
+            self._queue_entry(key, record.url, entry, record, {})
+            number += 1
         self._context.flush()
-        return len(records)
+        return number
 
     def _leave_names(self) -> None:
         """Leave documents their display URLs until a listing is complete: whoever has the new ones may be missing."""
-        records = self._context.store.records.get_records(list(self._renamed))
-        self._context.counters.count_unchanged(Counter(map(vouched_outcome, records.values())))
-        self._renamed = {}
+        left = Counter[UrlOutcome]()
+        for key, (record, _) in self._take_renamed():
+            if record.outcome is not UrlOutcome.DUPLICATE:  # which may take the place of another one
+                self._context.store.documents.release_document(Retained.LISTED, key)
+            left[vouched_outcome(record)] += 1
+        self._context.counters.count_unchanged(left)
+
+    def _take_renamed(self) -> Iterator[tuple[int, tuple[UrlRecord, Entry]]]:
+        """Yield, once, key, record and entry of the documents that have another display URL now, and have not left."""
+        renamed, store = self._notes.state.renamed, self._context.store
+        if not renamed:
+            return
+        self._notes.note(renamed=())
+        for at in range(0, len(renamed), _ENTRIES_AT_ONCE):
+            keys = renamed[at : at + _ENTRIES_AT_ONCE]
+            records = store.records.get_records(keys)
+            stored = store.documents.retained_documents(Retained.LISTED, keys)
+            for key in keys:
+                if key in records and key in stored and not records[key].removal:
+                    yield key, (records[key], unpack_entry(stored[key]))
+
+    def _release_names(self) -> int:
+        """Release display URLs that documents lost in a run that was interrupted; returns their number.
+
+        Who is to have them next is known in memory only, so it is looked up once, in the next run.
+        """
+        if not self._notes.was_interrupted:
+            return 0
+        self._notes.was_interrupted = False
+        self._context.store.flush()
+        documents, number = self._context.documents, 0
+        for record in self._context.store.records.all_records(UrlOutcome.DUPLICATE):
+            if record.status_code == StatusCode.NOT_UNIQUE and not documents.remains_duplicate(record):
+                documents.release_display_url(record)
+                number += 1
+        return number
 
     # ---- removal
 
@@ -284,7 +318,7 @@ class SourceListing(Feature):
         if not state.whole or self._context.run.replay:
             return 0
         if state.changes_only:
-            return self._queue_renamed()
+            return self._queue_renamed() + self._release_names()
         store.flush()
         unseen = store.visits.unseen_urls(1)
         records = store.records.get_records([url.key for url in unseen if url.has_document])
@@ -293,7 +327,7 @@ class SourceListing(Feature):
         if forgotten:
             store.drop_urls(forgotten)
             self._context.queue.forget_urls(forgotten)
-        return len(records) + self._queue_renamed()
+        return len(records) + self._queue_renamed() + self._release_names()
 
     # ---- end
 
@@ -393,6 +427,8 @@ class ListingState:
     """The run ended well: the next listing starts from the token."""
     left_out: Mapping[str, tuple[int, str, str]] = field(default_factory=dict)
     """What the listing left out up to its cursor: number, where the first is found, and advice, by what it is."""
+    renamed: Sequence[int] = ()
+    """Keys of documents, up to the cursor, that are unchanged and have another display URL; their entries are kept."""
 
 
 class ListingNotes:
@@ -401,11 +437,15 @@ class ListingNotes:
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self.state = ListingState(f"{context.rules.scope}.{context.rules.recipe}")
+        self.was_interrupted = False
+        """Whether this run or the one before was killed, stopped or failed."""
 
     def begin(self, *, fresh: bool) -> None:
         """Resume an interrupted listing, or start from the token of the last good one, or from nothing if `fresh`."""
+        self.was_interrupted = self._context.counters.resumed
         stored = ((run, ListingState(**json.loads(text))) for run, text in self._context.store.listings())
         for run, state in stored:
+            self.was_interrupted |= not state.done
             if run == self._context.mark.number:
                 self.state = state
                 return
@@ -414,7 +454,12 @@ class ListingNotes:
                 self.state = replace(self.state, since="" if restart else state.token)
                 return
 
-    def counted(self, found: Iterable[LeftOut]) -> Mapping[str, tuple[int, str, str]]:
+    def note_batch(self, cursor: str, left_out: Iterable[LeftOut], renamed: Sequence[int]) -> None:
+        """Add a batch to the state: where the listing goes on, what is left out, and whose display URL is another."""
+        names = (*self.state.renamed, *renamed) if renamed else self.state.renamed
+        self.note(cursor=cursor, left_out=self._counted(left_out), renamed=names)
+
+    def _counted(self, found: Iterable[LeftOut]) -> Mapping[str, tuple[int, str, str]]:
         """Return what this listing left out, with what it has found now."""
         counted = dict(self.state.left_out)
         for one in found:

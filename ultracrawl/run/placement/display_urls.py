@@ -29,14 +29,14 @@ class DisplayUrls(Feature):
     same run, and takes its place. A page with another access URL borrows the display URL, from a temporary redirect or
     a rewriter. A URL borrowed from a redirect is reclaimed when the redirect is gone or leads elsewhere.
     `lent_by_redirects` is true if the source has no rewriter: then only a redirect can have lent a URL that is itself
-    fetched.
+    fetched, unless a lister has said how documents are shown.
     """
 
     def __init__(self, context: CrawlContext, *, lent_by_redirects: bool) -> None:
         self._context = context
         self._state = context.store
-        self._lent_by_redirects = lent_by_redirects
         self._is_listed = context.rules.listed
+        self._lent_by_redirects = lent_by_redirects and not self._is_listed
         self._outranking: set[int] = set()
         """Keys of visits that are to take the display URL of another document."""
         self._released: set[str] = set()
@@ -65,12 +65,20 @@ class DisplayUrls(Feature):
 
     def _holders(self, shown: str, url: str) -> list[UrlRecord]:
         """Return the documents in the index, or on their way there, with a display URL and another access URL."""
-        others = self._state.records.with_display_url(shown)
-        if shown != url:
-            # The page with this access URL may hold it, too; `with_display_url` finds only pages that borrow it.
+        shown_there = self._with_shown_url(shown, but=url)
+        return [record for record in shown_there if record.url != url and record.retained]
+
+    def _seconds(self, shown: str) -> list[UrlRecord]:
+        """Return the documents that ended as 956 because another one has this display URL."""
+        return [one for one in self._with_shown_url(shown) if one.status_code == StatusCode.NOT_UNIQUE]
+
+    def _with_shown_url(self, shown: str, *, but: str = "") -> list[UrlRecord]:
+        """Return the records with a display URL; that whose access URL it is too, unless it is the URL `but`."""
+        found = self._state.records.with_display_url(shown)  # finds only pages that borrow it
+        if shown != but:
             own = self._state.records.get_records([url_key(shown)]).values()
-            others += [record for record in own if record.shown_url == shown]
-        return [record for record in others if record.url != url and record.retained]
+            found += [record for record in own if record.shown_url == shown]
+        return found
 
     def displace(self, visit: Visit) -> None:
         """Take the document out of the index whose display URL a visit takes; called when it gets its place."""
@@ -110,13 +118,16 @@ class DisplayUrls(Feature):
         now = self._state.records.get_record(url_key(record.url))
         if now is None or now.status_code != StatusCode.NOT_UNIQUE:
             self.release(record)
-            if not self._context.run.is_listing:
-                self._pass_on_released()
 
     def release(self, record: UrlRecord) -> None:
-        """Note that a listed document has its display URL no longer; the next one gets it at the end of the cycle."""
-        if self._is_listed and record.display_url and self._seconds(record.display_url):
-            self._released.add(record.display_url)
+        """Let the next document have the display URL that a listed one has no longer, when the listing has ended."""
+        self._note_released(record)
+        if not self._context.run.is_listing:
+            self._pass_on_released()
+
+    def _note_released(self, record: UrlRecord) -> None:
+        if self._is_listed and self._seconds(record.shown_url):
+            self._released.add(record.shown_url)
 
     def cycle_ended(self) -> int:
         """Fetch the documents that get display URLs of others; returns their number."""
@@ -134,11 +145,6 @@ class DisplayUrls(Feature):
                 number += 1
         return number
 
-    def _seconds(self, shown: str) -> list[UrlRecord]:
-        """Return the documents that ended as 956 because another one has this display URL."""
-        others = self._state.records.with_display_url(shown)
-        return [record for record in others if record.status_code == StatusCode.NOT_UNIQUE]
-
     def visit_ending(self, visit: Visit, outcome: UrlOutcome) -> None:
         """Reclaim the display URL that a redirect lent to another page, if the visit found no redirect any more.
 
@@ -147,7 +153,7 @@ class DisplayUrls(Feature):
         if outcome is not UrlOutcome.REDIRECTED and not outcome.transient:
             self._reclaim(visit)
         if self._is_listed and visit.record.retained and not (outcome.transient or outcome in _STAY):
-            self.release(visit.record)
+            self._note_released(visit.record)
 
     def redirected(self, visit: Visit, target: str, shown: str) -> None:
         """Reclaim the display URL from pages that an earlier redirect of this URL led to.
