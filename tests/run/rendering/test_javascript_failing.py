@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.run.rendering.browser import PROGRAMS, Browser, browser_program
+from ultracrawl.run.rendering.browser import PROGRAMS, Browser
 from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
 from ultracrawl.run.rendering.open_page import Rendered
 from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
@@ -58,13 +59,18 @@ class Killer:
 
     @property
     def started(self) -> int:
-        return len(self._pids.read_text().split())
+        return len(self.pids)
+
+    @property
+    def pids(self) -> list[str]:
+        """The processes of the browser that were started."""
+        return self._pids.read_text().split()
 
     def _next(self, request: Request) -> Reply:
         number = int(request.path.partition("?")[2].rstrip("="))
         if self.doomed.get(number, 0):
             self.doomed[number] -= 1
-            os.kill(int(self._pids.read_text().split()[-1]), signal.SIGKILL)
+            os.kill(int(self.pids[-1]), signal.SIGKILL)
         following = f"/p{number + 1}" if number + 1 < PAGES else ""
         return Reply(200, (("Content-Type", "text/plain"),), following.encode())
 
@@ -184,7 +190,9 @@ def test_a_page_that_could_not_be_opened_is_opened_in_the_next_run_though_it_is_
     assert last["outcomes"] == {"NOT_MODIFIED": PAGES}, "all that their scripts ask for is as it was"
 
 
-def test_a_browser_whose_driver_died_is_started_anew(killer: Killer) -> None:
+def test_a_browser_whose_driver_died_is_started_anew_and_leaves_no_files(
+    killer: Killer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def opened(browser: Browser) -> Rendered:
         async def nothing(_: object) -> None:
             return None
@@ -192,21 +200,27 @@ def test_a_browser_whose_driver_died_is_started_anew(killer: Killer) -> None:
         headers = {"Content-Type": "text/html"}
         return await browser.render("http://127.0.0.1/", b"<p>x", headers, nothing, JavascriptSection())
 
-    async def scenario() -> None:
-        browser = Browser(browser_program(None), "test", JavascriptSection())
+    async def scenario(place: Path) -> None:
+        browser = Browser(str(killer.program), "test", JavascriptSection())
         others = children()
         try:
             await opened(browser)
+            made = [path.name for path in place.glob("*/*")]
+            assert sum("profile" in name or "Chromium" in name for name in made) == 2, made
             for driver in children() - others:
                 os.kill(driver, signal.SIGKILL)
             with pytest.raises(RenderingError) as raised:
                 await opened(browser)
             assert raised.value.fault is NotRendered.BROWSER
             assert "x" in (await opened(browser)).html
+            os.kill(int(killer.pids[-1]), signal.SIGKILL)
         finally:
             await browser.close()
 
-    asyncio.run(scenario())
+    with tempfile.TemporaryDirectory() as place:  # its name is short enough for the sockets of Chromium
+        monkeypatch.setattr(tempfile, "tempdir", place)
+        asyncio.run(scenario(Path(place)))
+        assert list(Path(place).iterdir()) == []
 
 
 def children() -> set[int]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import AdvisedError, MissingExtraError, MissingProgramError
 from ultracrawl.rules.robots.policy import origin_of
+from ultracrawl.run.rendering.browser_folder import BrowserFolder
 from ultracrawl.run.rendering.memory_watch import MemoryWatch
 from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
 from ultracrawl.run.rendering.open_page import Fetch, OpenPage, PartAnswer, Rendered, unless
@@ -114,6 +115,8 @@ class Browser:
         self._user_agent = user_agent
         self._starting = asyncio.Lock()
         self._playwright: Playwright | None = None
+        self._folder: BrowserFolder | None = None
+        """The folder for temporary files of driver and browser."""
         self._running: _Running | None = None
         self._idle: list[SiteContext] = []
         """Contexts without a page, the one that was used last at the end."""
@@ -158,9 +161,16 @@ class Browser:
 
     async def close(self) -> None:
         """Close the browser."""
-        running, playwright = self._running, self._playwright
-        self._running = self._playwright = None
+        running, playwright, folder = self._running, self._playwright, self._folder
+        self._running = self._playwright = self._folder = None
         self._idle.clear()
+        try:
+            await self._end(running, playwright)
+        finally:
+            if folder is not None:
+                await folder.remove()
+
+    async def _end(self, running: _Running | None, playwright: Playwright | None) -> None:
         if running is not None:
             running.watch.close()
             with suppress(Exception):  # it may have crashed
@@ -196,10 +206,8 @@ class Browser:
                 self._running.watch.close()
             self._running = None
             self._idle.clear()
-            from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
-
             if self._playwright is None:
-                self._playwright = await async_playwright().start()
+                self._playwright = await self._start_driver()
             browser = await self._playwright.chromium.launch(
                 executable_path=self._program,
                 args=list(_FLAGS),
@@ -216,6 +224,14 @@ class Browser:
             watch = MemoryWatch(process, most, (self._shared.pages + 1) * most)
             self._running = _Running(browser, session, watch, end)
             return self._running
+
+    async def _start_driver(self) -> Playwright:
+        from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
+
+        if self._folder is None:
+            self._folder = BrowserFolder()
+        async with self._folder.taken_by_processes():
+            return await async_playwright().start()
 
     async def _leave(self, running: _Running, used: SiteContext, *, keep: bool) -> None:
         """Keep a context for the next page if its page was read, else close it.
