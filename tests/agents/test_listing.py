@@ -246,6 +246,24 @@ def test_what_could_not_be_had_is_asked_for_again_though_no_listing_names_it(
     assert found(workspace, "late") == []
 
 
+def test_what_no_converter_can_read_is_not_asked_for_again_by_a_listing_of_changes(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace)
+    (kind.folder / "b").write_text("no PDF")
+    broken = {"name": "b", "content_type": "application/pdf", "validators": "1"}
+    kind.put(*fill(kind, "a"), broken, token="monday")
+    crawl(workspace)
+    kind.put(token="tuesday", changes_only=True)
+    for _ in range(2):
+        run = crawl(workspace)
+        assert (outcomes(run), run["fetched"], len(run["failed_pages"])) == ({"FAILED": 1}, 0, 1)
+    (kind.folder / "b").write_text("%PDF-1.4 no PDF either")
+    kind.put(broken | {"validators": "2"}, token="wednesday", changes_only=True)
+    run = crawl(workspace)
+    assert (outcomes(run), run["fetched"]) == ({"FAILED": 1}, 1)
+
+
 def test_documents_that_were_lost_on_their_way_are_listed_anew_in_the_next_run(
     workspace: Workspace, kind: Shelf
 ) -> None:

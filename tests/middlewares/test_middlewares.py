@@ -161,10 +161,18 @@ def test_a_download_is_stopped_after_headers_that_refuse_it(endings: Endings, re
     assert isinstance(cast("Any", outcome).value, StopDownload)
 
 
+class NoUnread:
+    def stays_unread(self, visit: Visit) -> bool:
+        return False
+
+    def end_unread(self, visit: Visit) -> None:
+        raise NotImplementedError
+
+
 def conditional(endings: Endings, refusal: Cause = NO_CAUSE) -> ConditionalMiddleware:
     permissions = SimpleNamespace(head_refusal=lambda *_: refusal, site_reserves=lambda _: False)
     return ConditionalMiddleware(
-        VisitConditions(context_of(endings), permissions, lambda _: False, lambda _: False)
+        VisitConditions(context_of(endings), permissions, lambda _: False, lambda _: False, NoUnread())
     )
 
 

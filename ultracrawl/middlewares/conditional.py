@@ -17,6 +17,7 @@ from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, part
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import content_checksum
 from ultracrawl.run.placement.duplicates import Duplicates
+from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.rendering.page_parts import PartCheck
 from ultracrawl.run.transport.headers import set_header
@@ -57,6 +58,16 @@ class HeadPermissions(Protocol):
         """Return whether tdmrep.json reserves a page, unless the page itself, which has to be read, permits its use."""
 
 
+class UnreadDocuments(Protocol):
+    """Documents that no converter could read, and that are not read again while they are unchanged."""
+
+    def stays_unread(self, visit: Visit) -> bool:
+        """Return whether the document of a visit is one of them, if the server says that it is unchanged."""
+
+    def end_unread(self, visit: Visit) -> None:
+        """End the visit of such a document as the one before."""
+
+
 class ConditionalMiddleware:
     """Sends If-None-Match and If-Modified-Since, and acts on 304.
 
@@ -77,7 +88,8 @@ class ConditionalMiddleware:
         permissions, duplicates = parts_of(crawler)[PermissionReader], parts_of(crawler)[Duplicates]
         may_follow_now, checks = duplicates.canonical_links.may_follow_now, parts_of(crawler).get(PartCheck)
         stays = duplicates.stays_duplicate
-        return cls(VisitConditions(context_of(crawler), permissions, stays, may_follow_now, checks))
+        unread = parts_of(crawler)[DocumentConverter]
+        return cls(VisitConditions(context_of(crawler), permissions, stays, may_follow_now, unread, checks))
 
     async def process_request(self, request: Request) -> None:
         """Add the stored validators."""
@@ -104,6 +116,7 @@ class VisitConditions:
         permissions: HeadPermissions,
         stays_duplicate: Callable[[Visit], bool],
         may_follow_now: Callable[[UrlRecord], bool],
+        unread: UnreadDocuments,
         parts: PartCheck | None = None,
     ) -> None:
         """`stays_duplicate` may end a visit; `may_follow_now` returns whether a page may have become an alias.
@@ -114,6 +127,7 @@ class VisitConditions:
         self._permissions = permissions
         self._stays_duplicate = stays_duplicate
         self._may_follow_now = may_follow_now
+        self._unread = unread
         self._parts = parts
 
     def add_validators(self, request: Request) -> Awaitable[None] | None:
@@ -135,7 +149,10 @@ class VisitConditions:
             known = self._parts.known(visit) if self._parts is not None else None
             if known is not None:
                 return self._check_parts(visit, request, known)
-        self._add(request, conditional_headers(visit.record))
+        if self._unread.stays_unread(visit):
+            self._add(request, validator_headers(visit.record.etag, visit.record.last_modified))
+        else:
+            self._add(request, conditional_headers(visit.record))
         return None
 
     async def _check_parts(self, visit: Visit, request: Request, known: KnownPage) -> None:
@@ -177,5 +194,7 @@ class VisitConditions:
     def _not_modified(self, visit: Visit, refusal: Cause) -> None:
         if refusal and visit.record.retained:
             self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, 304, refusal))
+        elif self._unread.stays_unread(visit):
+            self._unread.end_unread(visit)
         elif not self._stays_duplicate(visit):
             self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_MODIFIED, 304))

@@ -16,7 +16,8 @@ class UrlRecord:
     """What is known of one URL of one source.
 
     `url` is the canonical access URL and identifies the row within its source. Times are seconds since the
-    epoch (UTC), 0 for never. `checksum` is the SHA-256 of the body, empty if no body was read.
+    epoch (UTC), 0 for never. `checksum` is the SHA-256 of the body, empty if no body was read, and marked if no
+    converter could read it (`rules.recrawl.change.unread_checksum`).
     `indexed` is True only after the index commit that contains this version of the document.
     """
 

@@ -18,6 +18,7 @@ from ultracrawl.model import (
 )
 from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.model.record_changes import without_validators
+from ultracrawl.rules.recrawl.change import is_unread
 from ultracrawl.run.ending import NOT_LET_IN, Ending
 from ultracrawl.run.hooks import Feature, Hooks
 from ultracrawl.run.results import PageLinks
@@ -181,7 +182,9 @@ class Recorder:
             "last_fetched": visit.record.last_fetched if visit.from_store else self._clock(),
         }
         if outcome.transient:
-            return replace(known, **changes, failed_runs=known.failed_runs + 1)
+            failed = replace(known, **changes, failed_runs=known.failed_runs + 1)
+            # What no converter could read is recognised, so that it is not read again while it is unchanged.
+            return _with_validators(failed, visit) if is_unread(visit.checksum) else failed
         if unchanged or status == StatusCode.DUPLICATE_IGNORED:
             return replace(
                 known,
@@ -219,6 +222,11 @@ class Recorder:
             preference=visit.page.preference,
             language=visit.page.language,
         )
+
+
+def _with_validators(record: UrlRecord, visit: Visit) -> UrlRecord:
+    fetch = visit.fetch
+    return replace(record, etag=fetch.etag, last_modified=fetch.last_modified, checksum=visit.checksum)
 
 
 def _lasting_cause(known: UrlRecord) -> Cause:

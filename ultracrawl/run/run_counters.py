@@ -117,6 +117,11 @@ class RunCounters:
             self.outcomes[outcome] += number
             self.status_codes[_UNCHANGED[outcome]] += number
 
+    def count_still_failed(self, record: UrlRecord) -> None:
+        """Count a document that a lister named, and that could not be read before, nor is it tried again."""
+        self.count_scheduled()
+        self.count_skipped_unchanged(record)
+
     def change_outcome(self, before: UrlRecord, after: UrlRecord) -> None:
         """Correct the counts for a URL whose outcome changed after its visit."""
         self.outcomes.subtract({before.outcome: 1})

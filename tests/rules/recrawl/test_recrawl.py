@@ -1,15 +1,19 @@
 import hashlib
+from dataclasses import replace
 
 import pytest
 
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.change import (
     checksum,
     classify,
     conditional_headers,
     has_same_page,
+    is_unread,
     live_checksum,
     outcome_of_status,
+    stays_unread,
+    unread_checksum,
 )
 
 OLD, NEW = checksum(b"old"), checksum(b"new")
@@ -139,3 +143,25 @@ def test_the_checksum_of_a_document_with_data_names_its_page_too() -> None:
         record = UrlRecord("http://h/", "s", checksum=known)
         assert (has_same_page(record, page), has_same_page(record, other)) == (True, False)
     assert classify(UrlRecord("http://h/", "s", checksum=one), page) is UrlOutcome.MODIFIED
+
+
+def test_content_that_no_converter_reads_is_known_again_by_the_same_version_alone() -> None:
+    body, other, version = checksum(b"body"), checksum(b"other body"), b"version1"
+    failed = UrlRecord(
+        "http://h/",
+        "s",
+        outcome=UrlOutcome.FAILED,
+        status_code=StatusCode.CONVERSION_FAILED,
+        etag='"a"',
+        checksum=unread_checksum(body, version),
+    )
+    assert len(failed.checksum) == len(body)
+    assert (is_unread(failed.checksum), is_unread(body)) == (True, False)
+    assert stays_unread(failed, version)
+    assert stays_unread(failed, version, body)
+    assert not stays_unread(failed, version, other)
+    assert not stays_unread(failed, b"version2", body)
+    assert not stays_unread(replace(failed, outcome=UrlOutcome.HTTP_ERROR), version, body)
+    assert not stays_unread(replace(failed, status_code=StatusCode.READ_ERROR), version, body)
+    assert classify(failed, body) is UrlOutcome.NEW
+    assert conditional_headers(failed) == {}, "unless the version is known to be the same"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from ultracrawl import __version__
 from ultracrawl.content.mime import ARCHIVES
 from ultracrawl.errors import UserError
 from ultracrawl.system.plugins import CONVERTERS as GROUP
@@ -168,6 +171,22 @@ def _converters(plugin: Plugin) -> Iterator[Converter]:
 def converter_for(media_type: str) -> Converter | None:
     """Return the converter for a media type, even if packages that it needs are missing."""
     return converter_table().by_type.get(media_type)
+
+
+@lru_cache(maxsize=1)
+def version_of_all() -> bytes:
+    """Return 8 bytes that change with the version of ultracrawl, of Python, and of the packages that convert documents.
+
+    What could not be converted is read again when they do.
+    """
+    from importlib.metadata import packages_distributions, version  # noqa: PLC0415 - slow, for failures only
+
+    plugins, names = GROUP.all_plugins(), packages_distributions()
+    modules = {module.partition(".")[0] for one in converter_table().by_type.values() for module in one.needs}
+    modules.update(plugin.reference.partition(".")[0] for plugin in plugins)
+    packages = sorted({package for module in modules for package in names.get(module, ())})
+    told = [__version__, sys.version, *(f"{package} {version(package)}" for package in packages)]
+    return sha256("\n".join(told).encode()).digest()[:8]
 
 
 @lru_cache(maxsize=64)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.model.status import REDIRECTS
 
 _HALF = 16
 """Bytes of half a checksum."""
+_UNREAD = b"unread!\n"
+"""The first bytes of checksums of content that could not be converted; a version of the converters follows."""
 
 
 def checksum(body: bytes) -> bytes:
@@ -30,12 +32,33 @@ def has_same_page(record: UrlRecord, page: bytes) -> bool:
     return record.checksum[:_HALF] == page[:_HALF]
 
 
+def unread_checksum(body: bytes, version: bytes) -> bytes:
+    """Return the checksum of content that no converter of a version (8 bytes) can read, of that of its body."""
+    return _UNREAD + version + body[:_HALF]
+
+
+def is_unread(checksum: bytes) -> bool:
+    """Return whether a checksum is that of content that could not be converted."""
+    return checksum.startswith(_UNREAD)
+
+
+def stays_unread(record: UrlRecord, version: bytes, body: bytes = b"") -> bool:
+    """Return whether a document was not converted at its latest visit, and this version cannot convert it either.
+
+    It is unchanged: by the checksum of its body, or by its validators, if no `body` is given.
+    """
+    if record.outcome is not UrlOutcome.FAILED or record.status_code != StatusCode.CONVERSION_FAILED:
+        return False
+    return record.checksum.startswith(_UNREAD + version) and record.checksum.endswith(body[:_HALF])
+
+
 def is_known(record: UrlRecord | None) -> bool:
     """Return whether the content of the URL was read before and is still valid.
 
-    The record of a document that vanished, or was lost before it was indexed, has no checksum.
+    The record of a document that vanished, or was lost before it was indexed, has no checksum; that of one which could
+    not be converted is marked.
     """
-    return record is not None and bool(record.checksum)
+    return record is not None and bool(record.checksum) and not is_unread(record.checksum)
 
 
 def classify(record: UrlRecord | None, checksum: bytes, force: bool = False) -> UrlOutcome:

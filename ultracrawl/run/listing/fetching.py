@@ -32,7 +32,7 @@ BATCH_WINDOW = 0.02
 """Seconds for which visits are collected for one call of a fetcher that takes several documents."""
 FAILED = frozenset({UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED})
 """Outcomes after which a document is requested again in the next run."""
-_KEPT = FAILED | {UrlOutcome.DUPLICATE}
+KEPT = FAILED | {UrlOutcome.DUPLICATE}
 """Outcomes after which the entry of the listing is kept.
 
 The document is requested again although no listing names it, or takes the place of the one that it duplicates.
@@ -66,7 +66,7 @@ class EntryFetching(Feature):
         For documents of web servers it is kept: a 304 of the server says nothing about the metadata of the lister.
         """
         outcome = visit.outcome
-        if outcome is None or outcome.transient or outcome in _KEPT:
+        if outcome is None or outcome.transient or outcome in KEPT:
             return
         is_from_web = outcome in AS_ON_SERVER and split(visit.url).scheme not in self._schemes
         entry = self.listed(visit) if is_from_web else None

@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from ultracrawl.agents.entry_texts import content_key, pack_entry, unpack_entry
 from ultracrawl.agents.port import Batch, Complete, Entry, LeftOut, Listed, Lister, Partial
+from ultracrawl.content.converters.registry import version_of_all
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.model.outcome import WITH_DOCUMENT
 from ultracrawl.model.record_changes import without_validators
-from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.recrawl.change import is_unread, stays_unread
+from ultracrawl.rules.recrawl.failure_policy import INTERNAL
+from ultracrawl.rules.urls.canonical import split, url_key
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.listing.answers import StoredValidators
 from ultracrawl.run.listing.call_threads import CallThreads
 from ultracrawl.run.listing.deletions import ListedDeletions
-from ultracrawl.run.listing.fetching import FAILED
+from ultracrawl.run.listing.fetching import FAILED, KEPT
 from ultracrawl.run.listing.renewal import ReaderRenewal, Readers
 from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.stores import Retained
@@ -191,6 +194,9 @@ class SourceListing(Feature):
                     self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
                     renamed.append(key)
                     continue
+                if record.outcome is UrlOutcome.FAILED:
+                    self._context.counters.count_still_failed(record)
+                    continue
                 readers = self._renewal.judge(key, record, entry)
                 if readers is Readers.KNOWN:
                     vouched[vouched_outcome(record)] += 1
@@ -245,7 +251,15 @@ class SourceListing(Feature):
         for outcome in FAILED:
             failed = {url_key(record.url): record for record in store.records.all_records(outcome)}
             for known in store.visits.note_met(failed):
-                self._queue_again(known.key, failed[known.key])
+                if self._is_still_unread(failed[known.key]):
+                    self._context.counters.count_still_failed(failed[known.key])
+                else:
+                    self._queue_again(known.key, failed[known.key])
+
+    def _is_still_unread(self, record: UrlRecord) -> bool:
+        """Return whether a listing of changes would name a document again, if it could be read now."""
+        is_listed = split(record.url).scheme in self._schemes  # web servers do not tell the lister
+        return is_listed and not self._fetches_everything and remains_unread(self._context, record)
 
     def _queue_again(self, key: int, record: UrlRecord) -> None:
         self._context.queue.queue_listed(key, record.url, record.display_url, known=True)
@@ -268,9 +282,12 @@ class SourceListing(Feature):
         """Leave documents their display URLs until a listing is complete: whoever has the new ones may be missing."""
         left = Counter[UrlOutcome]()
         for key, (record, _) in self._take_renamed():
-            if record.outcome is not UrlOutcome.DUPLICATE:  # which may take the place of another one
+            if record.outcome not in KEPT:
                 self._context.store.documents.release_document(Retained.LISTED, key)
-            left[vouched_outcome(record)] += 1
+            if record.outcome is UrlOutcome.FAILED:
+                self._context.counters.count_still_failed(record)
+            else:
+                left[vouched_outcome(record)] += 1
         self._context.counters.count_unchanged(left)
 
     def _take_renamed(self) -> Iterator[tuple[int, tuple[UrlRecord, Entry]]]:
@@ -490,8 +507,20 @@ def is_vouched_for(
         return False
     if record.outcome is UrlOutcome.DUPLICATE:
         return context.documents.remains_duplicate(record)
+    if record.outcome is UrlOutcome.FAILED:
+        return remains_unread(context, record)
     left_out = record.outcome is UrlOutcome.NOT_INDEXED and record.removal is None
     return left_out or (record.outcome in WITH_DOCUMENT and record.retained)
+
+
+def remains_unread(context: CrawlContext, record: UrlRecord) -> bool:
+    """Return whether no converter can read an unchanged document; not if each failure counts towards its deletion."""
+    if (
+        not is_unread(record.checksum)
+        or context.rules.error_rules.rule_for(INTERNAL).delete_after is not None
+    ):
+        return False
+    return stays_unread(record, version_of_all())
 
 
 def vouched_outcome(record: UrlRecord) -> UrlOutcome:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.content.converters.registry import version_of_all
 from ultracrawl.content.service.job import (
     Converted,
     Job,
@@ -22,6 +23,7 @@ from ultracrawl.content.service.job import (
 from ultracrawl.content.service.pool import ConversionPool
 from ultracrawl.model import Cause, CauseCode, Conversion, Page, StatusCode, UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.rules.recrawl.change import is_unread, stays_unread, unread_checksum
 from ultracrawl.run.download_errors.kinds import Failure
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.visit import Step, Visit
@@ -95,9 +97,26 @@ class DocumentConverter(Feature):
 
     async def page(self, visit: Visit, body: bytes, head: PageHeaders) -> Page | None:
         """Return the page of a document; None if it could not be converted, which ends the visit."""
+        if self.stays_unread(visit, visit.checksum):
+            self.end_unread(visit)
+            return None
         answer = await self._converted(visit, body, head)
         conversion = None if answer is None else self._settle(visit, answer)
         return None if conversion is None else self._page_of(visit, conversion, head)
+
+    def stays_unread(self, visit: Visit, body: bytes = b"") -> bool:
+        """Return whether a document could not be converted before, and cannot now, as it is unchanged.
+
+        It is by the checksum of its `body`, or by its validators, if none is given.
+        """
+        if visit.rescan or visit.from_store or not is_unread(visit.record.checksum):
+            return False
+        return stays_unread(visit.record, version_of_all(), body)
+
+    def end_unread(self, visit: Visit) -> None:
+        """End the visit of such a document as the one before."""
+        failure = Failure(UrlOutcome.FAILED, StatusCode.CONVERSION_FAILED, visit.record.cause)
+        self._end_failed(visit, failure)
 
     async def page_or_none(self, visit: Visit, body: bytes, head: PageHeaders) -> Page | None:
         """Like `page`, but the visit goes on without a page if a document could not be converted.
@@ -153,6 +172,8 @@ class DocumentConverter(Feature):
             return replace(answer.partial, truncated="")
         cause = Cause(CauseCode.NOT_CONVERTED, _joined(answer.reason, visit.fetch.truncated))
         logger.info("%s was not converted: %s", visit.url, cause)
+        if answer.status is StatusCode.CONVERSION_FAILED and visit.checksum:
+            visit.note_checksum(unread_checksum(visit.checksum, version_of_all()))
         self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode(answer.status), cause))
         return None
 
