@@ -51,6 +51,8 @@ class AdhocScope:
     """Link steps from the start URLs."""
     documents: str = ""
     """Number of documents from which on no new URLs are crawled."""
+    public: bool = False
+    """Everybody may search it; if not, what is stored stays."""
 
     def applied_to(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of a source as its file has them, with these restrictions."""
@@ -61,6 +63,7 @@ class AdhocScope:
             ("only", list(self.paths)),
             ("exclude", list(self.exclude)),
             ("depth", self.depth and _number(self.depth)),
+            ("public", self.public or ""),
         ):
             _put(changed, name, value)
         changed.pop("limits", None)

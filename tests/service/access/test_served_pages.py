@@ -116,6 +116,42 @@ def test_a_url_is_crawled_within_the_restrictions_that_are_typed_or_stored(tmp_p
             assert (source["depth"], source["limits"]) == (3, {"documents": 9})
 
 
+def test_the_command_ends_in_a_box_for_a_site(tmp_path: Path) -> None:
+    site = Site()
+    site.page("/", title="Heron", text="the grey heron stands in the water")
+    pages, other = "https://docs.example.com", "https://other.example"
+    with site.serve() as url:
+        words = ("--url", f"{url}/", "--public", "--site", f"{pages}/")
+        keys = []
+        for more in ((), ("--site", other), ()):
+            with serving(tmp_path, *words, *more) as printed:
+                text = printed.read_text()
+                script = re.search(r'<script src="http://(\S+?)/static/box.js" async></script>', text)
+                box = re.search(r'<ultracrawl-search key="(\S+)"></ultracrawl-search>', text)
+                assert script is not None
+                assert box is not None
+                keys.append(box[1])
+                client = Client(f"http://{script[1]}")
+                assert client.ask("/static/box.js")[0] == 200
+                path = "/api/v1/search?" + urlencode({"key": box[1], "q": "heron"})
+                until(lambda: "Heron" in client.ask(path, Origin=pages)[2])  # noqa: B023 - called at once
+                assert client.ask(path, Origin=other)[0] == (200 if more else 403)
+                assert client.ask("/?q=heron")[0] == 303, "the search page is for people who sign in"
+    assert len(set(keys)) == 1
+
+
+def test_a_box_belongs_to_a_site_and_a_url(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.define("http://127.0.0.1:9/")
+    for words in (
+        ("--public",),
+        ("--site", "https://docs.example.com"),
+        ("--public", "--site", "https://docs.example.com"),
+        ("--url", "http://127.0.0.1:9/", "--public", "--site", "docs.example.com/path"),
+    ):
+        assert workspace.command("serve", *words).code == 2, words
+
+
 def test_restrictions_belong_to_a_url(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     workspace.define("http://a.example/")

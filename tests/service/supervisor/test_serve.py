@@ -89,7 +89,7 @@ def test_it_ends_cleanly_on_a_signal_of_somebody_who_has_just_heard_that_it_answ
         "import os, signal\n"
         "from ultracrawl.service.supervisor.definitions import Definitions\n"
         "from ultracrawl.service.supervisor.serving import ServeOptions, serve\n"
-        "options = ServeOptions(port=0, announce=lambda url: os.kill(os.getpid(), signal.SIGTERM))\n"
+        "options = ServeOptions(port=0, announce=lambda *_: os.kill(os.getpid(), signal.SIGTERM))\n"
         "assert serve(Definitions(), options)"
     )
     subprocess.run([sys.executable, "-c", script], cwd=served.workspace.directory, check=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,8 +15,9 @@ from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import config_option, jobs_option, show_hints
 from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.cli.serve.search_options import search_options
-from ultracrawl.cli.serve.service_options import checked_node, patience_option
+from ultracrawl.cli.serve.service_options import checked_node, patience_option, site_origins
 from ultracrawl.cli.terminal import log_as_a_service, print_line
+from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api import check_extra
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.supervisor.definitions import Definitions
@@ -34,6 +37,19 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Crawl the site of this URL now and daily, without a definition, and show a page to search it.",
 )
 @scope_options
+@click.option(
+    "--public",
+    "is_public",
+    is_flag=True,
+    help="Let everybody search it, by a box in the pages of --site; the two lines of HTML for it are printed.",
+)
+@click.option(
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="SITE",
+    help="A site whose pages show the box, as https://docs.example.com; repeat for several.",
+)
 @click.option("--host", default=HOST, show_default=True, help="The address of the API.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port of the API."
@@ -80,6 +96,8 @@ def command(
     config: str | None,
     urls: tuple[str, ...],
     scope: AdhocScope,
+    is_public: bool,
+    sites: tuple[str, ...],
     host: str,
     port: int,
     jobs: int | None,
@@ -107,13 +125,16 @@ def command(
     \b
     Examples:
       ultracrawl serve --url https://docs.example.com/
+      ultracrawl serve --url https://docs.example.com/ --public --site https://docs.example.com
       ultracrawl serve --url https://docs.example.com/ --path /guide/ --limit 500
       ultracrawl serve
       ultracrawl serve -c conf/ultracrawl.yaml --jobs 4 --port 9000
       ultracrawl serve --behind-proxy --allow-host www.example.com --root-path /search
     """  # noqa: D301 - click's mark for a block that keeps its lines
     log_as_a_service()
-    definitions = _definitions(config, urls, scope)
+    origins = site_origins(sites, is_public=is_public)
+    definitions = _definitions(config, urls, replace(scope, public=is_public))
+    box_key = TokenStore.of_project(definitions.project).site_key(origins) if origins else ""
     options = ServeOptions(
         host,
         port,
@@ -125,7 +146,7 @@ def command(
         allowed_hosts,
         metrics_open,
         root_path,
-        _announce if urls else None,
+        partial(_announce, box_key, origins) if urls else None,
         search,
         read_only_definitions,
         name,
@@ -162,8 +183,12 @@ def checked_host(name: str) -> str:
     return name
 
 
-def _announce(url: str) -> None:
-    print_line(f"Search page: {url}")
-    if "?" in url:
+def _announce(box_key: str, origins: tuple[str, ...], base: str, path: str) -> None:
+    print_line(f"Search page: {base}{path}")
+    if "?" in path:
         print_line("Open it within ten minutes: it signs one browser in, once.")
+    if box_key:
+        print_line(f"Search box: these two lines in the pages of {', '.join(origins)}")
+        print_line(f'  <script src="{base}/static/box.js" async></script>')
+        print_line(f'  <ultracrawl-search key="{box_key}"></ultracrawl-search>')
     sys.stdout.flush()

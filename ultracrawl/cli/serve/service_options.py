@@ -10,6 +10,7 @@ import click
 
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import Seconds
+from ultracrawl.service.access.sites import origin_of
 from ultracrawl.service.orders import DRAIN_TIMEOUT
 from ultracrawl.sources.values import NODE_NAME
 
@@ -33,3 +34,12 @@ def checked_node(_context: click.Context, _parameter: click.Parameter, name: str
     if name and not re.fullmatch(NODE_NAME, name):
         raise Mistake.BAD_NODE_NAME.error(name=name)
     return name
+
+
+def site_origins(sites: tuple[str, ...], *, is_public: bool) -> tuple[str, ...]:
+    """Return the origins of `--site`. Raises `UserError`, also if `--public` is there without it or the reverse."""
+    if is_public and not sites:
+        raise Mistake.PUBLIC_WITHOUT_SITE.error(example="https://docs.example.com")
+    if sites and not is_public:
+        raise Mistake.SITE_WITHOUT_PUBLIC.error()
+    return tuple(dict.fromkeys(map(origin_of, sites)))

@@ -11,10 +11,10 @@ import click
 from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
+from ultracrawl.cli.serve.service_options import site_origins
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.model.dates import as_text, iso, parse_w3c_date
 from ultracrawl.service.access.requester import Role
-from ultracrawl.service.access.sites import origin_of
 from ultracrawl.service.access.tokens import Token, TokenStore
 from ultracrawl.sources import Project
 
@@ -114,14 +114,19 @@ def create(
     """  # noqa: D301 - as above
     if not name.strip() or not name.isprintable():
         raise Mistake.NO_TOKEN_NAME.error()
-    _check_kind(role, is_public, sites, has_principals=bool(principals or all_principals))
+    if is_public and (role or principals or all_principals):
+        raise Mistake.PUBLIC_WITH_RIGHTS.error()
+    origins = site_origins(sites, is_public=is_public)
+    if not is_public and not role:
+        raise Mistake.NO_ROLE.error()
     names = chosen_principals(principals, all_principals)
-    origins = list(dict.fromkeys(map(origin_of, sites)))
     token = TokenStore.of_project(project).create_token(
         name, Role(role) if role else None, names, expires, origins
     )
     if as_json:
-        print_json({"name": name, "role": role, "token": token, "expires": iso(expires), "sites": origins})
+        print_json(
+            {"name": name, "role": role, "token": token, "expires": iso(expires), "sites": list(origins)}
+        )
         return
     click.echo(token)
     if is_public:
@@ -129,18 +134,6 @@ def create(
         print_line(f"For pages of {', '.join(origins)}. Sources that the key finds: {found}.", err=True)
     until = f"expires at {iso(expires)}" if expires else "does not expire; --expires 90d makes one that does"
     print_line(f"The token {name} {until}.", err=True)
-
-
-def _check_kind(role: str | None, is_public: bool, sites: tuple[str, ...], *, has_principals: bool) -> None:
-    """Raise `UserError` for options of tokens and of public keys together, or if those needed are missing."""
-    if is_public and (role or has_principals):
-        raise Mistake.PUBLIC_WITH_RIGHTS.error()
-    if is_public and not sites:
-        raise Mistake.PUBLIC_WITHOUT_SITE.error(example="https://docs.example.com")
-    if sites and not is_public:
-        raise Mistake.SITE_WITHOUT_PUBLIC.error()
-    if not is_public and not role:
-        raise Mistake.NO_ROLE.error()
 
 
 def expiry(text: str, now: float) -> float:

@@ -8,7 +8,7 @@ import math
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
@@ -23,6 +23,8 @@ from ultracrawl.system.files import exclusive_lock, replace_file
 
 logger = logging.getLogger(__name__)
 PREFIX = "uc"
+SITE_KEY = "box"
+"""The name of the public key that `serve --public` makes."""
 USE_INTERVAL = 60.0
 """Seconds between two writes of the last use of a token."""
 _TOKEN_PARTS = 3
@@ -60,6 +62,8 @@ class _Kept:
     token: Token
     number: str
     digest: str
+    text: str = ""
+    """Of the public key that `serve --public` shows at each start: what its pages contain."""
 
 
 class TokenExpiredError(UserError):
@@ -101,7 +105,6 @@ class TokenStore:
         Without a role it is a public key for pages of `sites`, which are origins as of `origin_of`.
         Raises `UserError` for a used name, `WorkError`.
         """
-        number, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
         who = None if principals is None else tuple(dict.fromkeys(principals))
         with self._rows.changing() as kept:
             if any(one.token.name == name for one in kept.values()):
@@ -109,9 +112,30 @@ class TokenStore:
                     f"there is a token {name!r} already; choose another name, or "
                     f"`ultracrawl token revoke {name}` first"
                 )
-            token = Token(name, role, as_text(self._clock()), who, iso(expires), tuple(dict.fromkeys(sites)))
-            kept[number] = _Kept(token, number, _digest(secret))
-        return f"{PREFIX}_{number}_{secret}"
+            new, text = _made(
+                Token(name, role, as_text(self._clock()), who, iso(expires), tuple(dict.fromkeys(sites)))
+            )
+            kept[new.number] = new
+        return text
+
+    def site_key(self, sites: Sequence[str]) -> str:
+        """Return the public key `SITE_KEY` for pages of `sites`: a new one at the first call, then always the same.
+
+        Its text is stored, which stands in public pages anyway. Raises `WorkError`, and `UserError` if there is another
+        token of that name.
+        """
+        with self._rows.changing() as kept:
+            found = next((one for one in kept.values() if one.token.name == SITE_KEY), None)
+            if found is None:
+                made, text = _made(Token(SITE_KEY, None, as_text(self._clock())))
+                found = replace(made, text=text)
+            elif not found.text:
+                raise UserError(
+                    f"there is a token {SITE_KEY!r} whose text is not stored; "
+                    f"`ultracrawl token revoke {SITE_KEY}` first"
+                )
+            kept[found.number] = replace(found, token=replace(found.token, sites=tuple(dict.fromkeys(sites))))
+        return found.text
 
     def revoke_token(self, name: str) -> None:
         """Delete a token, so that it is refused from now on. Raises `UserError` for an unknown name."""
@@ -176,6 +200,12 @@ class TokenStore:
         return {str(number): str(at) for number, at in found.items()} if isinstance(found, dict) else {}
 
 
+def _made(token: Token) -> tuple[_Kept, str]:
+    """Return a token with a new secret as it is stored, and its text."""
+    number, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
+    return _Kept(token, number, _digest(secret)), f"{PREFIX}_{number}_{secret}"
+
+
 def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:
     who = row["principals"]
     principals = None if who is None else tuple(map(str, who))
@@ -188,11 +218,12 @@ def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:
         None if expires is None else str(expires),
         tuple(map(str, row.get("sites", ()))),
     )
-    return row["number"], _Kept(token, row["number"], row["sha256"])
+    return row["number"], _Kept(token, row["number"], row["sha256"], str(row.get("text", "")))
 
 
 def _row(one: _Kept) -> dict[str, Any]:
-    return {**one.token.as_json(), "number": one.number, "sha256": one.digest}
+    text = {"text": one.text} if one.text else {}
+    return {**one.token.as_json(), "number": one.number, "sha256": one.digest, **text}
 
 
 def _digest(secret: str) -> str:

@@ -56,8 +56,11 @@ class ServeOptions:
     metrics_open: bool = False
     root_path: str = ""
     """What a reverse proxy has before all paths, as `/search`."""
-    announce: Callable[[str], None] | None = None
-    """Called with the URL of the search page as soon as it answers; on loopback the URL signs in whoever opens it."""
+    announce: Callable[[str, str], None] | None = None
+    """Called as soon as the search page answers, with the URL of the service and the path of the page.
+
+    On loopback the path signs in whoever opens it.
+    """
     search: SearchingOptions = field(default_factory=SearchingOptions)
     read_only_definitions: bool = False
     """Save no changes of definitions."""
@@ -221,7 +224,7 @@ async def _api(supervisor: Supervisor, options: ServeOptions) -> AsyncIterator[N
     base = f"{'https' if options.certificate else 'http'}://{host}:{opened.getsockname()[1]}"
     logger.info("the API answers at %s", base)
     if options.announce is not None:
-        options.announce(f"{base}{options.root_path}{path}")
+        options.announce(f"{base}{options.root_path}", path)
     elif not _has_visitors(supervisor.project):
         logger.info("nobody can open the search page yet: `ultracrawl user add NAME --role administrator`")
     try:
