@@ -32,7 +32,9 @@ START = "https://docs.example.com/"
         ("index optimize", Mistake.NO_SUCH_VERB, "ultracrawl index optimise"),
         (START, Mistake.NO_SUCH_VERB, f"ultracrawl crawl {START}"),
         ("crawl docs.example.com", Mistake.NO_SCHEME, "ultracrawl crawl https://docs.example.com"),
-        ("crawl localhost:8000", Mistake.NO_SCHEME, "ultracrawl crawl https://localhost:8000"),
+        ("crawl localhost:8000", Mistake.NO_SCHEME, "ultracrawl crawl http://localhost:8000"),
+        ("crawl 127.0.0.1:8000/a/", Mistake.NO_SCHEME, "ultracrawl crawl http://127.0.0.1:8000/a/"),
+        ("crawl intranet:8080", Mistake.NO_SCHEME, "ultracrawl crawl http://intranet:8080"),
         (
             "crawl docs.example.com/guide",
             Mistake.NO_SCHEME,

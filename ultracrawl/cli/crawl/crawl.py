@@ -33,8 +33,8 @@ from ultracrawl.settings.adhoc import AdhocScope
 from ultracrawl.settings.projects import project_of_urls
 from ultracrawl.sources import Catalog, DataSource, Project
 
-_HOST = re.compile(r"([\w-]+\.)+[A-Za-z]{2,}(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?")
-"""A host that is written without its scheme, perhaps with a path."""
+_HOST = re.compile(r"(?:[\w-]+\.)+[A-Za-z]{2,}(?:/\S*)?|(?P<http>[\w.-]+:\d+|localhost|[\d.]+)(?:/\S*)?")
+"""A host that is written without its scheme, perhaps with a path; with a port or by its number it has rather no TLS."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
 """The beginning of a URL; behind the colon of `localhost:8000` stands a port."""
 
@@ -129,11 +129,11 @@ def _select_sources(
         project = open_project(config)
         return project, *Catalog(project).select_for_crawl(sources)
     except UserError as error:
-        hosts = [name for name in sources if _HOST.fullmatch(name)]
-        if not hosts or isinstance(error, DefinitionError):
+        host = next(filter(None, map(_HOST.fullmatch, sources)), None)
+        if host is None or isinstance(error, DefinitionError):
             raise
-        instead = f"ultracrawl crawl https://{hosts[0]}"
-        raise Mistake.NO_SCHEME.error(name=hosts[0], instead=instead) from None
+        instead = f"ultracrawl crawl {'http' if host['http'] else 'https'}://{host[0]}"
+        raise Mistake.NO_SCHEME.error(name=host[0], instead=instead) from None
 
 
 def _is_complete(chosen: list[DataSource], reports: list[RunReport]) -> bool:
