@@ -62,6 +62,8 @@ CODES = [
     "timeout",
     "connection-refused",
     "connection-broken",
+    "tls-failed",
+    "certificate",
     "answer-malformed",
     "body-broken",
     "host-unknown",
@@ -103,17 +105,17 @@ REASONS = [
 SENTENCES = {
     "": NO_CAUSE,
     "to http://h/a": Cause(CauseCode.REDIRECT, "http://h/a"),
-    "30040 no include domain: a --[301]--> b": Cause(
+    "no include domain: a --[301]--> b": Cause(
         CauseCode.REDIRECT_OUTSIDE, "no include domain", "a --[301]--> b"
     ),
     "http://h/a is the display URL of http://h/b": Cause(
         CauseCode.SAME_DISPLAY_URL, "http://h/b", "http://h/a"
     ),
-    "30031 excluded by robots.txt: Disallow: / (line 3)": Cause(CauseCode.ROBOTS, "Disallow: /", "line 3"),
-    "30041 excluded by type: image/png is not accepted": Cause(CauseCode.TYPE, "image/png"),
+    "excluded by robots.txt: Disallow: / (line 3)": Cause(CauseCode.ROBOTS, "Disallow: /", "line 3"),
+    "excluded by type: image/png is not accepted": Cause(CauseCode.TYPE, "image/png"),
     "not found": Cause(CauseCode.STATUS, "404"),
     "HTTP status 909": Cause(CauseCode.STATUS, "909"),
-    "30025 connection refused": Cause(CauseCode.CONNECTION_REFUSED),
+    "the server accepts no connection": Cause(CauseCode.CONNECTION_REFUSED),
     "I/O error: disk: error 2 by rule net": Cause(CauseCode.IO_ERROR, detail="disk").with_detail(
         "error 2 by rule net"
     ),
@@ -139,9 +141,25 @@ def test_all_that_a_code_has_data_for_is_reported() -> None:
     for code in CauseCode:
         used = set(re.findall(r"{(\w+)}", code.heading + code.rest))
         told = str(Cause(code, "77", "detail"))
+        assert "detail" in Cause(code, "77", "detail").logged or not code
         assert ("77" in told, "detail" in told) == ("subject" in used, "detail" in used) or code in (
             CauseCode.STATUS,
         ), code
+
+
+def test_logs_and_programs_get_the_number_of_the_message_and_all_details() -> None:
+    assert Cause(CauseCode.ROBOTS, "Disallow: /", "line 3").logged == (
+        "30031 excluded by robots.txt: Disallow: / (line 3)"
+    )
+    assert (
+        Cause(CauseCode.REDIRECT_OUTSIDE, "no include domain", "to b").logged
+        == "30040 no include domain: to b"
+    )
+    refused = Cause(CauseCode.CONNECTION_REFUSED, detail="connect to 127.0.0.1 port 9 failed")
+    assert refused.logged.startswith("30025 ")
+    assert refused.detail in refused.logged
+    assert refused.detail not in str(refused)
+    assert NO_CAUSE.logged == ""
 
 
 def test_causes_of_one_heading_are_one_group() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import shutil
 import sys
 import textwrap
@@ -45,8 +44,6 @@ def log_as_a_service() -> None:
     logging.getLogger("ultracrawl").setLevel(logging.INFO)
 
 
-_MESSAGE_NUMBER = re.compile(r"3\d{4} ")
-"""The number of a message of the crawler, before its text."""
 _LAST_HTTP_CODE = 599
 _SILENT_SECONDS = 3.0
 """Seconds that a person waits without a word."""
@@ -63,11 +60,6 @@ def described_status(code: int, *, verbose: bool = False) -> str:
 def http_status(code: int, *, verbose: bool = False) -> str:
     """Return a status code of HTTP, or any one if `verbose`; else nothing."""
     return str(code) if verbose or code not in _OWN_CODES else ""
-
-
-def described_reason(reason: str, *, verbose: bool = False) -> str:
-    """Return a reason, without the number of its message unless `verbose`."""
-    return reason if verbose else _MESSAGE_NUMBER.sub("", reason, count=1)
 
 
 def print_line(line: str, *, mark: str = "", color: str = "", err: bool = False) -> None:

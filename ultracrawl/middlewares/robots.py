@@ -110,8 +110,8 @@ class VisitGate:
         visit = visit_of(request)
         assert visit is not None
         decision = rules.allowed(visit.url)
-        cause = Cause(CauseCode.ROBOTS_UNKNOWN, decision.reason)
         silence = self._silence(request.url)
+        cause = Cause(CauseCode.ROBOTS_UNKNOWN, decision.reason, silence.cause.code if silence else "")
         if rules.unavailable and silence is not None:
             # The request of the page would have failed alike, so the error rules of the definition apply.
             self._end_unasked(visit, silence, cause)

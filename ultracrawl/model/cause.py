@@ -18,11 +18,13 @@ class CauseCode(StrEnum):
 
     heading: str
     rest: str
+    message: int
+    """The number of the message in Ultra Search (14.2), 0 if it has none."""
 
-    def __new__(cls, value: str, heading: str = "", rest: str = "{detail}") -> Self:
-        """Create a member from its value and the two parts of its sentence."""
+    def __new__(cls, value: str, heading: str = "", rest: str = "{detail}", message: int = 0) -> Self:
+        """Create a member from its value, the two parts of its sentence, and the number of its message."""
         code = str.__new__(cls, value)
-        code._value_, code.heading, code.rest = value, heading, rest
+        code._value_, code.heading, code.rest, code.message = value, heading, rest, message
         return code
 
     NONE = "", "", ""
@@ -33,7 +35,7 @@ class CauseCode(StrEnum):
 
     # ---- one URL stands for another
     REDIRECT = "redirect", "to {subject}"
-    REDIRECT_OUTSIDE = "redirect-outside", "30040 {subject}"
+    REDIRECT_OUTSIDE = "redirect-outside", "{subject}", "{detail}", 30040
     REDIRECT_REFUSED = "redirect-refused", "{subject}"
     SAME_CONTENT = "same-content", "has the content of {subject}"
     SAME_DISPLAY_URL = "same-display-url", "{detail} is the display URL of {subject}", ""
@@ -43,8 +45,9 @@ class CauseCode(StrEnum):
     """The document is indexed although its canonical link names another one; the detail says why."""
 
     # ---- what owners allow
-    ROBOTS = "robots", "30031 excluded by robots.txt", "{subject} ({detail})"
-    ROBOTS_UNKNOWN = "robots-unknown", "{subject}"
+    ROBOTS = "robots", "excluded by robots.txt", "{subject} ({detail})", 30031
+    ROBOTS_UNKNOWN = "robots-unknown", "{subject}", ""
+    """The detail is the code of the network error, if there was one."""
     NOINDEX = "noindex", "META robots or X-Robots-Tag: noindex"
     RESERVED = "reserved", "the page is reserved", "{subject}"
     UNAVAILABLE_AFTER = "unavailable-after", "unavailable_after has passed"
@@ -64,16 +67,18 @@ class CauseCode(StrEnum):
     REMOVED_BY_HAND = "removed-by-hand", "removed by hand"
 
     # ---- what an answer is
-    TYPE = "type", "30041 excluded by type", "{subject} is not accepted"
+    TYPE = "type", "excluded by type", "{subject} is not accepted", 30041
     TYPE_NOT_CONVERTED = (
         "type-not-converted",
-        "30041 excluded by type",
+        "excluded by type",
         "{subject} is not converted (conversion)",
+        30041,
     )
     BINARY_AS_TEXT = (
         "binary-as-text",
-        "30126 binary document reported as text",
+        "binary document reported as text",
         "{detail} declared, {subject} found",
+        30126,
     )
     HEADER = "header", "exclude_headers {subject}"
     ALIKE = "alike", "its words are lost, as those of many others", "{subject}"
@@ -105,12 +110,14 @@ class CauseCode(StrEnum):
     # ---- what failed
     STATUS = "status", ""
     FTP_REPLY = "ftp-reply", "FTP {subject}"
-    TIMEOUT = "timeout", "30057 timeout reading the document"
-    CONNECTION_REFUSED = "connection-refused", "30025 connection refused"
+    TIMEOUT = "timeout", "the server took too long", "", 30057
+    CONNECTION_REFUSED = "connection-refused", "the server accepts no connection", "", 30025
     CONNECTION_BROKEN = "connection-broken", "the connection was lost"
+    TLS_FAILED = "tls-failed", "no encrypted connection could be agreed on", ""
+    CERTIFICATE = "certificate", "the certificate of the server is not trusted"
     ANSWER_MALFORMED = "answer-malformed", "the answer of the server is malformed"
     BODY_BROKEN = "body-broken", "the server closed the connection before the body was complete"
-    HOST_UNKNOWN = "host-unknown", "the host name cannot be resolved"
+    HOST_UNKNOWN = "host-unknown", "the host name cannot be resolved", ""
     LOGIN_FAILED = "login-failed", "log-in failed"
     PROXY_LOGIN = "proxy-login", "the proxy refused user and password"
     TOO_LARGE = "too-large", "the body is too large"
@@ -155,6 +162,13 @@ class Cause:
     def __str__(self) -> str:
         rest = self.code.rest.format(subject=self.subject, detail=self.detail)
         return ": ".join(filter(None, (self.heading, rest)))
+
+    @property
+    def logged(self) -> str:
+        """The sentence for logs and programs: with the number of its message, and with all details."""
+        number = f"{self.code.message} " if self.code.message else ""
+        unsaid = f": {self.detail}" if self.detail and self.detail not in str(self) else ""
+        return f"{number}{self}{unsaid}"
 
     def with_detail(self, detail: str) -> Cause:
         """Return the cause with text appended to its detail."""

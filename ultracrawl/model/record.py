@@ -109,7 +109,7 @@ class UrlRecord:
             "status_code": self.status_code,
             "status_text": status_text(self.status_code),
             "outcome": self.outcome.value,
-            "reason": self.reason,
+            "reason": self.cause.logged,
             "cause": self.cause.code.value or None,
             "etag": self.etag or None,
             "last_modified": self.last_modified or None,

@@ -110,7 +110,7 @@ def command(
     reports += refused
     print_all("runs", reports, show, as_json=as_json)
     if not (as_json or quiet):
-        print_total_and_next_step(reports)
+        print_total_and_next_step(reports, has_definition=not urls)
     raise SystemExit(0 if _is_complete(chosen, reports) else 1)
 
 

@@ -78,14 +78,21 @@ def print_problems(report: RunReport) -> None:
             print_line(f" {problem}", mark="  Problem:", color="red", err=True)
 
 
-def print_total_and_next_step(reports: Sequence[RunReport]) -> None:
-    """Print the totals of several runs, and what to type after the first crawl of a source."""
+def print_total_and_next_step(reports: Sequence[RunReport], *, has_definition: bool) -> None:
+    """Print the totals of several runs, and what to type after the first crawl of a source, or after a problem."""
     if len(reports) > 1:
         _print_total(reports)
     if any(report.run_id == "1" and report.indexed and not report.cause for report in reports):
         click.echo(
             "Next: `ultracrawl search WORDS`; `ultracrawl crawl` again fetches only what may have changed"
         )
+    if any(report.begun and report.problems for report in reports):
+        where = (
+            ""
+            if has_definition
+            else "; `ultracrawl init URL` writes a definition file, the place for options"
+        )
+        click.echo(f"Next: `ultracrawl urls` lists what became of each URL{where}")
 
 
 def _print_total(reports: Sequence[RunReport]) -> None:

@@ -20,13 +20,13 @@ from ultracrawl.cli.options import (
 )
 from ultracrawl.cli.terminal import (
     counted,
-    described_reason,
     described_status,
     escape_controls,
     print_line,
     wrapped,
 )
 from ultracrawl.model import CauseCode, Decision, UrlRecord
+from ultracrawl.model.advice import advice_for_record
 from ultracrawl.run.inspection.candidates import PastVerdict
 from ultracrawl.run.inspection.explanation import Explanation, PastExplanation, explain, explain_past
 from ultracrawl.sources import DataSource
@@ -122,10 +122,12 @@ def _print(explanation: Explanation, *, verbose: bool) -> None:
         why = "no crawled page links to it, or nothing has been crawled"
         click.echo(f"  not known yet: {why}" if explanation.accept else "  not known: it is excluded")
     else:
-        reason = described_reason(record.reason, verbose=verbose)
+        reason = record.cause.logged if verbose else record.reason
         status = described_status(record.status_code, verbose=verbose)
         why = f" ({reason})" if reason else ""
         print_line(f"  last visit: {record.outcome.value}, {status}{why}; depth {record.depth}")
+        if advice := advice_for_record(record):
+            print_line(f"  what to do: {advice}")
         indexed = "waits for approval" if record.pending else "yes" if record.indexed else "no"
         click.echo(f"  in the index: {indexed}")
         if record.removal:

@@ -12,7 +12,7 @@ from ultracrawl.cli.options import (
     print_json,
     project_option,
 )
-from ultracrawl.cli.terminal import described_reason, http_status, print_line
+from ultracrawl.cli.terminal import http_status, print_line
 from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.sources import Project
@@ -67,7 +67,7 @@ def _list(state: Store, wanted: UrlOutcome | None, verbose: bool, as_json: bool)
         if as_json:
             print_json(url_json(state, record))
         else:
-            why = described_reason(record.reason, verbose=verbose)
+            why = record.cause.logged if verbose else record.reason
             status = http_status(record.status_code, verbose=verbose)
             print_line(
                 f"{record.outcome.value:<14} {status:>4}  {record.shown_url}{f'  ({why})' if why else ''}"

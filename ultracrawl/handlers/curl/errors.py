@@ -14,7 +14,13 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from ultracrawl.run.download_errors.kinds import AddressRefusedError, AnswerMalformedError, ProxyLoginError
+from ultracrawl.run.download_errors.kinds import (
+    AddressRefusedError,
+    AnswerMalformedError,
+    CertificateError,
+    ProxyLoginError,
+    TlsError,
+)
 
 if TYPE_CHECKING:
     from ultracrawl.handlers.curl.easy import EasyTransfer
@@ -28,6 +34,8 @@ _EXCEPTIONS: dict[int, type[Exception]] = {
     pycurl.E_COULDNT_RESOLVE_PROXY: CannotResolveHostError,
     pycurl.E_COULDNT_CONNECT: DownloadConnectionRefusedError,
     pycurl.E_OPERATION_TIMEDOUT: DownloadTimeoutError,
+    pycurl.E_SSL_CONNECT_ERROR: TlsError,
+    pycurl.E_PEER_FAILED_VERIFICATION: CertificateError,
     pycurl.E_UNSUPPORTED_PROTOCOL: AnswerMalformedError,  # of the answer: that of the request is always known
     pycurl.E_FTP_WEIRD_SERVER_REPLY: AnswerMalformedError,  # of HTTP servers, too
     pycurl.E_BAD_CONTENT_ENCODING: AnswerMalformedError,

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, UrlRecord
+from ultracrawl.model.advice import advice_for
 from ultracrawl.rules.duplicates.marks import read_sketch
-from ultracrawl.run.discovery.start_chain import start_records, way_out
+from ultracrawl.run.discovery.start_chain import start_records
 from ultracrawl.run.rendering.browser import what_rendering_lacks
 from ultracrawl.run.rendering.script_detection import SCRIPTS
 from ultracrawl.sources.definition import WEB
@@ -78,7 +79,7 @@ def _why_without_text(record: UrlRecord) -> tuple[Cause, str]:
     cause = record.cause or Cause(CauseCode.STATUS, str(record.status_code))
     if cause.code in _OWN_CHOICE:
         return NO_CAUSE, ""
-    return cause, f"{record.url}: {record.reason or cause}; {_way_out(record)}"
+    return cause, "; ".join(filter(None, (f"{record.url}: {record.reason or cause}", _advice(record))))
 
 
 def has_ended_before(context: CrawlContext) -> bool:
@@ -93,8 +94,8 @@ def _is_bare(record: UrlRecord) -> bool:
     return record.retained and (code is CauseCode.NO_TEXT or bool(is_shell))
 
 
-def _way_out(record: UrlRecord) -> str:
+def _advice(record: UrlRecord) -> str:
     if record.cause.subject != SCRIPTS:
-        return way_out(record)
+        return advice_for(record.cause)
     lacks = what_rendering_lacks()
     return "to run them, write `javascript: auto`" + (f"; the browser is missing: {lacks}" if lacks else "")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord, status_text
+from ultracrawl.model import UrlOutcome, UrlRecord, status_text
+from ultracrawl.model.advice import advice_for
 from ultracrawl.rules.boundary.origin import MAX_LEFT_PORTS
 from ultracrawl.rules.recrawl.change import is_known
 from ultracrawl.rules.urls.canonical import host_of, site_of, split, url_key
@@ -18,20 +19,6 @@ if TYPE_CHECKING:
 
 MAX_REDIRECTS = 20
 """Redirects in a row that are followed through the stored records; no policy allows more."""
-
-
-_SEE_URLS = "`ultracrawl urls` lists the reasons"
-_LOOK = "look at it in a browser: the server may want another `user_agent`, a cookie (`cookies`) or a log-in (`logins`)"
-_WAYS_OUT = {
-    CauseCode.ROBOTS: "for a site of your own write `robots: {obey: false}`",
-    CauseCode.NOINDEX: "for a site of your own write `robots: {meta: false}`",
-    CauseCode.TYPE: "write its type into `types`",
-    CauseCode.REDIRECT: "if the site sets a cookie first, write `cookies: {enabled: true}`, or log in (`logins`)",
-    CauseCode.ADDRESS: "to allow a private address, write it into `boundary.networks`",
-    CauseCode.EMPTY: _LOOK,
-    CauseCode.NO_TEXT: _LOOK,
-}
-"""What to write, by the cause of the start URL."""
 
 
 class StartChain:
@@ -117,7 +104,9 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
     """
     report = context.report
     problems = [
-        problem for url in _canonical(context, requested_urls) if (problem := _failure_of(context, url))
+        _with_advice(failure, _last_record(context, url))
+        for url in _canonical(context, requested_urls)
+        if (failure := _failure_of(context, url))
     ]
     if not problems and not report.problems and report.reached_nothing and _is_news(context):
         starts = _canonical(context, context.source.seed_urls)
@@ -127,17 +116,19 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
         reason = next(reasons, "") or next(given_up, "") or _endless(records)
         own = context.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
         what = f"the class {own} failed on every page" if own else "no page could be read"
-        advice = "correct it; `-v` shows where" if own else next(map(way_out, records), _SEE_URLS)
-        problems = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
+        told = f"{what}{f': {reason}' if reason else ''}"
+        problems = [
+            f"{told}; correct it; `-v` shows where" if own else _with_advice(told, next(iter(records), None))
+        ]
     elif not problems and (reason := _why_no_start(context)):
         problems = [f"no start URL could be read: {reason}; correct `start_urls`, or what excludes them"]
     for problem in problems:
         context.run.add_problem(problem)
 
 
-def way_out(record: UrlRecord) -> str:
-    """Return what to write so that a start URL, or the last one to which it redirects, gives a document."""
-    return _WAYS_OUT.get(record.cause.code, _SEE_URLS)
+def _with_advice(problem: str, record: UrlRecord | None) -> str:
+    advice = "" if record is None else advice_for(record.cause)
+    return f"{problem}; {advice}" if advice else problem
 
 
 def _endless(records: Iterable[UrlRecord]) -> str:

@@ -36,6 +36,14 @@ class ProxyLoginError(DownloadFailedError):
     """A proxy requires user and password, or refused them (407)."""
 
 
+class TlsError(DownloadFailedError):
+    """No encrypted connection could be agreed on."""
+
+
+class CertificateError(DownloadFailedError):
+    """The certificate of a server is not trusted, has expired, or is of another name."""
+
+
 class AnswerMalformedError(DownloadFailedError):
     """A server was reached, and what it sent is no answer of its protocol; the message says why."""
 
@@ -77,6 +85,8 @@ _KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, CauseCode, bool
     (LoginFailedError, UrlOutcome.HTTP_ERROR, StatusCode.LOGIN_FAILED, CauseCode.LOGIN_FAILED, False),
     (ProxyLoginError, _NET, StatusCode.PROXY_LOGIN, CauseCode.PROXY_LOGIN, False),
     (AnswerMalformedError, _NET, StatusCode.BROKEN_STREAM, CauseCode.ANSWER_MALFORMED, True),
+    (TlsError, _NET, StatusCode.BROKEN_STREAM, CauseCode.TLS_FAILED, True),
+    (CertificateError, _NET, StatusCode.BROKEN_STREAM, CauseCode.CERTIFICATE, True),
     (DownloadFailedError, _NET, StatusCode.BROKEN_STREAM, CauseCode.CONNECTION_BROKEN, True),
     (DownloadCancelledError, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, CauseCode.TOO_LARGE, False),
     (UnsupportedURLSchemeError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, CauseCode.SCHEME, False),

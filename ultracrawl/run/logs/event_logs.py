@@ -139,12 +139,12 @@ class ItemLog(Feature):
         decision = _result_of(visit, _DECISIONS)
         if isinstance(self._log, ElementLog):
             fields = {"outcome": decision, "status": str(ending.status), "type": visit.fetch.media_type}
-            fields |= {"uri": visit.display_url, "reason": str(ending.cause)}
+            fields |= {"uri": visit.display_url, "reason": ending.cause.logged}
             named = " ".join(f"{name}={_quoted(value)}" for name, value in fields.items() if value)
             self._log.add_element("item", named)
         else:
             self._log.add(
-                decision, ending.status, visit.fetch.media_type or "-", visit.display_url, str(ending.cause)
+                decision, ending.status, visit.fetch.media_type or "-", visit.display_url, ending.cause.logged
             )
 
 

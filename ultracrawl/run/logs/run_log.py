@@ -84,7 +84,7 @@ class RunLog(AppendedLog, Feature):
             return
         level = "WARNING" if ending.outcome in _WARNED else "INFO"
         code = ending.status
-        reason = ": ".join(filter(None, (MESSAGES.get(code, ""), str(ending.cause))))
+        reason = ": ".join(filter(None, (MESSAGES.get(code, ""), ending.cause.logged)))
         reason = f" ({reason})" if reason else ""
         self.note(level, f"{ending.outcome.value} {code} {status_text(code)}: {visit.url}{reason}")
 

@@ -101,6 +101,8 @@ _CAUSES: Sequence[str] = [
     "answer-malformed",
     "nothing-listed",
     "no-start",
+    "tls-failed",
+    "certificate",
 ]
 """The same; the first is 0."""
 _REMOVALS: Sequence[str] = [

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from ultracrawl.errors import NotFoundError, WorkError
 from ultracrawl.model import Decision, UrlRecord
+from ultracrawl.model.advice import advice_for_record
 from ultracrawl.rules.access.readers import NOBODY
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.inspection.explanation import Explanation, explain, explain_past
@@ -83,6 +84,7 @@ async def url_page(
         past=None if past is None else past.verdicts,
         as_of_run=as_of_run,
         record=record,
+        advice=advice_for_record(record) if record is not None else "",
         life=await to_thread.run_sync(_life, project, source, record, more),
         more=more,
         who=who,
