@@ -70,3 +70,11 @@ def test_a_report_counts_what_is_still_queued_and_knows_failure() -> None:
     assert not report.failed
     report.problems.append("disk full")
     assert report.failed
+
+
+def test_a_resumed_run_reached_what_it_read_before_it_was_killed() -> None:
+    report = RunReport("s", "1", "2026-01-01T00:00:00Z")
+    report.outcomes[UrlOutcome.HTTP_ERROR] += 1
+    assert report.reached_nothing
+    report.outcomes_before[UrlOutcome.NEW] += 4
+    assert not report.reached_nothing, "only what fails was left to it"

@@ -192,9 +192,13 @@ class RunReport:
 
     @property
     def reached_nothing(self) -> bool:
-        """Whether URLs were requested, but no content was read and no document was deleted."""
+        """Whether URLs were requested, but no content was read and no document was deleted.
+
+        What a resumed run did before it was interrupted counts: only pages that fail may have been left to it.
+        """
         requested = +self.outcomes or +self.given_up
-        return bool(requested) and not self.deleted and all(o.without_content for o in +self.outcomes)
+        outcomes = self.outcomes + self.outcomes_before
+        return bool(requested) and not self.deleted and all(outcome.without_content for outcome in outcomes)
 
     @property
     def failed(self) -> bool:
