@@ -71,10 +71,12 @@ def test_mails_that_are_gone_are_forgotten_or_kept(tmp_path: Path) -> None:
         assert again.find("name2") == known(2)
 
 
-def test_equal_names_get_numbers_of_their_own() -> None:
+def test_equal_names_get_marks_and_numbers_of_their_own() -> None:
     mails = filled(None)
-    assert mails.free_name("name1", {"name1-2"}) == "name1-3"
-    assert mails.free_name("new", set()) == "new"
+    assert mails.free_name("name1", "a", {"name1-2"}) == "name1-a"
+    assert mails.free_name("name1", "a", {"name1-a"}) == "name1-a-2"
+    assert mails.free_name("name1", "a", {"name1-a", "name1-a-2"}) == "name1-a-3"
+    assert mails.free_name("new", "a", set()) == "new"
     mails.forget_numbers(keep=False)
-    assert mails.free_name("name1", set()) == "name1"
+    assert mails.free_name("name1", "a", set()) == "name1"
     assert list(mails) == []

@@ -258,6 +258,34 @@ def test_hits_link_where_the_template_says(workspace: Workspace, server: ImapSer
     assert crawl(workspace)["fetched"] == 0
 
 
+@pytest.mark.parametrize("order", ["123", "321", "213"])
+def test_which_of_several_mails_with_one_message_id_is_which_depends_on_no_order(
+    workspace: Workspace, server: ImapServer, order: str
+) -> None:
+    mails = {
+        "1": mail(1, Message_ID="<a@x>", Date="Mon, 2 Mar 2026 12:00:00 +0000"),
+        "2": mail(2, Message_ID="<a@x>", Date="Mon, 2 Mar 2026 12:00:00 +0100"),  # the earliest
+        "3": mail(3, Message_ID="<a@x>", Date="none"),
+    }
+    server.inbox.add(*(mails[one] for one in order))
+    define(workspace, server, display_url="https://lists.example.com/{message_id}")
+    crawl(workspace)
+
+    def names() -> dict[str, str]:
+        hits = workspace.command("search", "common", "--json").json["hits"]
+        return {hit["title"]: hit["url"].rpartition("/")[2] for hit in hits}
+
+    found = names()
+    assert found["Subject 2"] == "a@x"
+    assert [found["Subject 1"][-9:], found["Subject 3"][-9:]] == ["-1f8533ec", "-f50e170c"]
+    server.inbox.expunge(1 + order.index("2"))
+    crawl(workspace)
+    del found["Subject 2"]
+    first = min(found, key=found.__getitem__)
+    assert names() == found | {first: "a@x"}
+    assert crawl(workspace)["fetched"] == 0
+
+
 # ---- what changes
 
 

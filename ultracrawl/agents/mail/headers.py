@@ -11,14 +11,19 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from email.utils import getaddresses
 from hashlib import blake2b, sha1
+from math import inf
 from typing import NamedTuple
 from urllib.parse import quote
 
 from ultracrawl.content.messages import readable_words
+from ultracrawl.model.dates import epoch, parse_http_date
 
 HEADER_ITEM = "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID TO CC FROM DATE SUBJECT)]"
 """The item of FETCH with the header fields that `read_header` needs; it sets no flag `Seen`."""
 _NAME_BYTES = 12
+_MARK_BYTES = 4
+_TELLING = ("From", "To", "Cc", "Date", "Subject")
+"""What tells apart mails of one Message-ID, as a direct copy and that of a list, and is the same on each server."""
 _MAX_ID = 500
 _ADDRESS = re.compile(r"[^\s<>,;:\"()]+@[^\s<>,;:\"()]+")
 _MESSAGE_ID = re.compile(r"<\s*([^<>\s]+)\s*>")
@@ -32,6 +37,8 @@ class ListedHeader(NamedTuple):
     message_id: str
     """Percent-encoded and without angle brackets; empty if there is none that can be used."""
     belongs: bool
+    place: tuple[float, str]
+    """The place among mails of the same Message-ID: its Date (seconds since the epoch, `inf` without) and a hash."""
 
 
 def read_header(header: bytes, size: int, addresses: Set[str]) -> ListedHeader:
@@ -42,7 +49,14 @@ def read_header(header: bytes, size: int, addresses: Set[str]) -> ListedHeader:
     found = _MESSAGE_ID.search(written)
     message_id = quote((found[1] if found else written)[:_MAX_ID], safe="@+=!$&'*-._~", errors="replace")
     belongs = not addresses or not addresses.isdisjoint(_receivers(message))
-    return ListedHeader(blake2b(known, digest_size=_NAME_BYTES).hexdigest(), message_id, belongs)
+    name = blake2b(known, digest_size=_NAME_BYTES).hexdigest()
+    return ListedHeader(name, message_id, belongs, _place_of(message))
+
+
+def _place_of(message: Message) -> tuple[float, str]:
+    fields = "\n".join(_field(message, name) for name in _TELLING)
+    mark = blake2b(fields.encode("utf-8", "surrogateescape"), digest_size=_MARK_BYTES).hexdigest()
+    return epoch(parse_http_date(_field(message, "Date"))) or inf, mark
 
 
 def _receivers(message: Message) -> Iterable[str]:

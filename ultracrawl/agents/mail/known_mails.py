@@ -33,6 +33,11 @@ class KnownMail(NamedTuple):
         """The text that changes when the mail has to be read again."""
         return f"{self.uidvalidity} {self.uid} {self.size}"
 
+    @property
+    def is_second(self) -> bool:
+        """Whether another mail of its folder had its Message-ID when it was named."""
+        return "-" in self.name
+
     def as_line(self) -> str:
         """Return the mail as a line of the file."""
         flags = (int(self.belongs), int(self.expunged))
@@ -95,12 +100,15 @@ class KnownMails:
         found = (mail for mail in self.mails.values() if mail.name == name)
         return next(found, None) or self.expunged.get(name)
 
-    def free_name(self, name: str, taken: Set[str]) -> str:
-        """Return a name that no mail has, nor is taken: of mails with one name, all but the first get a number."""
+    def free_name(self, name: str, mark: str, taken: Set[str]) -> str:
+        """Return a name that no mail has, nor is taken: of mails with one name, all but the first get a mark.
+
+        Those of one mark, which are copies of each other, get a number, too.
+        """
         number, free = 1, name
         while free in self._names or free in taken:
+            free = f"{name}-{mark}" if number == 1 else f"{name}-{mark}-{number}"
             number += 1
-            free = f"{name}-{number}"
         return free
 
     # ---- changes

@@ -29,7 +29,7 @@ class MailLister(Lister):
         texts = "\n".join(sorted(self._addresses)).encode()
         self._addresses_digest = blake2b(texts, digest_size=8).hexdigest()
         self._shown: set[str] = set()
-        """Display URLs of this listing; of mails with the same one, only the first has it."""
+        """Display URLs of this listing; of mails with the same one, only one has it: the first, if it is there."""
         archive_of(setup).check_writable()
 
     def check_connection(self) -> None:
@@ -100,19 +100,24 @@ class MailLister(Lister):
         return sorted(present - known.mails.keys())
 
     def _read_headers(self, known: KnownMails, state: FolderState, uids: Sequence[int]) -> list[KnownMail]:
-        added = list[KnownMail]()
+        mails = [
+            (mail.uid, mail.size, read_header(mail.body, mail.size, self._addresses))
+            for mail in self._connection.fetch(uids, HEADER_ITEM)
+        ]
+        names = dict[int, str]()
         taken = set[str]()
-        for mail in sorted(self._connection.fetch(uids, HEADER_ITEM)):
-            header = read_header(mail.body, mail.size, self._addresses)
-            name = known.free_name(header.name, taken)
-            taken.add(name)
-            numbers = state.uidvalidity, mail.uid, mail.size
-            added.append(KnownMail(*numbers, header.belongs, False, name, header.message_id))
+        for uid, _, header in sorted(mails, key=lambda mail: (mail[2].place, mail[0])):
+            names[uid] = known.free_name(header.name, header.place[1], taken)
+            taken.add(names[uid])
+        added = [
+            KnownMail(state.uidvalidity, uid, size, header.belongs, False, names[uid], header.message_id)
+            for uid, size, header in sorted(mails)
+        ]
         known.add(added)
         return added
 
     def _entries(self, folder: str, mails: Iterable[KnownMail]) -> Iterator[Entry]:
-        for mail in mails:
+        for mail in sorted(mails, key=lambda mail: mail.name if mail.is_second else ""):
             if mail.belongs:
                 shown = display_url(self._options.display_url, folder, mail)
                 if shown in self._shown:
