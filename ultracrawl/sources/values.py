@@ -317,6 +317,15 @@ ReaderPath = Annotated[
         "write it as `/staff/`, `*.pdf` or `https://www.example.com/staff/`",
     ),
 ]
+Region = Annotated[
+    str,
+    must_match(
+        r"(?!\d+$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?",
+        "is not the name of a region",
+        "write it as `eu-central-1`",
+    ),
+]
+"""A region of Amazon, or of a server with its interface: a part of the name of a server."""
 FilePath = Annotated[Path, BeforeValidator(check_path, json_schema_input_type=Path)]
 """A path as it is written."""
 Extension = Annotated[str, AfterValidator(_check_extension)]

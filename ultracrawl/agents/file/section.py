@@ -54,7 +54,7 @@ def _check_prefixes(value: Mapping[str, str]) -> Mapping[str, str]:
     return value
 
 
-FilePath = Annotated[str, Field(min_length=1)]
+PathOrUrl = Annotated[str, Field(min_length=1)]
 Patterns = Annotated[tuple[str, ...], one_or_list(str)]
 
 
@@ -66,7 +66,7 @@ class FileSection(Section):
     )
 
     paths: Annotated[
-        tuple[FilePath, ...], one_or_list(FilePath), Field(min_length=1), AfterValidator(_check_paths)
+        tuple[PathOrUrl, ...], one_or_list(PathOrUrl), Field(min_length=1), AfterValidator(_check_paths)
     ] = Field(examples=[["/srv/docs", "sftp://reader@files.example.com/srv/docs"]])
     """The folders, local, mounted or remote, crawled with all their subfolders; or single files."""
     connections: Annotated[Mapping[str, ConnectionSection], AfterValidator(_check_connections)] = Field(

@@ -29,6 +29,7 @@ from ultracrawl.sources.values import (
     FilePath,
     Network,
     PluginName,
+    Region,
     Seconds,
     Size,
     is_site,
@@ -186,7 +187,7 @@ class EngineOptions(PluginOptions):
     """The password of `user`; with `auth: aws` the secret access key."""
     key: Secret | None = Field(default=None, examples=["${SEARCH_KEY}"])
     """An API key instead of `user` and `password`, sent as `Authorization: ApiKey`."""
-    region: str | None = Field(default=None, min_length=1, examples=["eu-central-1"])
+    region: Region | None = Field(default=None, examples=["eu-central-1"])
     """The region of the servers, for `auth: aws`. None: that of the environment or the profile."""
     ca: Annotated[Path, BeforeValidator(_below_definition)] | None = Field(
         default=None, examples=["config/search-ca.pem"]

@@ -106,6 +106,39 @@ def test_readers_of_files_whose_server_does_not_name_them_are_a_mistake() -> Non
 
 
 @pytest.mark.parametrize(
+    ("region", "is_one"),
+    [
+        *(
+            (one, True)
+            for one in ("eu-central-1", "us-gov-west-1", "RegionOne", "a", "garage", "9a", "a" * 63)
+        ),
+        *(
+            (one, False)
+            for one in (
+                "",
+                "eu_central",
+                "eu central-1",
+                "12",
+                "-a",
+                "a-",
+                "a" * 64,
+                "a/b",
+                "a.b",
+                "a\n",
+                "ä",
+            )
+        ),
+    ],
+)
+def test_the_region_of_a_bucket_is_a_part_of_the_name_of_its_server(region: str, is_one: bool) -> None:
+    values = {"paths": ["s3://bucket/docs"], "connections": {"s3://bucket": {"region": region}}}
+    if is_one:
+        assert FileSection.model_validate(values).connections["s3://bucket"].region == region
+    else:
+        assert "region" in mistake_of(**values)
+
+
+@pytest.mark.parametrize(
     "endpoint", ["http://s3.example.com", "ftp://127.0.0.1", "https://", "https://u:p@a.example"]
 )
 def test_an_endpoint_in_clear_text_is_a_mistake_but_for_this_machine(endpoint: str) -> None:

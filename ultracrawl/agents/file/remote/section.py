@@ -12,7 +12,7 @@ from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import FilePath, Seconds, one_or_list
+from ultracrawl.sources.values import FilePath, Region, Seconds, one_or_list
 
 Fingerprint = Annotated[str, Field(pattern=r"^SHA256:[A-Za-z0-9+/]{43}=?$")]
 
@@ -77,7 +77,7 @@ class ConnectionSection(Section):
         default=None, examples=["https://minio.example.com:9000"]
     )
     """The URL of a server with the interface of S3. Default: that of Amazon for `region`."""
-    region: str | None = Field(default=None, min_length=1, examples=["eu-central-1"])
+    region: Region | None = Field(default=None, examples=["eu-central-1"])
     """The region of the bucket. Default: `us-east-1`."""
     ca: FilePath | None = Field(default=None, examples=["tls/ca.pem"])
     """A PEM file with the root certificates for the server, in place of the usual ones."""
