@@ -12,6 +12,8 @@ from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.html.sections import LONGEST_ANCHOR, LONGEST_TITLE
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.model import Page, Section
+from ultracrawl.sources.compilation.extraction import compile_content_rules
+from ultracrawl.sources.sections.documents.page_content import ContentSection
 
 URL = "https://example.com/dir/page.html"
 
@@ -187,6 +189,12 @@ LEVELS = """<body><nav><h2>Menu</h2></nav><div class=top id=t>Guide</div><p>Firs
 <h2>Not one</h2></div></body>"""
 
 
+def rule(**options: Any) -> ContentRule:
+    """Return the rule of a section `content`."""
+    (made,) = compile_content_rules(ContentSection.model_validate(options))
+    return made
+
+
 def read(levels: tuple[str, ...], **options: Any) -> Page:
     return parse(LEVELS, content=ContentRule(levels=levels, **options))
 
@@ -207,13 +215,14 @@ def test_of_two_selectors_the_first_gives_the_level() -> None:
 
 
 def test_characters_are_stripped_from_titles_only() -> None:
-    page = read((".a",), strip=(".:",))
+    page = parse(LEVELS, content=rule(levels=(".a",), strip=(".:",)))
     assert [(one.title, one.matches_text(page.text)) for one in page.sections] == [("Pumps", True)]
     assert page.text.startswith("Guide First.\nPumps\nWater.")
 
 
 def test_each_level_and_the_texts_have_characters_of_their_own_to_strip() -> None:
-    page = read((".top", "", ".a"), include=".top, .docs p, .a", strip=("Ge", "x", ":", "W."))
+    of_each = rule(levels=(".top", "", ".a"), include=".top, .docs p, .a", strip=("Ge", "x", ":", "W."))
+    page = parse(LEVELS, content=of_each)
     assert [(one.level, one.title) for one in page.sections] == [(1, "uid"), (3, ".Pumps")]
     assert page.text == "uid\n.Pumps\nater\nSeals inside\nRubber"
     assert all(one.matches_text(page.text) for one in page.sections)
@@ -224,7 +233,7 @@ def test_a_level_without_a_selector_has_no_elements() -> None:
 
 
 def test_permalinks_stay_in_titles_whose_level_says_what_is_removed() -> None:
-    page = parse("<h2 id=a>C#\u200b</h2><p>x", content=ContentRule(levels=("h2",), strip=(".", ".")))
+    page = parse("<h2 id=a>C#\u200b</h2><p>x", content=rule(levels=("h2",), strip=(".", ".")))
     assert ([one.title for one in page.sections], page.text) == (["C#"], "C#\nx")
 
 
@@ -242,12 +251,12 @@ def test_a_title_goes_on_behind_an_excluded_element() -> None:
 
 
 def test_texts_without_headings_are_lines() -> None:
-    page = parse("<p>One</p><p>Two", content=ContentRule(include="p", levels=("",), strip=("", "O")))
+    page = parse("<p>One</p><p>Two", content=rule(include="p", levels=("",), strip=("", "O")))
     assert (page.sections, page.text) == ((), "ne\nTwo")
 
 
 def test_a_title_of_signs_alone_is_in_no_text() -> None:
-    page = parse("<h2 id=a>::</h2><p>x</p>", content=ContentRule(levels=("h2",), strip=(":",)))
+    page = parse("<h2 id=a>::</h2><p>x</p>", content=rule(levels=("h2",), strip=(":",)))
     assert (page.sections, page.text) == ((), "x")
 
 

@@ -61,6 +61,8 @@ class RobotsDirectives:
 ALLOW_ALL = RobotsDirectives()
 
 
+SECTION_LEVELS = 7
+"""Levels of sections: those of headings in HTML, and below them that of terms (`dt`)."""
 WITHOUT_WIDTH = "\u200b"
 """The sign by which Docusaurus and VitePress link to a heading."""
 PERMALINKS = f" ¶§#◆🔗{WITHOUT_WIDTH}"

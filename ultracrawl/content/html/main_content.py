@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ from ultracrawl.content.html.collector import PageCollector, Span
 from ultracrawl.content.html.links import Reader
 from ultracrawl.content.html.tags import tag_number
 from ultracrawl.content.scanning import compile_for_bodies
-from ultracrawl.model.page import PERMALINKS, WITHOUT_WIDTH
+from ultracrawl.model.page import PERMALINKS, SECTION_LEVELS
 
 HINT = (
     r"display\s*:\s*none|opacity\s*:\s*[0.]|font-size\s*:\s*[0.]|visibility\s*:\s*[hc]"
@@ -78,10 +78,6 @@ def _has_larger_text(node: LexborNode) -> bool:
     return False
 
 
-_LEVELS = 7
-"""Levels of sections."""
-
-
 @dataclass(frozen=True, slots=True)
 class ContentRule:
     """A rule that selects the text of a page; CSS selectors, empty for none."""
@@ -99,23 +95,12 @@ class ContentRule:
 
     A level without elements has an empty selector.
     """
-    strip: tuple[str, ...] = ()
-    """Characters that are removed at both ends of titles: one text for all beside signs of permalinks, or one per level
-    and then that of the texts.
-    """
+    title_strips: tuple[str, ...] = (PERMALINKS,) * SECTION_LEVELS
+    """Characters that are removed at both ends of titles, by their level."""
+    text_strip: str = ""
+    """Characters that are removed at both ends of other lines of text, if `levels` names some."""
     required: str = ""
     """A page without any of these elements is not indexed."""
-
-    def title_strips(self) -> Sequence[str]:
-        """Return the characters that titles do not begin or end with, by level."""
-        if len(self.strip) < 2:
-            return (PERMALINKS + "".join(self.strip),) * _LEVELS
-        return [WITHOUT_WIDTH + own for own in (*self.strip, *("",) * _LEVELS)]
-
-    @property
-    def text_strip(self) -> str:
-        """The characters that lines of text do not begin or end with."""
-        return self.strip[-1] if len(self.strip) > len(self.levels) else ""
 
 
 MAIN_CONTENT = ContentRule()

@@ -12,15 +12,15 @@ from ultracrawl.content.html.links import Reader
 from ultracrawl.content.html.main_content import ContentRule
 from ultracrawl.content.html.tags import COMMENT, TEXT, UNSEEN, tag_number
 from ultracrawl.content.limits import limit_text
-from ultracrawl.model.page import PERMALINKS, Section
+from ultracrawl.model.page import PERMALINKS, SECTION_LEVELS, Section
 
 LONGEST_TITLE = 200
 LONGEST_ANCHOR = 500
 """A section with a longer id is kept without it."""
 
-TERM_LEVEL = 7
+TERM_LEVEL = SECTION_LEVELS
 """The level of terms (`dt`), below all headings."""
-_LEVELS = {tag_number(f"h{level}"): level for level in range(1, 7)} | {tag_number("dt"): TERM_LEVEL}
+_LEVELS = {tag_number(f"h{level}"): level for level in range(1, TERM_LEVEL)} | {tag_number("dt"): TERM_LEVEL}
 
 _TOP = "top"
 """The fragment for the start of a document (HTML Standard, "indicated part of the document")."""
@@ -108,7 +108,7 @@ def text_and_sections(
     parts, pieces = collector.parts, list[str]()
     sections: list[Section] = []
     length = kept_from = 0
-    strips, in_lines = rule.title_strips(), bool(rule.levels)
+    strips, in_lines = rule.title_strips, bool(rule.levels)
     for section in collector.sections:
         title = section.title
         above = parts[kept_from : title.begin]

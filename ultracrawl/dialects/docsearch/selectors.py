@@ -9,10 +9,11 @@ from ultracrawl.content.html.selection import SelectorError, css_pick, xpath_pic
 from ultracrawl.dialects.docsearch.notes import Notes
 from ultracrawl.dialects.docsearch.start_urls import DEFAULT_SELECTORS
 from ultracrawl.dialects.docsearch.xpath import css_of
+from ultracrawl.model.page import SECTION_LEVELS
 from ultracrawl.sources.mistakes import format_value
 from ultracrawl.sources.reading.tree import Data, OptionPath
 
-LEVELS = tuple(f"lvl{level}" for level in range(7))
+LEVELS = tuple(f"lvl{level}" for level in range(SECTION_LEVELS))
 TEXT = "text"
 _TEXTS = (TEXT, "content")
 _KEYS = ("selector", "type", "global", "default_value", "strip_chars", "attributes", "searchable")

@@ -11,6 +11,7 @@ from ultracrawl.content.html.main_content import ContentRule
 from ultracrawl.content.html.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
+from ultracrawl.model.page import PERMALINKS, SECTION_LEVELS, WITHOUT_WIDTH
 from ultracrawl.rules.attributes.headers import headers_of_attributes
 from ultracrawl.rules.attributes.making import (
     FIELDS,
@@ -85,9 +86,19 @@ def _content(options: PageContent, applies: Callable[[str], bool] | None) -> Con
         options.main == "auto",
         applies,
         options.levels,
-        options.strip,
+        *_strips(options),
         options.required,
     )
+
+
+def _strips(options: PageContent) -> tuple[tuple[str, ...], str]:
+    """Return the characters that are removed at both ends of titles, by level, and of other lines."""
+    strip = options.strip
+    if len(strip) < 2:
+        return (PERMALINKS + "".join(strip),) * SECTION_LEVELS, ""
+    of_titles, of_texts = strip[: len(options.levels)], strip[len(options.levels) :]
+    rest = ("",) * (SECTION_LEVELS - len(of_titles))
+    return tuple(WITHOUT_WIDTH + own for own in (*of_titles, *rest)), "".join(of_texts)
 
 
 def _each(rules: Rules) -> Iterator[tuple[str, ExtractRule]]:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ultracrawl.index.destinations.engines.engine_destination import EngineServer, line_of
-from ultracrawl.index.destinations.engines.records import DOCSEARCH, FACETS, LEVELS
+from ultracrawl.index.destinations.engines.records import DOCSEARCH, FACETS
 from ultracrawl.index.engine import Json
+from ultracrawl.model.page import SECTION_LEVELS
 
 FILTERABLE = ("document", "source", "acl", "public", "attributes", "type", "hierarchy")
-TITLES = tuple(f"hierarchy.lvl{level}" for level in range(LEVELS))
+TITLES = tuple(f"hierarchy.lvl{level}" for level in range(SECTION_LEVELS))
 SETTINGS = {
     "filterableAttributes": FILTERABLE,
     "sortableAttributes": ("depth", "position", "attributes"),
@@ -24,8 +25,8 @@ SETTINGS = {
     ),
 }
 _FLAT = (
-    *(f"hierarchy_radio_lvl{level}" for level in range(LEVELS)),
-    *(f"hierarchy_lvl{level}" for level in range(LEVELS)),
+    *(f"hierarchy_radio_lvl{level}" for level in range(SECTION_LEVELS)),
+    *(f"hierarchy_lvl{level}" for level in range(SECTION_LEVELS)),
 )
 SETTINGS_OF_SCRAPERS = {
     "filterableAttributes": (*FILTERABLE, *FACETS, "url"),

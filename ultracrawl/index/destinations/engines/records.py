@@ -13,12 +13,10 @@ from typing import NamedTuple
 from ultracrawl.index.engine import IndexDocument, Json, url_of_section
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
-from ultracrawl.model.page import PERMALINKS, Section
+from ultracrawl.model.page import PERMALINKS, SECTION_LEVELS, Section
 from ultracrawl.rules.access.readers import named_readers
 from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, fields_of, with_fields
 
-LEVELS = 7
-"""Levels of titles in a record."""
 LEAST, RANK, TAGS = "min_indexed_level", "page_rank", "tags"
 """Attributes of a document that decide about its records: the first level that has a record of its own (7: none), the
 rank of the page, its tags. `lvl0` to `lvl6` are titles for places that no heading fills.
@@ -31,7 +29,7 @@ FACETS = ("language", "lang", "version", "docusaurus_tag", TAGS)
 LISTS = frozenset({"version", TAGS})
 """Those that are lists even with one value."""
 
-_TITLES = tuple(f"lvl{level}" for level in range(LEVELS))
+_TITLES = tuple(f"lvl{level}" for level in range(SECTION_LEVELS))
 _OF_SCRAPERS = frozenset({*_TITLES, LEAST, RANK, *(one.name for one in DEFAULT_ATTRIBUTES)})
 """Attributes that are in records of scrapers in another form, or not at all."""
 _SIGNS = re.compile(rf"(?:[{PERMALINKS}]+(?=\s|$))?")
@@ -171,7 +169,7 @@ def _lines(part: _Part, secret: bool) -> Iterator[tuple[int, str | None]]:
     if not secret:
         for line in part.text.split("\n"):
             if kept := line.strip():
-                yield LEVELS, kept
+                yield SECTION_LEVELS, kept
 
 
 def _top_level(document: IndexDocument) -> dict[str, Json]:

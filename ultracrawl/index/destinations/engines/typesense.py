@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 from urllib.parse import quote
 
 from ultracrawl.index.destinations.engines.engine_destination import EngineServer, line_of
-from ultracrawl.index.destinations.engines.records import DOCSEARCH, FACETS, LEVELS, LISTS
+from ultracrawl.index.destinations.engines.records import DOCSEARCH, FACETS, LISTS
 from ultracrawl.index.destinations.http_client import TRANSIENT_STATUSES
 from ultracrawl.index.engine import Json
+from ultracrawl.model.page import SECTION_LEVELS
 
 SCHEMA: dict[str, Any] = {
     "enable_nested_fields": True,
@@ -25,7 +26,7 @@ SCHEMA: dict[str, Any] = {
 _TITLES = [
     {"name": f"{group}.lvl{level}", "type": "string", "optional": True, "facet": True}
     for group in ("hierarchy", "hierarchy_radio")
-    for level in range(LEVELS)
+    for level in range(SECTION_LEVELS)
 ]
 SCHEMA_OF_SCRAPERS = {
     **SCHEMA,

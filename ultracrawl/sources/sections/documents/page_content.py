@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from ultracrawl.model.page import SECTION_LEVELS
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.scope.boundary import UriPatterns
 from ultracrawl.sources.sections.section import Section
@@ -29,7 +30,7 @@ class PageContent(Section):
     ] = Field(default="auto", examples=["off"])
     """`auto`: omit headers, footers and navigation of the site, unless `include` matches. `off`: keep them."""
     levels: Annotated[tuple[CssSelectorOrNone, ...], BeforeValidator(as_list)] = Field(
-        default=(), max_length=7, examples=[[".docs h1", ".docs h2", ".docs .term"]]
+        default=(), max_length=SECTION_LEVELS, examples=[[".docs h1", ".docs h2", ".docs .term"]]
     )
     """CSS selectors of the elements that start sections, one per level, the highest first; `''` for a level without
     elements. Empty: the headings and terms of HTML. Hits show the sections that match.
