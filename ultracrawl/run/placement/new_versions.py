@@ -16,7 +16,7 @@ from ultracrawl.run.results import FetchResult, PageResult
 from ultracrawl.run.visit import Visit
 from ultracrawl.stores import QueueEntry
 
-_HEX = frozenset({"checksum", "links", "fingerprint", "sketch"})
+_HEX = frozenset({"checksum", "links", "fingerprint", "sketch", "parts"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,8 @@ class NewVersion:
     """Whether it waits until the change guard has decided; otherwise for the page that it names."""
     page_links: list[Any] | None = None
     """Its links, not followed yet."""
+    live: bool = False
+    parts: bytes = b""
 
     @classmethod
     def of(cls, visit: Visit, *, waits_for_others: bool = False) -> NewVersion:
@@ -59,6 +61,7 @@ class NewVersion:
             page.preference, page.hides_text, page.expires, (why.code.value, why.subject, why.detail),
             {name: list(urls) for name, urls in page.related.items()}, page.description_ends,
             page.canonical, page.language, waits_for_others, pack_links(links) if links is not None else None,
+            page.live, page.parts,
         )  # fmt: skip
 
     def visit(self, key: int, record: UrlRecord) -> Visit:
@@ -90,6 +93,8 @@ class NewVersion:
                 description_ends=self.description_ends,
                 canonical=self.canonical,
                 language=self.language,
+                live=self.live,
+                parts=self.parts,
             ),
             links=self.links,
             deferred_links=links,
@@ -98,7 +103,7 @@ class NewVersion:
     def accepted(self, record: UrlRecord) -> UrlRecord:
         """Return the record of a document whose new version a person lets into the index.
 
-        If its links have not been followed, the next visit reads it again.
+        If its links have not been followed, the next visit reads it again; if scripts made it, that opens it again.
         """
         changed = replace(
             record,
@@ -107,8 +112,8 @@ class NewVersion:
             outcome=UrlOutcome.MODIFIED if record.searchable else UrlOutcome.NEW,
             status_code=StatusCode.OK,
             cause=NO_CAUSE,
-            etag=self.etag,
-            last_modified=self.last_modified,
+            etag="" if self.live else self.etag,
+            last_modified="" if self.live else self.last_modified,
             checksum=self.checksum,
             links=self.links or record.links,
             fingerprint=self.fingerprint,
@@ -137,6 +142,6 @@ def unpack_version(data: bytes) -> tuple[NewVersion, IndexDocument] | None:
     if document is None:
         return None
     values: dict[str, Any] = json.loads(head)
-    values |= {name: bytes.fromhex(values[name]) for name in _HEX}
+    values |= {name: bytes.fromhex(values[name]) for name in _HEX & values.keys()}
     values["unrendered"] = tuple(values["unrendered"])
     return NewVersion(**values), document
