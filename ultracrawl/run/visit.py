@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 META_KEY = "ultracrawl_visit"
 """Key of the visit in `Request.meta`."""
+PART_KEY = "ultracrawl_part"
+"""Key in `Request.meta` of a request for data of a page that a browser has open: the visit of that page."""
 VIEWS_KEY = "ultracrawl_views"
 """Key in `Request.meta` of what the filters of the source know of the URL."""
 HANDLED_KEY = "ultracrawl_handled"
@@ -278,6 +280,12 @@ class Visit:
     def replace_display_url(self, url: str) -> None:
         """Set the display URL; empty means the access URL."""
         self.entry = self.entry._replace(display_url=url)
+
+
+def page_visit_of(request: Request) -> Visit | None:
+    """Return the visit of the page that is requested, or for which data are requested; None for all other requests."""
+    visit: Visit | None = request.meta.get(PART_KEY) or visit_of(request)
+    return visit if visit is not None and visit.sitemap is None else None
 
 
 def visit_of(request: Request) -> Visit | None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.visitors import Likeness
-from ultracrawl.run.auth.first_page import FirstPage, LetInMemory, is_refusal, page_of, readable
+from ultracrawl.run.auth.first_page import FirstPage, LetInMemory, is_refusal, readable
 from ultracrawl.run.download_errors.kinds import LoginFailedError
+from ultracrawl.run.visit import page_visit_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -45,7 +46,7 @@ class AccessWatch:
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request. Raises `LoginFailedError` if its answer shows that the entry does not let in."""
         response = await send(request)
-        visit = page_of(request)
+        visit = page_visit_of(request)
         found = [(name, first) for name, covers, first in self._entries if covers(request.url)]
         if visit is None or not found:
             return response

@@ -24,7 +24,7 @@ from ultracrawl.run.auth.ntlm import NtlmConnections, ntlm_installed
 from ultracrawl.run.download_errors.kinds import LoginFailedError
 from ultracrawl.run.transport.headers import values_of
 from ultracrawl.run.transport.outgoing import Send, send_with
-from ultracrawl.run.visit import visit_of
+from ultracrawl.run.visit import page_visit_of, visit_of
 
 MAX_REFUSALS = 3
 """Consecutive refusals after which a credential is no longer sent in this run."""
@@ -140,7 +140,8 @@ class Authenticator:
         Servers may have something else for guests.
         """
         url = request.url
-        if response.status == _UNAUTHORISED or visit_of(request) is None or path_of(url) == "/robots.txt":
+        is_foreign = visit_of(request) is None and page_visit_of(request) is None
+        if response.status == _UNAUTHORISED or is_foreign or path_of(url) == "/robots.txt":
             return response
         for account in self._all_accounts_for(request):
             if account.given_up and account.is_sent_unasked(site_of(url)):
@@ -223,9 +224,8 @@ class Authenticator:
         """Count a refusal. It is reported for a page that is in the index, and for the first page of all."""
         account.accepted = False
         account.refusals += 1
-        visit = visit_of(request)
-        is_page = visit is not None and visit.sitemap is None
-        concerns = is_page and (not account.ever_accepted or (visit is not None and visit.record.retained))
+        visit = page_visit_of(request)
+        concerns = visit is not None and (not account.ever_accepted or visit.record.retained)
         if concerns or account.given_up:
             name = account.credential.name
             self._note(

@@ -20,7 +20,7 @@ from ultracrawl.errors import StateError, WorkError
 from ultracrawl.rules.access.visitors import Likeness, VisitorPage
 from ultracrawl.run.transport.headers import header_of, url_in_header
 from ultracrawl.run.transport.outgoing import REPEATABLE, VISITOR, Send
-from ultracrawl.run.visit import visit_of
+from ultracrawl.run.visit import page_visit_of, visit_of
 from ultracrawl.stores.source_notes.let_in import LET_IN
 
 if TYPE_CHECKING:
@@ -190,14 +190,14 @@ class FirstPage:
         return Likeness.NONE if self.page is None else _likeness(self.page, response)
 
     async def learn(self, request: Request, response: Response, send: Send) -> None:
-        """Ask for a page that was let in without the entry, unless the first page is known.
+        """Ask for a page, or data of one, that was let in without the entry, unless the first page is known.
 
         It becomes the first page if visitors get something else there, and whoever is let in never gets that.
         """
         response = readable(response)
         if (self.page is not None and not self._is_stale) or response.status != 200:
             return
-        if request.method not in REPEATABLE or page_of(request) is None:
+        if request.method not in REPEATABLE or page_visit_of(request) is None:
             return
         self._pages += 1
         is_due = self._pages <= FIRST_PAGES or not self._pages & (self._pages - 1)

@@ -25,6 +25,7 @@ from ultracrawl.run.auth.login_requests import LoginRequests, forms_of
 from ultracrawl.run.download_errors.kinds import LoginFailedError
 from ultracrawl.run.transport.headers import header_of, url_in_header
 from ultracrawl.run.transport.outgoing import WITHOUT_LOGIN, Send, send_with
+from ultracrawl.run.visit import page_visit_of
 from ultracrawl.stores.port.site_store import SiteStore, StoredSession
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ class LoginSession:
 
     async def _note_let_in(self, request: Request, response: Response, send: Send) -> Response:
         known = self._first.known
-        is_page = page_of(request) is not None and response.status < 400
+        is_page = page_visit_of(request) is not None and response.status < 400
         if is_page and response.status not in REDIRECTS:  # which visitors get, too
             self._let_in = True
             if not known.worked or known.failed:

@@ -21,6 +21,8 @@ class NotRendered(StrEnum):
     """It became larger than `limits.max_size`."""
     PARTS = "parts"
     """A script or data that it asked for could not be had."""
+    LOGIN = "login"
+    """Data that it asked for were refused, although a log-in is defined for them."""
     PAGE = "page"
     """It closed or replaced itself, stopped loading, or gave no result."""
 

@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Container, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
 
@@ -20,7 +21,7 @@ from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.rules.recrawl.failure_policy import NET, TIMEOUT
 from ultracrawl.rules.urls.canonical import host_of, site_of, split
-from ultracrawl.run.download_errors.kinds import failure_of
+from ultracrawl.run.download_errors.kinds import LoginFailedError, failure_of
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.rendering.known_parts import KnownPage, KnownPart
 from ultracrawl.run.rendering.open_page import PartAnswer, PartRequest
@@ -35,12 +36,14 @@ from ultracrawl.run.rendering.part_origin import (
 from ultracrawl.run.results import FetchedPart
 from ultracrawl.run.transport.headers import header_of, url_in_header
 from ultracrawl.run.transport.outgoing import ANONYMOUS, MORE_COOKIES, Send
-from ultracrawl.run.visit import Step, Visit
+from ultracrawl.run.visit import PART_KEY, Step, Visit
+from ultracrawl.sources.compilation.access import credentials_without_passwords
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
+    from ultracrawl.rules.access.credentials import CredentialStore
     from ultracrawl.rules.robots.rules import RobotsRules
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
@@ -60,6 +63,8 @@ _MAX_REDIRECTS = 5
 _DROPPED_HEADERS = frozenset(
     {"set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection"}
 )
+_DATA = frozenset({"fetch", "xhr"})
+_UNAUTHORISED = 401
 _NOT_SENT = "headers that scripts set were not sent to other hosts than that of their page"
 _READ = frozenset(
     {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.REINDEXED, UrlOutcome.UNMODIFIED, UrlOutcome.PENDING}
@@ -99,6 +104,10 @@ class PageParts:
         """The options by which a part was refused."""
         self.is_cut_by_run = False
         """Whether a part was refused because the run had reached a limit."""
+        self.refused = False
+        """Whether data of the page were refused, although a log-in is defined for them."""
+        self.let_in = False
+        """Whether the page got data of its own origin."""
         self.closed = False
         self._waits: set[asyncio.Future[None]] = set()
         self._known: dict[tuple[object, ...], KnownPart] | None = {}
@@ -130,6 +139,10 @@ class PageParts:
             self._known = None
         elif self._known is not None:
             self._known[request.url, request.kind, *headers.items()] = KnownPart.of(request, headers, answer)
+
+    def note_refusal(self) -> None:
+        """Note that data were refused although a log-in is defined for them: the page is to be opened again."""
+        self.refused, self._known = True, None
 
     async def may_request(self) -> bool:
         """Return whether a part may be requested now: the page is open, and may get more bytes.
@@ -293,12 +306,15 @@ class PartFetcher:
         finally:
             part.note_turn(False)
         try:
-            return await self._download(self._request(url, part, anonymous=anonymous), part, page)
+            request = self._request(url, part, anonymous=anonymous)
+            if part.kind in _DATA and not anonymous:
+                request.meta[PART_KEY] = page.visit
+            return await self._download(request, part, page)
         finally:
             self._places.release()
 
     async def _download(self, request: Request, part: PartRequest, page: PageParts) -> Response | None:
-        """Send a request and tell the crawl of its response; returns None if there is none.
+        """Send a request and tell the crawl of its response; returns None if there is none, or none for who is let in.
 
         Nothing is sent for a page that is closed or has got its bytes, or when the run has reached a limit.
         """
@@ -316,10 +332,13 @@ class PartFetcher:
             logger.info("The page resource %s was not fetched: %s", request.url, error)
             if isinstance(error, DownloadCancelledError):
                 page.exceeded.add(MAX_SIZE)
+            elif isinstance(error, LoginFailedError):
+                page.note_refusal()
             elif not isinstance(error, IgnoreRequest):
                 part.note_failure()
             self._tell(page, FetchedPart(request.url, 0, error=_name_of(error)))
             return None
+        self._note_login(request, response, page)
         media_type = header_of(response, "Content-Type").partition(";")[0].strip().lower()
         latency = float(request.meta.get("download_latency", 0.0))
         size = len(response.body)
@@ -330,6 +349,19 @@ class PartFetcher:
             if seconds:
                 self._context.queue.hold_site(site_of(request.url), seconds)
         return response
+
+    def _note_login(self, request: Request, response: Response, page: PageParts) -> None:
+        """Note whether an answer with data shows that a password is accepted; 401 says so of all that is asked for."""
+        if PART_KEY not in request.meta:
+            return
+        if response.status == _UNAUTHORISED and self._credentials.covering(request.url):
+            page.note_refusal()
+        elif response.status < 300:
+            page.let_in = True
+
+    @cached_property
+    def _credentials(self) -> CredentialStore:
+        return credentials_without_passwords(self._context.source, self._context.rules.trusted_urls)
 
     def _tell(self, page: PageParts, part: FetchedPart) -> None:
         for hook in self._context.hooks[Feature.part_received]:

@@ -18,7 +18,7 @@ from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
 from ultracrawl.rules.recrawl.change import has_same_page
-from ultracrawl.run.ending import Ending
+from ultracrawl.run.ending import NOT_LET_IN, Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.rendering.browser import Browser, browser_program
 from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.run.context import CrawlContext
-    from ultracrawl.run.rendering.page_parts import PartFetcher
+    from ultracrawl.run.rendering.page_parts import PageParts, PartFetcher
     from ultracrawl.sources.patterns import Pattern
     from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 
@@ -244,9 +244,22 @@ class PageRenderer(Feature):
         etag, last_modified = visit.fetch.etag, visit.fetch.last_modified
         if rendered.asks_for_data or parts.has_any:
             visit.page = visit.page._replace(live=True, parts=parts.known(etag, last_modified))
+        if parts.refused and not self._is_let_in(visit, parts):
+            return None
         if len(rendered.html) > self._context.source_at(visit.url).limits.max_size:
             raise RenderingError(NotRendered.SIZE, "the rendered page is larger than limits.max_size")
         return rendered
+
+    def _is_let_in(self, visit: Visit, parts: PageParts) -> bool:
+        """Return whether a page with refused data may be used; it ends as a refused page if it got no data at all.
+
+        One that got others is read as it is if it is new. What is indexed is kept for some runs, as for missing parts.
+        """
+        if not parts.let_in:
+            self._context.endings.end_visit(visit, NOT_LET_IN)
+            return False
+        self._note_unrendered(visit, RenderingError(NotRendered.LOGIN, "data that it asks for were refused"))
+        return not (visit.record.failed_runs < MAX_LACKING_RUNS and self._keep_indexed(visit))
 
     def _may_wait(self, received: int) -> bool:
         """Return whether a page that the end of the run has cut is left to the next run.
