@@ -161,6 +161,25 @@ def test_one_part_that_stays_closed_keeps_no_page_out(workspace: Workspace) -> N
     assert sorted(workspace.search("egret")) == PATHS
 
 
+def test_a_page_whose_script_leaves_for_the_form_is_no_content(workspace: Workspace) -> None:
+    club = Club(403)
+    guarded = SHELL.replace(
+        b"app.innerHTML = '<p>please sign in'", b"location = '/form?back=' + location.pathname"
+    )
+    for path in PATHS:
+        club.file(path, guarded, "text/html")
+    club.file("/data/0", b'{"words": "heron at home"}', "application/json")
+    with club.serve() as url:
+        define(workspace, url, "form")
+        workspace.crawl(code=None)
+        assert sorted(workspace.search("heron")) == PATHS
+        club.remove("/data/0")
+        club.dynamic("/data/*", lambda request: Reply(404))
+        workspace.crawl(code=None)
+        assert {row["status_code"] for row in workspace.urls().values()} == {959}
+    assert sorted(workspace.search("heron")) == PATHS
+
+
 def test_a_session_goes_with_data_to_its_own_origin_alone(workspace: Workspace) -> None:
     club, other = Club(403), Site()
     headers = {"Access-Control-Allow-Origin": "*"}

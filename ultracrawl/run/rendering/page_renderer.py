@@ -26,6 +26,7 @@ from ultracrawl.run.rendering.open_page import Rendered
 from ultracrawl.run.rendering.script_detection import PAGES, has_few_words, has_scripts, what_lacks
 from ultracrawl.run.transport.headers import header_of
 from ultracrawl.run.visit import Step, Visit
+from ultracrawl.sources.compilation.access import logins_without_values
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -73,6 +74,7 @@ class PageRenderer(Feature):
         self._within = within
         self._shared = context.source.javascript
         """The options of the source; those of its browser hold for all sites."""
+        self._logins = logins_without_values(context.source)
         self.on = context.source.runs_scripts
         self._pages: dict[tuple[Pattern, ...], UriTable] = {}
         """The table of each list of `javascript.urls`."""
@@ -198,6 +200,9 @@ class PageRenderer(Feature):
 
     def _judged(self, visit: Visit, rendered: Rendered, page: Page) -> Rendered | None:
         """Return a page after its scripts, None if it lacks parts, and what is indexed is kept in place of it."""
+        if self._asks_to_log_in(visit, rendered) and has_few_words(page):
+            self._context.endings.end_visit(visit, NOT_LET_IN)
+            return None
         if rendered.lacks_parts:
             lacks = "a script or data that it asks for could not be had"
             self._note_unrendered(visit, RenderingError(NotRendered.PARTS, lacks))
@@ -207,6 +212,15 @@ class PageRenderer(Feature):
             self._context.counters.add_new_remark(_NOT_AWAITED.format(self._options(visit).wait_for))
         kept = self._options(visit).keep_html
         return replace(rendered, kept=has_few_words(page) if kept is None else kept)
+
+    def _asks_to_log_in(self, visit: Visit, rendered: Rendered) -> bool:
+        """Return whether scripts leave a page for the form of its log-in, as those do that find no session."""
+        return any(
+            login.covers(visit.url)
+            and not login.is_at_form(visit.url)
+            and any(map(login.is_at_form, rendered.targets))
+            for login in self._logins
+        )
 
     def _keep_indexed(self, visit: Visit) -> bool:
         """End a visit whose page as sent is that of the indexed document; a fault never replaces what was rendered."""

@@ -28,16 +28,28 @@ def compile_credentials(source: DataSource, seeds: Iterable[str], secrets: Secre
 
 def compile_logins(source: DataSource, secrets: SecretReader) -> list[Login]:
     """Return the form logins of a source. Raises `UserError`."""
-    return [_login(name, entry, secrets) for name, entry in source.logins.items()]
+    return [
+        _login(
+            name,
+            entry,
+            {
+                field: secrets.read(value, f"logins.{name}.fields.{field}")
+                for field, value in entry.fields.items()
+            },
+        )
+        for name, entry in source.logins.items()
+    ]
 
 
-def _login(name: str, entry: LoginEntry, secrets: SecretReader) -> Login:
-    values = tuple(
-        (field, secrets.read(value, f"logins.{name}.fields.{field}")) for field, value in entry.fields.items()
-    )
+def logins_without_values(source: DataSource) -> list[Login]:
+    """Return the form logins of a source as far as they say where they are, without what is filled in."""
+    return [_login(name, entry, {}) for name, entry in source.logins.items()]
+
+
+def _login(name: str, entry: LoginEntry, values: Mapping[str, str]) -> Login:
     form = host_of(entry.page or entry.action or "")
     options = entry.model_dump(exclude={"sites", "fields"})
-    return Login(name, frozenset(entry.sites or (form,)), values, **options)
+    return Login(name, frozenset(entry.sites or (form,)), tuple(values.items()), **options)
 
 
 def compile_proxies(source: DataSource, secrets: SecretReader) -> tuple[ProxyPool, DomainTable]:
