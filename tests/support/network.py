@@ -33,7 +33,7 @@ from support.server import Request
 from support.site import Site
 from ultracrawl.handlers.curl.wire import checked_method, header_lines, target_url
 from ultracrawl.run.auth.proxy_selector import TRUSTED_KEY
-from ultracrawl.run.download_errors.kinds import AddressRefusedError
+from ultracrawl.run.download_errors.kinds import AddressRefusedError, AnswerMalformedError
 
 if TYPE_CHECKING:
     import scrapy
@@ -126,8 +126,10 @@ class NetworkSite(Site):
             yield url
 
     def raw(self, path: str, data: bytes) -> None:
-        if data:
-            raise NotImplementedError("what is no HTTP goes over a socket: it needs `Site` and `processes`")
+        if data.startswith(b"HTTP/"):
+            raise NotImplementedError(
+                "what ends too early goes over a socket: it needs `Site` and `processes`"
+            )
         super().raw(path, data)
 
     def hold(self, path: str) -> threading.Event:
@@ -207,6 +209,8 @@ class _Transfer:
         await self._wait(self._reply.delay or _LATENCY)
         if self._reply.until is not None:
             await self._wait_until(self._reply.until)
+        if self._reply.raw and self._reply.body:
+            raise AnswerMalformedError("Received HTTP/0.9 when not allowed")
         if self._reply.raw:
             raise DownloadFailedError("Empty reply from server")
         self._request.meta["download_latency"] = time.monotonic() - self._begun

@@ -78,6 +78,22 @@ def test_an_answer_that_is_no_http(bad: Site, workspace: Workspace) -> None:
     assert crawl(workspace)["outcome"] == "NETWORK_ERROR"
 
 
+def test_answers_that_are_no_http_cost_one_request_each_and_the_site_goes_on(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    broken, good = [f"/bad{number}" for number in range(60)], [f"/good{number}" for number in range(5)]
+    site.page("/", links=[*broken, *good], text="words")
+    for path in broken:
+        site.raw(path, b"ICY 200 OK\r\n")
+    for path in good:
+        site.page(path, text=f"needle {path}")
+    workspace.define(f"{url}/", politeness={"delay": 0, "concurrency": 1, "backoff": {"limit": 5}})
+    run = workspace.crawl().run
+    assert (run["outcomes"]["NETWORK_ERROR"], run["outcomes"]["NEW"]) == (60, 6)
+    assert sorted(workspace.search("needle")) == good
+    assert all(len(site.statuses(path)) == 1 for path in broken)
+
+
 def test_ultra_search_42_a_slow_page_is_902(bad: Site, workspace: Workspace) -> None:
     bad.slow("/bad", 8.0)
     row = crawl(workspace)

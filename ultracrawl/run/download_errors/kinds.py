@@ -45,7 +45,10 @@ class CertificateError(DownloadFailedError):
 
 
 class AnswerMalformedError(DownloadFailedError):
-    """A server was reached, and what it sent is no answer of its protocol; the message says why."""
+    """A server was reached, and what it sent is no answer of its protocol; the message says why.
+
+    It is so for each request in a row, so the next run makes the next attempt, and the site goes on as fast as before.
+    """
 
 
 class LoginFailedError(Exception):
@@ -84,7 +87,7 @@ _KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, CauseCode, bool
     (ResponseDataLossError, _NET, StatusCode.BROKEN_STREAM, CauseCode.BODY_BROKEN, True),
     (LoginFailedError, UrlOutcome.HTTP_ERROR, StatusCode.LOGIN_FAILED, CauseCode.LOGIN_FAILED, False),
     (ProxyLoginError, _NET, StatusCode.PROXY_LOGIN, CauseCode.PROXY_LOGIN, False),
-    (AnswerMalformedError, _NET, StatusCode.BROKEN_STREAM, CauseCode.ANSWER_MALFORMED, True),
+    (AnswerMalformedError, _NET, StatusCode.BROKEN_STREAM, CauseCode.ANSWER_MALFORMED, False),
     (TlsError, _NET, StatusCode.BROKEN_STREAM, CauseCode.TLS_FAILED, True),
     (CertificateError, _NET, StatusCode.BROKEN_STREAM, CauseCode.CERTIFICATE, True),
     (DownloadFailedError, _NET, StatusCode.BROKEN_STREAM, CauseCode.CONNECTION_BROKEN, True),

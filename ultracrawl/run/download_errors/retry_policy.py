@@ -28,6 +28,12 @@ def error_of(failure: Failure) -> str:
     return TIMEOUT if failure.status == StatusCode.READ_TIMEOUT else _BY_OUTCOME.get(failure.outcome, "")
 
 
+def _tells_of_site(failure: Failure) -> bool:
+    """Return whether a server could not be reached, or went away: it is asked less often, and given up in the end."""
+    is_answer = failure.cause.code is CauseCode.ANSWER_MALFORMED
+    return failure.outcome is UrlOutcome.NETWORK_ERROR and not is_answer
+
+
 class RetryPolicy:
     """Handles the errors of one crawl. Each failed attempt counts as an error, also within one visit."""
 
@@ -60,7 +66,7 @@ class RetryPolicy:
         """Handle a failed download or a failure of its processing."""
         if failure.may_pass and self._context.queue.set_aside(visit, str(failure.cause)):
             return
-        visit.note_error(str(failure.cause) if failure.outcome is UrlOutcome.NETWORK_ERROR else "")
+        visit.note_error(str(failure.cause) if _tells_of_site(failure) else "")
         error = error_of(failure)
         if failure.wait is not None and not self._context.run.failed and not visit.tentative:
             self._context.queue.retry(visit, failure.wait, counts=False)
