@@ -25,6 +25,16 @@ def test_without_them_nothing_is_said_of_sitemaps(capsys: pytest.CaptureFixture[
     assert "Sitemaps:" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("has_definition", "limit"), [(True, "`limits.documents`"), (False, "`--limit`")])
+def test_the_limit_is_named_as_it_is_written(
+    capsys: pytest.CaptureFixture[str], has_definition: bool, limit: str
+) -> None:
+    print_report(report(refresh_only=True), has_definition=has_definition)
+    printed = capsys.readouterr().out
+    named = {one for one in ("`limits.documents`", "`--limit`") if one in printed}
+    assert named == {limit}
+
+
 def test_errors_below_400_are_counted_with_the_others(capsys: pytest.CaptureFixture[str]) -> None:
     ended = report()
     ended.status_codes.update({200: 1, 300: 2, 304: 3, 404: 1, 999: 1})
@@ -45,9 +55,9 @@ def test_pages_that_failed_are_named(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_next_step_is_named_after_the_first_run_only(capsys: pytest.CaptureFixture[str]) -> None:
     first, later = RunReport("docs", "1", "2026-01-01T00:00:00Z", indexed=3), report(indexed=3)
-    print_total_and_next_step([later])
+    print_total_and_next_step([later], has_definition=True)
     assert capsys.readouterr().out == ""
-    print_total_and_next_step([first])
+    print_total_and_next_step([first], has_definition=True)
     assert "ultracrawl search" in capsys.readouterr().out
 
 

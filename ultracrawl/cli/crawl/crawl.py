@@ -91,7 +91,7 @@ def command(
     project, chosen, refused = _select_sources(sources, config, urls, scope)
     chosen = [_with_delay(source, delay) for source in chosen]
     level = _log_level(verbose)
-    show = print_problems if quiet else partial(print_report, verbose=verbose)
+    show = print_problems if quiet else partial(print_report, verbose=verbose, has_definition=not urls)
     if continuous:
         return _crawl_continuously(project, chosen, refused, jobs, level, force, as_json, show)
     if len(chosen) == 1:

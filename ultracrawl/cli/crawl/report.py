@@ -24,7 +24,7 @@ _NOT_ERRORS = (
 )
 
 
-def print_report(report: RunReport, *, verbose: bool = False) -> None:
+def print_report(report: RunReport, *, verbose: bool = False, has_definition: bool = True) -> None:
     """Print the report of one run; with `verbose` also the crawler's own status codes."""
     if _print_refusal(report):
         return
@@ -57,7 +57,8 @@ def print_report(report: RunReport, *, verbose: bool = False) -> None:
     if report.ended_by:
         click.echo(f"  Ended by {report.ended_by}; the next run resumes it")
     if report.refresh_only:
-        click.echo("  New URLs were left out: `limits.documents` or `limits.disk_free` was reached")
+        limit = "`limits.documents` or `limits.disk_free`" if has_definition else "`--limit`"
+        click.echo(f"  New URLs were left out: {limit} was reached")
     _print_errors(report, verbose=verbose)
     _print_failed(report)
     _print_rejected(report)
