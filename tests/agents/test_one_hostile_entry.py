@@ -137,7 +137,7 @@ def test_one_hostile_entry_costs_a_value_or_itself_and_one_line(
                 name: one for name, one in (run["outcomes"] | {"deleted": run["deleted"]}).items() if one
             }
             if source == "web":  # the sitemap, and what is gone
-                found["NOT_MODIFIED"] = found.get("NOT_MODIFIED", 0) + found.pop("NOT_INDEXED", 0) - 1
+                found["NOT_MODIFIED"] = found.get("NOT_MODIFIED", 0) + found.pop("LIST", 0) - 1
                 found.pop("GONE", 0)
                 found = {name: one for name, one in found.items() if one}
             assert (source, found) == (source, (others or {}).get(source, usual))

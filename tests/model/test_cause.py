@@ -90,6 +90,7 @@ REASONS = [
     "REJECTED",
     "ROBOTS",
     "NOT_INDEXED",
+    "LIST",
     "REDIRECTED",
     "DUPLICATE",
     "REMOVED",

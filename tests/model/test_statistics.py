@@ -18,6 +18,7 @@ from ultracrawl.run.run_counters import RunCounters
         (UrlOutcome.DUPLICATE, 956, "fetched"),
         (UrlOutcome.PENDING, 952, "fetched indexed"),
         (UrlOutcome.NOT_INDEXED, 200, "fetched not_indexable"),
+        (UrlOutcome.LIST, 200, "fetched"),
         (UrlOutcome.NOT_INDEXED, 903, "fetched conversion_failures"),
         (UrlOutcome.FAILED, 903, "fetched conversion_failures"),
         (UrlOutcome.NOT_INDEXED, 908, "fetched conversion_failures"),

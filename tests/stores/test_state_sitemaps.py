@@ -18,7 +18,7 @@ def entry(number: int) -> QueueEntry:
     return QueueEntry(number, f"http://h/{number}", "h", 0, 0)
 
 
-def finish(state: Store, number: int, run: int, outcome: UrlOutcome = UrlOutcome.NOT_INDEXED) -> None:
+def finish(state: Store, number: int, run: int, outcome: UrlOutcome = UrlOutcome.LIST) -> None:
     state.records.finish_url(entry(number), UrlRecord(f"http://h/{number}", "s", outcome=outcome))
     state.sites.put_sitemap(number, StoredSitemap(run))
 

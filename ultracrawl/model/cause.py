@@ -193,6 +193,8 @@ class RemovalReason(StrEnum):
     REJECTED = "REJECTED"
     ROBOTS = "ROBOTS"
     NOT_INDEXED = "NOT_INDEXED"
+    LIST = "LIST"
+    """It has become a sitemap, a feed or a folder."""
     REDIRECTED = "REDIRECTED"
     DUPLICATE = "DUPLICATE"
     REMOVED = "REMOVED"
@@ -218,6 +220,7 @@ RECHECKED_REMOVALS = frozenset(
         RemovalReason.REJECTED,
         RemovalReason.ROBOTS,
         RemovalReason.NOT_INDEXED,
+        RemovalReason.LIST,
         RemovalReason.REDIRECTED,
         RemovalReason.DUPLICATE,
         RemovalReason.UNKNOWN,

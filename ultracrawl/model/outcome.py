@@ -15,6 +15,7 @@ class UrlOutcome(StrEnum):
     UNMODIFIED = "UNMODIFIED"
     NOT_MODIFIED = "NOT_MODIFIED"
     NOT_INDEXED = "NOT_INDEXED"
+    LIST = "LIST"
     DUPLICATE = "DUPLICATE"
     REDIRECTED = "REDIRECTED"
     GONE = "GONE"
@@ -85,6 +86,7 @@ _MEANINGS = {
     UrlOutcome.UNMODIFIED: "fetched, the content is the same as before",
     UrlOutcome.NOT_MODIFIED: "unchanged according to the server, a sitemap or the listing of the source",
     UrlOutcome.NOT_INDEXED: "fetched, but a directive, its type or its size keeps it out of the index",
+    UrlOutcome.LIST: "a sitemap, a feed or a folder: it names URLs, and is no document",
     UrlOutcome.DUPLICATE: "has the content or display URL of another document",
     UrlOutcome.REDIRECTED: "redirects to another URL",
     UrlOutcome.GONE: "not found on the server; its document, if it had one, leaves the index",

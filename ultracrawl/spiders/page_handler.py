@@ -129,6 +129,10 @@ class PageHandler:
             return
         self.end_not_indexed(visit, Cause(CauseCode.NO_DOCUMENT))
 
+    def end_list(self, visit: Visit, cause: Cause) -> None:
+        """End a visit of what names URLs, and is no document."""
+        self._context.endings.end_visit(visit, Ending(UrlOutcome.LIST, StatusCode.OK, cause))
+
     def end_not_indexed(self, visit: Visit, cause: Cause, status: StatusCode = StatusCode.OK) -> None:
         """End a visit as NOT_INDEXED."""
         self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, status, cause))

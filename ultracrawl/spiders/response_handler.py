@@ -98,7 +98,7 @@ class ResponseHandler:
         entries = response.body.decode().splitlines()
         self._notify_links(visit, entries, response.url)
         self._context.queue.follow(visit, entries, response.url)
-        self._pages.end_not_indexed(visit, Cause(CauseCode.DIRECTORY, str(len(entries))))
+        self._pages.end_list(visit, Cause(CauseCode.DIRECTORY, str(len(entries))))
         yield from ()
 
     def _read_feed(self, visit: Visit, response: Response) -> Iterator[Any]:
@@ -114,7 +114,7 @@ class ResponseHandler:
             self._pages.end_not_indexed(visit, cause, StatusCode.CONVERSION_FAILED)
         elif not options.index:
             detail = "; ".join(filter(None, [f"{number} of them inside", feed.problem]))
-            self._pages.end_not_indexed(visit, Cause(CauseCode.FEED, str(len(feed.entries)), detail))
+            self._pages.end_list(visit, Cause(CauseCode.FEED, str(len(feed.entries)), detail))
         else:
             visit.note_media_type(sniff_type(response.body))
             page = Page(title=feed.title, text=feed.text)

@@ -36,7 +36,7 @@ def test_portal_robot_5_files_of_a_directory_are_described_and_the_directory_is_
     assert {path for path in rows if rows[path]["outcome"] == "NEW"} == {
         "/pub/index.html", "/pub/more.html", "/pub/deep/far.html",
     }  # fmt: skip
-    assert rows["/pub/"]["outcome"] == "NOT_INDEXED"
+    assert rows["/pub/"]["outcome"] == "LIST"
     assert len(robot.found("needle")) == 3
     assert rows["/pub/picture.gif"]["outcome"] != "NEW", "a filter rule denies its type"
 

@@ -38,7 +38,7 @@ def test_fast_205_a_feed_is_a_beginning_and_no_document(news: Site, url: str, wo
     assert workspace.crawl().run["problems"] == []
     assert workspace.indexed() == ["/deep1", "/deep2", "/n1", "/n2"]
     row = workspace.urls()["/feed.xml"]
-    assert (row["outcome"], row["reason"]) == ("NOT_INDEXED", sentence("feeds.two_of_two_inside"))
+    assert (row["outcome"], row["reason"]) == ("LIST", sentence("feeds.two_of_two_inside"))
     assert workspace.urls()["/n1"]["depth"] == 1
 
 

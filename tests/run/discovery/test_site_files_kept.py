@@ -28,7 +28,7 @@ def kept(site: Site, url: str, workspace: Workspace) -> Site:
 def test_other_processes_ask_neither_for_robots_txt_nor_for_sitemaps(
     kept: Site, workspace: Workspace
 ) -> None:
-    assert workspace.crawl().run["outcomes"] == {"NEW": 2, "ROBOTS": 1, "NOT_INDEXED": 1}
+    assert workspace.crawl().run["outcomes"] == {"NEW": 2, "ROBOTS": 1, "LIST": 1}
     kept.reset()
     for _ in range(3):
         run = workspace.crawl().run

@@ -85,7 +85,7 @@ def outcomes(run: dict[str, Any]) -> dict[str, int]:
 def test_the_usual_place_is_asked_at_start_hosts(pages: Site, url: str, workspace: Workspace) -> None:
     pages.file("/sitemap.xml", urlset(f"{url}/a", f"{url}/b"), "application/xml")
     run = workspace.crawl().run
-    assert outcomes(run) == {"NEW": 3, "NOT_INDEXED": 1}
+    assert outcomes(run) == {"NEW": 3, "LIST": 1}
     assert (run["sitemaps"], run["fetched"]) == (1, 3), "a sitemap is no page"
     assert sorted(workspace.search("animal")) == ["/a", "/b"]
     rows = workspace.urls()
@@ -126,7 +126,7 @@ def test_robots_txt_names_sitemaps_and_spares_the_usual_place(
     pages.file("/one.xml", urlset(f"{url}/a"), "application/xml")
     pages.file("/two.txt", f"{url}/b\n{url}/c\n".encode(), "text/plain")
     pages.file("/sitemap.xml", urlset(f"{url}/never"), "application/xml")
-    assert outcomes(workspace.crawl().run) == {"NEW": 4, "NOT_INDEXED": 2}
+    assert outcomes(workspace.crawl().run) == {"NEW": 4, "LIST": 2}
     assert pages.count("/sitemap.xml") == 0
 
 
@@ -136,7 +136,7 @@ def test_sitemaps_are_read_from_a_robots_txt_that_is_not_obeyed(
     pages.robots(f"User-agent: *\nDisallow: /\nSitemap: {url}/one.xml\n")
     pages.file("/one.xml", urlset(f"{url}/a"), "application/xml")
     workspace.define(f"{url}/", robots={"obey": False})
-    assert outcomes(workspace.crawl().run) == {"NEW": 2, "NOT_INDEXED": 1}
+    assert outcomes(workspace.crawl().run) == {"NEW": 2, "LIST": 1}
 
 
 FEED = "<rss><channel><item><link>{}/a</link></item></channel></rss>"
@@ -161,7 +161,7 @@ def test_every_kind_of_sitemap(
 ) -> None:
     pages.file("/map", body(url), content_type, headers={"X-Robots-Tag": "noindex"})
     workspace.define(f"{url}/", sitemaps={"urls": [f"{url}/map"]})
-    assert outcomes(workspace.crawl().run) == {"NEW": 2, "NOT_INDEXED": 1}
+    assert outcomes(workspace.crawl().run) == {"NEW": 2, "LIST": 1}
     pages.reset()
     assert outcomes(workspace.crawl().run) == {"NOT_MODIFIED": 3}
     assert pages.statuses("/map") == [304], "a noindex of the sitemap itself costs it nothing"
@@ -173,7 +173,7 @@ def test_an_index_of_indexes(pages: Site, url: str, workspace: Workspace) -> Non
     pages.file("/a.xml", urlset(f"{url}/a"), "text/xml")
     pages.file("/b.xml.gz", gzip.compress(urlset(f"{url}/b")), "application/gzip")
     run = workspace.crawl().run
-    assert outcomes(run) == {"NEW": 3, "NOT_INDEXED": 4}
+    assert outcomes(run) == {"NEW": 3, "LIST": 4}
     assert run["sitemaps"] == 4
     assert pages.count("/sitemap.xml") == 1, "a loop is read once"
     pages.reset()
@@ -191,7 +191,7 @@ def test_indexes_are_not_followed_for_ever(pages: Site, url: str, workspace: Wor
     pages.dynamic("/level/*", deeper)
     workspace.define(f"{url}/", sitemaps={"urls": [f"{url}/level/0"]})
     run = workspace.crawl().run
-    assert outcomes(run) == {"NEW": 1, "NOT_INDEXED": 4}
+    assert outcomes(run) == {"NEW": 1, "LIST": 4}
     assert run["rejected_by"] == {"sitemaps nested deeper than 3": 1}
 
 
@@ -208,7 +208,7 @@ def test_no_more_files_than_allowed(pages: Site, url: str, workspace: Workspace)
 def test_a_redirected_sitemap_is_followed(pages: Site, url: str, workspace: Workspace) -> None:
     pages.redirect("/sitemap.xml", "/wp-sitemap.xml")
     pages.file("/wp-sitemap.xml", urlset(f"{url}/a"), "text/xml")
-    assert outcomes(workspace.crawl().run) == {"NEW": 2, "NOT_INDEXED": 1}
+    assert outcomes(workspace.crawl().run) == {"NEW": 2, "LIST": 1}
     assert set(workspace.urls()) == {"/", "/a", "/wp-sitemap.xml"}
     assert outcomes(workspace.crawl().run) == {"NOT_MODIFIED": 3}
 
@@ -254,7 +254,7 @@ def test_switched_on_later_nothing_is_made_again(pages: Site, url: str, workspac
     assert outcomes(workspace.crawl().run) == {"NEW": 1, "NOT_INDEXED": 1}
     workspace.define(f"{url}/")
     pages.reset()
-    assert outcomes(workspace.crawl().run) == {"NEW": 1, "NOT_INDEXED": 1, "NOT_MODIFIED": 1}
+    assert outcomes(workspace.crawl().run) == {"NEW": 1, "LIST": 1, "NOT_MODIFIED": 1}
     assert pages.count("/sitemap.xml") == 1, "known as a page, it is read as a sitemap in its turn"
     assert outcomes(workspace.crawl().run) == {"NOT_MODIFIED": 3}
 
@@ -266,7 +266,7 @@ def test_the_boundary_applies_to_entries(pages: Site, url: str, workspace: Works
     pages.file("/sitemap.xml", urlset(f"{url}/a", f"{url}/b", f"{url}/%61", f"{url}/a#x"), "text/xml")
     workspace.define(f"{url}/", boundary={"uris": {"exclude": [{"suffix": "/b"}]}})
     run = workspace.crawl().run
-    assert outcomes(run) == {"NEW": 2, "NOT_INDEXED": 1}
+    assert outcomes(run) == {"NEW": 2, "LIST": 1}
     assert pages.count("/b") == 0
     assert (pages.count("/a"), pages.count("/%61")) == (1, 0)
     assert sum(run["rejected_by"].values()) == 1
@@ -279,7 +279,7 @@ def test_includes_are_about_pages_and_excludes_about_sitemaps_too(
     pages.file("/one.xml", urlset(f"{url}/a", f"{url}/b"), "text/xml")
     host = url.split("//")[1].split(":", maxsplit=1)[0]
     workspace.define(f"{url}/a", boundary={"paths": {host: {"include": ["/a"], "exclude": ["/private/"]}}})
-    assert outcomes(workspace.crawl().run) == {"NEW": 1, "NOT_INDEXED": 1}
+    assert outcomes(workspace.crawl().run) == {"NEW": 1, "LIST": 1}
     assert pages.count("/private/two.xml") == 0
 
 
@@ -287,7 +287,7 @@ def test_entries_count_as_one_step(pages: Site, url: str, workspace: Workspace) 
     pages.page("/a", title="a", links=["/b"])
     pages.file("/sitemap.xml", urlset(f"{url}/a"), "text/xml")
     workspace.define(f"{url}/", depth=1)
-    assert outcomes(workspace.crawl().run) == {"NEW": 2, "NOT_INDEXED": 1}
+    assert outcomes(workspace.crawl().run) == {"NEW": 2, "LIST": 1}
     workspace.define(f"{url}/", depth=0)
     assert "/a" not in (workspace.crawl() and workspace.urls())
 
@@ -297,7 +297,7 @@ def test_robots_txt_applies_to_entries_and_to_sitemaps(pages: Site, url: str, wo
         f"User-agent: *\nDisallow: /b\nDisallow: /hidden\nSitemap: {url}/one.xml\nSitemap: {url}/hidden.xml\n"
     )
     pages.file("/one.xml", urlset(f"{url}/a", f"{url}/b"), "text/xml")
-    assert outcomes(workspace.crawl().run) == {"NEW": 2, "NOT_INDEXED": 1, "ROBOTS": 2}
+    assert outcomes(workspace.crawl().run) == {"NEW": 2, "LIST": 1, "ROBOTS": 2}
     assert (pages.count("/b"), pages.count("/hidden.xml")) == (0, 0)
 
 
@@ -307,7 +307,7 @@ def test_a_sitemap_names_pages_of_its_own_site_only(
     pages.file("/sitemap.xml", urlset(f"{url}/a", f"{far}/b"), "text/xml")
     workspace.define(f"{url}/", boundary={"domains": {"include": ["127.0.0.1", "127.0.0.2"]}})
     run = workspace.crawl().run
-    assert outcomes(run) == {"NEW": 2, "NOT_INDEXED": 1}
+    assert outcomes(run) == {"NEW": 2, "LIST": 1}
     assert run["rejected_by"] == {sentence("sitemaps.entry_of_another_site"): 1}
 
 
@@ -319,7 +319,7 @@ def test_robots_txt_lets_a_sitemap_elsewhere_name_pages_of_its_site(
         pages.robots(f"Sitemap: {far}/for-you.xml\n")
         other.robots(f"Sitemap: {far}/for-me.xml\n")
         other.file("/for-you.xml", urlset(f"{url}/a", f"{far}/x"), "text/xml")
-        assert outcomes(workspace.crawl().run) == {"NEW": 2, "NOT_INDEXED": 1}
+        assert outcomes(workspace.crawl().run) == {"NEW": 2, "LIST": 1}
         assert other.paths() == ["/robots.txt", "/for-you.xml"], "that host itself is not crawled"
 
 
@@ -328,7 +328,7 @@ def test_an_index_names_sitemaps_of_its_own_site_only(pages: Site, url: str, wor
     with other.serve("127.0.0.2") as far:
         pages.file("/sitemap.xml", index(f"{far}/one.xml"), "text/xml")
         run = workspace.crawl().run
-        assert outcomes(run) == {"NEW": 1, "NOT_INDEXED": 1}
+        assert outcomes(run) == {"NEW": 1, "LIST": 1}
         assert run["rejected_by"] == {"sitemap of another host": 1}
         assert other.paths() == []
 
@@ -342,7 +342,7 @@ def test_a_sitemap_of_the_definition_names_pages_anywhere_inside(
         other.file("/1.xml", urlset(f"{url}/a", f"{far}/outside"), "text/xml")
         workspace.define(f"{url}/", sitemaps={"urls": [f"{far}/all.xml"]})
         run = workspace.crawl().run
-        assert outcomes(run) == {"NEW": 2, "NOT_INDEXED": 2}
+        assert outcomes(run) == {"NEW": 2, "LIST": 2}
         assert run["rejected_by"] == {"no include domain matches": 1}
 
 
@@ -394,7 +394,7 @@ def test_a_gzip_bomb_is_bounded(pages: Site, url: str, workspace: Workspace) -> 
     start = urlset(f"{url}/a")[: -len("</urlset>")]
     pages.file("/bomb.xml.gz", gzip.compress(start + b" " * 100_000_000), "application/gzip")
     workspace.define(f"{url}/", sitemaps={"urls": [f"{url}/bomb.xml.gz"]})
-    assert outcomes(workspace.crawl().run) == {"NEW": 2, "NOT_INDEXED": 1}
+    assert outcomes(workspace.crawl().run) == {"NEW": 2, "LIST": 1}
     assert "too large" in workspace.urls()["/bomb.xml.gz"]["reason"]
 
 
@@ -403,7 +403,7 @@ def test_a_sitemap_may_be_larger_than_a_page(pages: Site, url: str, workspace: W
     uris = {"exclude": [f"{url}/xx"]}
     workspace.define(f"{url}/", limits={"max_size": 10_000}, boundary={"uris": uris})
     run = workspace.crawl().run
-    assert outcomes(run) == {"NEW": 2, "NOT_INDEXED": 1}
+    assert outcomes(run) == {"NEW": 2, "LIST": 1}
     assert sum(run["rejected_by"].values()) == 500
 
 
@@ -450,7 +450,7 @@ def test_a_later_date_has_the_page_asked_for(pages: Site, url: str, workspace: W
     pages.change("/b", text="animal badger")
     pages.change("/sitemap.xml", body=urlset(entry(f"{url}/a", soon()), entry(f"{url}/b", OLD)))
     run = workspace.crawl().run
-    assert outcomes(run) == {"MODIFIED": 1, "NOT_INDEXED": 1, "NOT_MODIFIED": 2}
+    assert outcomes(run) == {"MODIFIED": 1, "LIST": 1, "NOT_MODIFIED": 2}
     assert workspace.search("aardvark") == ["/a"]
     assert workspace.search("badger") == []
 

@@ -16,7 +16,7 @@ from ultracrawl.stores import QueueEntry
 from ultracrawl.stores.project_stores import store_engine
 
 URL = "http://h/a"
-LEAVE = {"GONE", "REJECTED", "ROBOTS", "NOT_INDEXED", "REDIRECTED", "DUPLICATE"}
+LEAVE = {"GONE", "REJECTED", "ROBOTS", "NOT_INDEXED", "LIST", "REDIRECTED", "DUPLICATE"}
 
 
 @pytest.mark.parametrize("outcome", [one for one in UrlOutcome if one is not UrlOutcome.REMOVED])

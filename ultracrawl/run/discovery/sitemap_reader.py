@@ -77,7 +77,7 @@ class SitemapReader:
         self._job.stored = StoredSitemap(self._context.mark.number, is_index, self._dates.tobytes())
         number = len(sitemap.children) + len(sitemap.urls)
         detail = "; ".join(filter(None, [f"{number} entries", sitemap.problem]))
-        self._finish(UrlOutcome.NOT_INDEXED, 200, Cause(CauseCode.SITEMAP, sitemap.kind, detail))
+        self._finish(UrlOutcome.LIST, 200, Cause(CauseCode.SITEMAP, sitemap.kind, detail))
 
     def _finish(self, outcome: UrlOutcome, status: int, cause: Cause) -> None:
         self._context.endings.end_visit(self._visit, Ending(outcome, status, cause))

@@ -34,6 +34,7 @@ _WORDS = {
     UrlOutcome.REINDEXED: "unchanged",
     UrlOutcome.UNMODIFIED: "unchanged",
     UrlOutcome.NOT_MODIFIED: "unchanged",
+    UrlOutcome.LIST: "list",
     UrlOutcome.REDIRECTED: "redirect",
     UrlOutcome.DUPLICATE: "duplicate",
     UrlOutcome.GONE: "error",

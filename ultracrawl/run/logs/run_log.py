@@ -19,7 +19,7 @@ from ultracrawl.sources import Project
 
 MAX_EXCLUDED_LINKS = 1000
 """Excluded links that get a line; further ones are only counted. `log.screened` has all."""
-QUIET = WITH_DOCUMENT
+QUIET = WITH_DOCUMENT | {UrlOutcome.LIST}
 """Outcomes of successful visits, which get no line."""
 MESSAGES = {909: "30083 duplicate document ignored", 910: "30083 duplicate document ignored"}
 """Messages added to the causes of status codes (Ultra Search 14.2)."""

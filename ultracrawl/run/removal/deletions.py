@@ -22,6 +22,8 @@ from ultracrawl.stores import Retained, Store
 logger = logging.getLogger(__name__)
 
 _OUTSIDE, _UNKNOWN = RemovalReason.SCOPE, RemovalReason.UNKNOWN
+_LEFT_OUT = (UrlOutcome.NOT_INDEXED, UrlOutcome.LIST)
+"""Outcomes of pages that were read, and are no documents; what a definition says decides about it."""
 
 
 class Deletions:
@@ -175,7 +177,7 @@ class Deletions:
         counted = []
         for record in leaving:
             target = self._redirect_target(record)
-            if by_definition and record.outcome is UrlOutcome.NOT_INDEXED:
+            if by_definition and record.outcome in _LEFT_OUT:
                 continue
             if record.leaves_for(RemovalReason.FILTERS):
                 continue

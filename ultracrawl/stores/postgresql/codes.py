@@ -27,6 +27,7 @@ _OUTCOMES: Sequence[str] = [
     "PENDING",
     "REMOVED",
     "REINDEXED",
+    "LIST",
 ]
 """A number is the place in this list."""
 _CAUSES: Sequence[str] = [
@@ -120,6 +121,7 @@ _REMOVALS: Sequence[str] = [
     "feed",
     "UNLISTED",
     "UNKNOWN",
+    "LIST",
 ]
 """The same."""
 _PURPOSES: Sequence[str] = [

@@ -76,6 +76,7 @@ _FETCHED = outcomes_in(
             "UNMODIFIED",
             "NOT_MODIFIED",
             "NOT_INDEXED",
+            "LIST",
             "DUPLICATE",
             "FAILED",
             "PENDING",

@@ -47,7 +47,8 @@ _COUNT_BY_SITE = """
     WHERE outcome<>'REMOVED' AND key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
 _COUNT_FETCHED_BY_SITE = """
     SELECT site, count(*) FROM url WHERE last_fetched>=? AND outcome IN
-    ('NEW', 'MODIFIED', 'REINDEXED', 'UNMODIFIED', 'NOT_MODIFIED', 'NOT_INDEXED', 'DUPLICATE', 'FAILED', 'PENDING')
+    ('NEW', 'MODIFIED', 'REINDEXED', 'UNMODIFIED', 'NOT_MODIFIED', 'NOT_INDEXED', 'LIST', 'DUPLICATE', 'FAILED',
+    'PENDING')
     AND key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
 _COUNT_BY_PATH = """
     SELECT substr(url, 1, instr(url, '?') - 1) AS path, count(*) FROM url WHERE instr(url, '?')

@@ -12,7 +12,7 @@ from ultracrawl import __version__
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.dialects.portal_robot.service.control import RobotState, robot_machine, robot_state
 from ultracrawl.index.project_index import count_documents
-from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord
+from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.dates import iso
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.sources import DataSource, Project, compile_source
@@ -83,9 +83,6 @@ def robot_status(project: Project, robot: str, clock: Callable[[], float] = time
             return RobotStatus(robot, state, starts, indexed=indexed, refreshed=clock(), machine=machine)
         counts, runs = store.records.count_urls(), store.runs(2)
         excluded = sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED)
-        if source is None or "ftp" in source.boundary.schemes:
-            described = store.records.all_records(UrlOutcome.NOT_INDEXED)
-            excluded -= sum(record.cause.code is CauseCode.DIRECTORY for record in described)
         expiries = store.documents.expiries(clock())
     ended: dict[str, Any] = next((json.loads(run.report) for run in runs if run.report), {})
     seconds = float(ended.get("seconds", 0.0))
@@ -109,7 +106,7 @@ def robot_status(project: Project, robot: str, clock: Callable[[], float] = time
 def reason_of(record: UrlRecord) -> str:
     """Return the group of an excluded URL in the report; empty if it is not excluded."""
     outcome = record.outcome
-    if outcome is None or outcome not in _EXCLUDED or record.cause.code is CauseCode.DIRECTORY:
+    if outcome is None or outcome not in _EXCLUDED:
         return ""
     return _BY_OUTCOME.get(outcome) or record.cause.heading
 
