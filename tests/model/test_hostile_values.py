@@ -395,3 +395,22 @@ def test_rows_with_values_that_cannot_be_are_documents(tmp_path: Path) -> None:
         assert isinstance(entry, Entry)
         assert entry.body == b"needle"
         sent(entry)
+
+
+@pytest.mark.parametrize(
+    ("year", "read"),
+    [
+        ("26", 2026),
+        ("00", 2000),
+        ("99", 1999),
+        ("0000", None),
+        ("0026", None),
+        ("0099", None),
+        ("1600", None),
+        ("1601", 1601),
+    ],
+)
+def test_a_year_of_four_digits_is_no_short_year(year: str, read: int | None) -> None:
+    for text in (f"Mon, 01 Jan {year} 00:00:00 GMT", f"Monday, 01-Jan-{year} 00:00:00 GMT"):
+        found = parse_http_date(text)
+        assert (None if found is None else found.year) == read

@@ -150,11 +150,15 @@ def _date_of(tokens: Iterable[str]) -> tuple[int, int, int] | None:
         elif month is None and token[:3].lower() in _MONTHS:
             month = _MONTHS[token[:3].lower()]
         elif year is None and (match := _YEAR.match(token)):
-            year = _full_year(int(match[1]))
+            year = _full_year(match[1])
     return None if day is None or month is None or year is None else (year, month, day)
 
 
-def _full_year(year: int) -> int:
+def _full_year(digits: str) -> int:
+    """Return the year of two or three digits in full; four digits are one, whatever they say."""
+    year = int(digits)
+    if len(digits) == 4:
+        return year
     if 70 <= year <= 99:
         return year + 1900
     return year + 2000 if year <= 69 else year
