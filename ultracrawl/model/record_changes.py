@@ -21,6 +21,19 @@ def without_document(record: UrlRecord) -> UrlRecord:
     return replace(left, removal=None, indexed=False, submitted=False, fingerprint=b"", sketch=b"")
 
 
+def demoted(record: UrlRecord, status: StatusCode, cause: Cause) -> UrlRecord:
+    """Return the record of a document whose place another one takes: a duplicate by content or display URL."""
+    return replace(
+        record,
+        outcome=UrlOutcome.DUPLICATE,
+        status_code=status,
+        cause=cause,
+        indexed=False,
+        submitted=False,
+        pending=False,
+    )
+
+
 def approved(record: UrlRecord, sketch: bytes) -> UrlRecord:
     """Return the record of a pending document, with its sketch, that is sent to the index now: 952 becomes 200."""
     outcome = UrlOutcome.MODIFIED if record.indexed else UrlOutcome.NEW

@@ -109,6 +109,9 @@ class DocumentPort(Protocol):
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
         """Replace the outcome of a URL that the report counted for its visit in this run."""
 
+    def demote(self, record: UrlRecord, after: UrlRecord) -> None:
+        """Take a document whose place another one has out of the index; `after` is its record then."""
+
     @property
     def congested(self) -> bool:
         """Whether the crawl has to wait for the index."""

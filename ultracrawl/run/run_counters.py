@@ -154,6 +154,10 @@ class RunCounters:
         self.indexed_earlier += added if earlier else 0
         self.deleted += deleted
 
+    def uncount_indexed(self) -> None:
+        """Count a document no longer as indexed: what this run has added is replaced or taken out."""
+        self.indexed -= 1
+
     def count_orphans(self, number: int) -> None:
         """Count orphans that are removed."""
         self.orphans += number

@@ -70,6 +70,7 @@ def test_the_survivor_does_not_depend_on_which_answer_came_first(
     run = workspace.crawl().run
     assert workspace.indexed() == ["/", "/x"]
     assert run["outcomes"] == {"DUPLICATE": 2, "NEW": 2}
+    assert (run["indexed"], run["deleted"], run["documents"]) == (2, 0, 2)
     assert run["status_codes"] == {"200": 2, "909": 2}
     assert workspace.outcomes() == {"/": "NEW", "/x": "NEW", "/longer/x": "DUPLICATE", "/x?a=1": "DUPLICATE"}
     reasons = {row["reason"] for row in workspace.urls().values() if row["outcome"] == "DUPLICATE"}

@@ -182,7 +182,7 @@ def test_the_commit_of_an_older_change_says_nothing_of_a_newer_one(
         handed_over(killed, state, key)
         killed.drain()
     killed.add(1, IndexDocument("s", "http://h/1", "T", "text"))
-    killed.delete(1, "http://h/1")
+    killed.delete(1, UrlRecord("http://h/1", "s"))
     killed.close(1.0)
     feed = feed_of(tmp_path, state, index)
     feed.recover()

@@ -18,7 +18,7 @@ from support.clock import monotonic_time, wall_time
 from support.until import until
 
 from ultracrawl.errors import StateError, UserError
-from ultracrawl.model import CauseCode, RemovalReason, ScheduleStatus, UrlOutcome
+from ultracrawl.model import CauseCode, RemovalReason, ScheduleStatus, UrlOutcome, UrlRecord
 from ultracrawl.run.writing.source_writer import idle_writer
 from ultracrawl.sources import load_project, require
 from ultracrawl.stores import QueueEntry
@@ -478,7 +478,7 @@ def test_writers_on_several_machines_have_epochs_in_the_order_in_which_they_bega
             closing(PostgresEngine(options).open_store(HERE, "birds")) as store,
             idle_writer(project, project.sources["birds"], store, pauses=False) as (writer, _),
         ):
-            writer.delete(1, "http://birds.example/1")
+            writer.delete(1, UrlRecord("http://birds.example/1", "birds"))
             epochs += [path.name.partition("-")[0] for path in (folder / "var").rglob("*.open")]
     assert len(set(epochs)) == 3
     assert epochs == sorted(epochs)

@@ -122,7 +122,7 @@ def open_documents(parts: Parts, stack: AsyncExitStack) -> IndexWriter:
     )
     stack.callback(writer.close, timeout=10.0)
     context.leases.renewed = writer.note_lease
-    writer.commits.log = parts[CrawlLogs].open_feed_log()
+    writer.commits.log, writer.commits.since = parts[CrawlLogs].open_feed_log(), context.clock()
     context.ports.endings = recorder_of(context)
     if parts.filtering is not None:
         parts.filtering.start()

@@ -236,7 +236,7 @@ class SourceListing(Feature):
         shown = self._shown_url(entry.display_url, url)
         if record is not None and record.display_url != shown:
             if record.searchable:
-                self._context.documents.writer.delete(key, record.shown_url)
+                self._context.documents.writer.delete(key, record)
             changed = replace(without_validators(record), display_url=shown, indexed=False, submitted=False)
             self._context.store.records.amend_record(key, changed)
             self._context.documents.release_display_url(record)

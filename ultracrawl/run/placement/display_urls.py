@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.model.outcome import WITH_DOCUMENT
-from ultracrawl.model.record_changes import withdrawn, without_validators
+from ultracrawl.model.record_changes import demoted, withdrawn, without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.placement.holders import needs_approval
@@ -89,26 +89,10 @@ class DisplayUrls(Feature):
                 self._demote(record, visit)
 
     def _demote(self, record: UrlRecord, winner: Visit) -> None:
-        context, key = self._context, url_key(record.url)
-        if record.searchable:
-            context.documents.writer.delete(key, record.shown_url)
-        self._state.documents.release_document(Retained.APPROVAL, key)
-        demoted = replace(
-            record,
-            outcome=UrlOutcome.DUPLICATE,
-            status_code=StatusCode.NOT_UNIQUE,
-            cause=Cause(CauseCode.SAME_DISPLAY_URL, winner.url, winner.display_url),
-            indexed=False,
-            submitted=False,
-            pending=False,
-            checksum=b"",
-            fingerprint=b"",
-            sketch=b"",
-        )
-        self._state.records.amend_record(key, demoted)
-        context.queue.update_record(demoted)
-        context.documents.recount(record, demoted)
-        for on_leaving in context.hooks[Feature.document_leaving]:
+        cause = Cause(CauseCode.SAME_DISPLAY_URL, winner.url, winner.display_url)
+        second = demoted(record, StatusCode.NOT_UNIQUE, cause)
+        self._context.documents.demote(record, replace(second, checksum=b"", fingerprint=b"", sketch=b""))
+        for on_leaving in self._context.hooks[Feature.document_leaving]:
             on_leaving(record)
 
     def document_leaving(self, record: UrlRecord) -> None:
@@ -180,7 +164,7 @@ class DisplayUrls(Feature):
                 continue
             key = url_key(record.url)
             if record.searchable:
-                self._context.documents.writer.delete(key, record.display_url)
+                self._context.documents.writer.delete(key, record)
             self._state.documents.release_document(Retained.APPROVAL, key)
             own = replace(withdrawn(record), display_url="")
             self._state.records.amend_record(key, own)

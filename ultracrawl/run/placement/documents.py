@@ -138,7 +138,7 @@ class Documents:
     def _withdraw(self, visit: Visit) -> None:
         """Take the document of a URL that was new in this run out of the index again."""
         record, key = visit.record, visit.entry.key
-        self.writer.delete(key, record.shown_url)
+        self.writer.delete(key, record)
         visit.replace_record(without_content(record))
         self._context.store.records.amend_record(key, visit.record)
         self._context.store.links.put_page_anchors(key, b"")
@@ -288,6 +288,8 @@ class Documents:
         leaving = self._duplicates.wait_for_place(visit, document)
         if leaving is not None:
             return Retained(visit.url, leaving.url)
+        if visit.record.indexed:
+            self.writer.commits.note_replaced(visit.record)
         self.writer.add(key, document)
         self._duplicates.displace(visit)
         outcome = classify(visit.record, visit.checksum, force=True)
@@ -319,6 +321,19 @@ class Documents:
     def release_display_url(self, record: UrlRecord) -> None:
         """Let the next document have the display URL that a record had until now."""
         self._display_urls.release(record)
+
+    def demote(self, record: UrlRecord, after: UrlRecord) -> None:
+        """Take a document whose place another one has out of the index; `after` is its record then.
+
+        If the report counted its visit in this run, it counts as `after`.
+        """
+        store, key = self._context.store, url_key(record.url)
+        if record.searchable:
+            self.writer.delete(key, record)
+        store.documents.release_document(Retain.APPROVAL, key)
+        store.records.amend_record(key, after)
+        self._context.queue.update_record(after)
+        self.recount(record, after)
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
         """Replace the outcome of a URL that the report counted for its visit in this run."""

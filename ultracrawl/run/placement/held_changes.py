@@ -78,7 +78,7 @@ class HeldChanges:
             return False
         version, document = found
         if record.shown_url != document.url:
-            self._writer.delete(key, record.shown_url)
+            self._writer.delete(key, record)
         self._writer.add(key, document)
         changed = version.accepted(record)
         self._state.records.amend_record(key, without_validators(changed) if self._is_read_again else changed)

@@ -63,7 +63,7 @@ class PendingDocuments:
         for duplicate in self._state.records.with_fingerprint(record.fingerprint):
             if duplicate.removal and duplicate.url != record.url:
                 key = url_key(duplicate.url)
-                self._writer.delete(key, duplicate.shown_url)
+                self._writer.delete(key, duplicate)
                 self._state.records.amend_record(key, without_document(duplicate))
 
     def _document(self, key: int) -> IndexDocument | None:
@@ -81,7 +81,7 @@ class PendingDocuments:
             if record is None or record.removed:
                 continue
             if record.searchable:
-                self._writer.delete(key, record.shown_url)
+                self._writer.delete(key, record)
                 deleted += 1
             self._state.documents.release_document(Retained.APPROVAL, key)
             self._state.documents.release_document(Retained.REPLACEMENT, key)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.index.values import pack_document
 from ultracrawl.model import Cause, CauseCode, RemovalReason, StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.model.record_changes import without_validators
+from ultracrawl.model.record_changes import demoted, without_validators
 from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.ending import Ending
@@ -132,26 +132,12 @@ class Succession:
         self._context.queue.requeue(chosen)
 
     def _demote(self, record: UrlRecord, winner: Visit) -> None:
-        context, key = self._context, url_key(record.url)
-        if record.searchable:
-            context.documents.writer.delete(key, record.shown_url)
-        if record.pending:
-            context.store.documents.release_document(Retained.APPROVAL, key)
-        self.forget_waiting(key)
+        self.forget_waiting(url_key(record.url))
         logger.info("30083 duplicate document ignored: %s has the content of %s", record.url, winner.url)
-        demoted = replace(
-            record,
-            outcome=UrlOutcome.DUPLICATE,
-            status_code=StatusCode.DUPLICATE_DETECTED,
-            cause=same_content(winner.record),
-            indexed=False,
-            submitted=False,
-            pending=False,
-        )
+        copy = demoted(record, StatusCode.DUPLICATE_DETECTED, same_content(winner.record))
         if not self.is_listed(record.url, self._holders.others_of_visit(winner)):
-            demoted = replace(demoted, fingerprint=b"", etag="", last_modified="")
-        self._amend(demoted)
-        self.recount(record, demoted)
+            copy = replace(copy, fingerprint=b"", etag="", last_modified="")
+        self._context.documents.demote(record, copy)
 
     def _amend(self, record: UrlRecord) -> None:
         self._context.store.records.amend_record(url_key(record.url), record)

@@ -106,7 +106,7 @@ class Deletions:
         for record in leaving:
             key = url_key(record.url)
             if not self._is_replaced(record):
-                self._writer.delete(key, record.shown_url)
+                self._writer.delete(key, record)
                 number += 1
             self._state.records.amend_record(key, without_document(record))
             self._index_successor(record)

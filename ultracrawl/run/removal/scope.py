@@ -242,7 +242,7 @@ def drop_outside(
             held.append(key)
             continue
         if record.searchable:
-            writer.delete(key, record.shown_url)
+            writer.delete(key, record)
         dropped.append(key)
     writer.sync()
     state.queue.dequeue_urls(held)

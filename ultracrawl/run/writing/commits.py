@@ -5,18 +5,22 @@ from __future__ import annotations
 import logging
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.index import Change, Deletion, NewAnchors
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.segments import Committed, Failed, Report
+from ultracrawl.model import UrlOutcome
+from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
     from ultracrawl.index.writing.destination_queue import DestinationQueue
     from ultracrawl.index.writing.destination_queues import DestinationQueues
+    from ultracrawl.model import UrlRecord
 
 logger = logging.getLogger(__name__)
 
@@ -57,10 +61,33 @@ class Commits:
         """Names of segments that an earlier process left."""
         self.fetched_again: frozenset[int] = frozenset()
         """Keys of documents in them that do not count, because their visits were lost and are repeated."""
+        self.since = inf
+        """When the crawl began (epoch seconds); infinite outside a crawl."""
+        self.taken_back: set[int] = set()
+        """Keys of documents whose deletion waits, and which the index did not have before the crawl."""
         self.on_sent: Callable[[Iterable[int]], None] | None = None
         """Called with the keys of documents that all indexes have."""
         self.log: ChangeLog | None = None
         """Logs the results of changes."""
+
+    def note_deletion(self, key: int, record: UrlRecord) -> None:
+        """Note that the document of a record will be deleted.
+
+        One that this crawl has added counts as indexed no longer, nor as deleted if it was new.
+        """
+        if record.first_seen >= self.since or (record.outcome is UrlOutcome.NEW and self._has_sent(record)):
+            self.taken_back.add(key)
+        self.note_replaced(record)
+
+    def note_replaced(self, record: UrlRecord) -> None:
+        """Note that the document of a record will be another one, or none: what this crawl added counts once."""
+        if record.indexed and self._has_sent(record):
+            self._counters.uncount_indexed()
+
+    def _has_sent(self, record: UrlRecord) -> bool:
+        """Return whether this crawl has added the document of a record."""
+        is_visited = record.outcome in SUBMITTED and record.last_fetched >= self.since
+        return is_visited or record.first_seen >= self.since
 
     def unsent(self) -> set[int]:
         """Return the keys of all changes that some index has not committed."""
@@ -100,15 +127,18 @@ class Commits:
             self.on_sent([key for key, url in urls.items() if url and key not in changed_later])
 
     def _confirm(self, urls: Mapping[int, str], changed_later: Collection[int], report: Committed) -> None:
-        """Mark the documents that the primary index has, except those that a later segment changes again."""
-        self._state.documents.mark_indexed(
-            (key, bool(url)) for key, url in urls.items() if key not in changed_later
-        )
+        """Mark and count the documents that the primary index has, except those that a later segment changes again."""
+        marks = {key: bool(url) for key, url in urls.items() if key not in changed_later}
+        self._state.documents.mark_indexed(marks.items())
         self._cache.sync()
         self._state.flush()
-        deleted, earlier = sum(not url for url in urls.values()), report.path.name in self.recovered
-        repeated = len(self.fetched_again.intersection(urls)) if earlier else 0
-        self._counters.count_indexed(max(report.added - repeated, 0), deleted, earlier=earlier)
+        earlier, gone = report.path.name in self.recovered, {key for key, is_in in marks.items() if not is_in}
+        not_counted = self.fetched_again if earlier else changed_later
+        # A segment of several commits may add a document in one, and delete it in a later one.
+        added = min(report.added, len(urls) - list(urls.values()).count(""))
+        added -= len([key for key in not_counted if urls.get(key)])
+        self._counters.count_indexed(max(added, 0), len(gone - self.taken_back), earlier=earlier)
+        self.taken_back -= gone
 
     def _note_failure(self, destination: DestinationQueue, report: Failed) -> None:
         if self.log is not None:

@@ -17,6 +17,7 @@ from ultracrawl.stores.port.leases import LEASE_SECONDS
 
 if TYPE_CHECKING:
     from ultracrawl.index.writing.destination_queues import DestinationQueues
+    from ultracrawl.model import UrlRecord
     from ultracrawl.run.writing.pauses import Pauses
 
 EAGER_SIZE = 2_500_000
@@ -156,6 +157,7 @@ class IndexWriter:
         if self._links is not None:
             for key in unrecorded.known:
                 self._links.submitted_without_texts(key)
+        self.commits.taken_back.update(unrecorded.unknown)
         for key in unrecorded.unknown:
             self._delete(key, documents[key])
 
@@ -169,11 +171,12 @@ class IndexWriter:
         self._state.documents.note_submitted(key)
         self._segments.open[key] = document.url
 
-    def delete(self, key: int, url: str) -> None:
-        """Delete a document."""
+    def delete(self, key: int, record: UrlRecord) -> None:
+        """Delete the document of a record, as it was until now."""
         if self._links is not None:
             self._links.note_document_removed(key)
-        self._delete(key, url)
+        self.commits.note_deletion(key, record)
+        self._delete(key, record.shown_url)
 
     def _delete(self, key: int, url: str) -> None:
         self.append(key, Deletion(self._source, url))
