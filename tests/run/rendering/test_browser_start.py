@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,3 +37,24 @@ def test_the_start_of_a_browser_is_bounded_as_a_busy_machine_needs_it(
         asyncio.run(browser.render("http://h.test/", b"", {}, lambda *_: None, JavascriptSection()))  # type: ignore[arg-type]
     assert failed.value.fault is NotRendered.BROWSER
     assert given[0]["timeout"] >= 1000 * LEAST_WALL_SECONDS
+
+
+@pytest.mark.servers
+def test_what_playwright_switches_off_stays_off(tmp_path: Path) -> None:
+    """Chromium reads the last list of features alone, and ours comes after that of Playwright."""
+    pytest.importorskip("playwright.async_api")
+    program = tmp_path / "browser"
+    program.write_text('#!/bin/sh\necho "$@" > "$0.words"\nexit 1\n')
+    program.chmod(0o755)
+
+    async def start() -> None:
+        browser = Browser(str(program), "test", JavascriptSection())
+        with pytest.raises(RenderingError):
+            await browser.render("http://h.test/", b"", {}, lambda *_: None, JavascriptSection())  # type: ignore[arg-type]
+
+    asyncio.run(start())
+    beginning = "--disable-features="
+    words = (tmp_path / "browser.words").read_text().split()
+    lists = [set(word.removeprefix(beginning).split(",")) for word in words if word.startswith(beginning)]
+    assert set.union(*lists) == lists[-1]
+    assert len(lists[0]) < len(lists[-1]), "the list of Playwright is the first"

@@ -45,8 +45,40 @@ NETWORK_BLOCKING_FLAGS = (
     *NO_DATAGRAM_FLAGS,
 )
 """Flags that keep Chromium from the network."""
+_SPARE_PROCESS = "SpareRendererForSitePerProcess"
+"""The feature by which Chromium starts a process for each tab that no page will use."""
+_WITHOUT_FEATURES = (
+    # Those that Playwright switches off, because the last one of these flags counts.
+    "AcceptCHFrame",
+    "AimEnabled",
+    "AutoExpandDetailsElement",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "CertificateTransparencyComponentUpdater",
+    "DestroyProfileOnBrowserClose",
+    "DialMediaRouteProvider",
+    "GlobalMediaControls",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "ImprovedCookieControls",
+    "LazyFrameLoading",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PlzDedicatedWorker",
+    "PreconnectToSearch",
+    "TcpPortRandomizationWin",
+    "ThirdPartyStoragePartitioning",
+    "Translate",
+    "msEdgeUpdateLaunchServicesPreferredVersion",
+    "msForceBrowserSignIn",
+    _SPARE_PROCESS,
+)
 _FLAGS = (
     *NETWORK_BLOCKING_FLAGS,
+    f"--disable-features={','.join(_WITHOUT_FEATURES)}",
     "--disable-gpu",
     "--no-first-run",
     "--disable-background-networking",
