@@ -33,6 +33,9 @@ PAGES = {
     "blob": "<script>location.href = URL.createObjectURL(new Blob(['<p>made'], {type: 'text/html'}))</script>",
     "cookie": "<script>if (!/seen/.test(document.cookie)) "
     "{ document.cookie = 'seen=1'; location.reload() }</script>",
+    "meta": "<script>const m = document.createElement('meta'); m.httpEquiv = 'refresh'; "
+    "m.content = '0;url=/target?meta'; document.head.append(m)</script>",
+    "delayed": "<script>document.write('<meta http-equiv=refresh content=\"1;url=/target?delayed\">')</script>",
     "pushed": "<script>history.pushState(0, '', '/deep/pushed')</script>"
     "<script>document.write('<a href=relative>x</a>')</script>",
 }

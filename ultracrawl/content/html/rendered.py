@@ -18,16 +18,21 @@ def merge_rendered(
     """Return the rendered page if it is `kept`, else the page as sent, in both cases with the links of both.
 
     `targets` are URLs to which scripts tried to navigate. The URLs are those of the two pages; scripts may have changed
-    that of the rendered one. Scripts cannot lift what the server forbids: the stricter robots directives win.
+    that of the rendered one. Scripts cannot lift what the server forbids: the stricter robots directives win. Nor does
+    a META refresh that they write replace the page: its target is a link, as that of any navigation.
     """
     rendered = in_charset_of_page(rendered, page.charset)  # that of the document, however a browser writes it
     base, rendered_base = page.base or url, rendered.base or rendered_url or url
+    refresh = page.refresh
+    if rendered.refresh and rendered.refresh[1] and rendered.refresh != refresh:
+        targets = (*targets, rendered.refresh[1])
     found, others = [*rendered.links, *(Link(target, LinkKind.SCRIPT_TEXT) for target in targets)], page.links
     if base != rendered_base:
         if kept:
-            others = tuple(_joined(link, base) for link in others)
+            others = tuple(link._replace(href=_joined(link.href, base)) for link in others)
+            refresh = refresh and (refresh[0], _joined(refresh[1], base))
         else:
-            found = [_joined(link, rendered_base) for link in found]
+            found = [link._replace(href=_joined(link.href, rendered_base)) for link in found]
     known = {(link.href, link.kind) for link in found}
     links = (*found, *(link for link in others if (link.href, link.kind) not in known))
     if not kept:
@@ -39,11 +44,11 @@ def merge_rendered(
         others=tuple(dict.fromkeys((*page.robots.others, *rendered.robots.others))),
     )
     own_base = rendered.base or rendered_url
-    return replace(rendered, links=links, robots=robots, base=own_base, charset=page.charset)
+    return replace(rendered, links=links, robots=robots, base=own_base, charset=page.charset, refresh=refresh)
 
 
-def _joined(link: Link, base: str) -> Link:
+def _joined(href: str, base: str) -> str:
     try:
-        return link._replace(href=join_url(base, link.href))
+        return join_url(base, href)
     except ValueError:
-        return link
+        return href
