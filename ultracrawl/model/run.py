@@ -255,5 +255,5 @@ class RunReport:
             "cause": self.cause or None,
             "problems": list(self.problems),
             "remarks": list(self.remarks),
-            **({"javascript": self._javascript} if self.opened or self.unrendered else {}),
+            **({"javascript": self._javascript} if self.opened or self.parts or self.unrendered else {}),
         }

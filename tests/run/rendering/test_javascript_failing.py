@@ -9,6 +9,7 @@ import signal
 import tempfile
 from pathlib import Path
 
+import psutil
 import pytest
 from support.project import Workspace
 from support.requirement import require
@@ -41,6 +42,8 @@ class Killer:
         self.program.chmod(0o755)
         self.doomed: dict[int, int] = {}
         """How often the browser is yet to be killed while it has a page open, by the number of the page."""
+        self.kills_network = False
+        """Whether it is only the process that is killed by which pages get their answers; another one is started."""
         for number in range(PAGES):
             site.file(f"/p{number}", f"<p>p {number}</p><script>{SCRIPT}</script>".encode(), "text/html")
         site.dynamic("/next*", self._next)
@@ -70,9 +73,17 @@ class Killer:
         number = int(request.path.partition("?")[2].rstrip("="))
         if self.doomed.get(number, 0):
             self.doomed[number] -= 1
-            os.kill(int(self.pids[-1]), signal.SIGKILL)
+            self._kill(int(self.pids[-1]))
         following = f"/p{number + 1}" if number + 1 < PAGES else ""
         return Reply(200, (("Content-Type", "text/plain"),), following.encode())
+
+    def _kill(self, browser: int) -> None:
+        if not self.kills_network:
+            os.kill(browser, signal.SIGKILL)
+            return
+        for process in psutil.Process(browser).children():
+            if any("network.mojom.NetworkService" in word for word in process.cmdline()):
+                process.kill()
 
 
 @pytest.fixture
@@ -97,6 +108,20 @@ def test_pages_that_the_browser_died_on_are_opened_again_in_the_run(
     assert sorted(workspace.search("written")) == ALL[:-1]
     assert run["javascript"]["unrendered"] == {}
     assert killer.started == 5
+
+
+def test_pages_whose_answers_were_lost_are_opened_again_in_the_run(
+    killer: Killer, workspace: Workspace
+) -> None:
+    killer.kills_network, killer.doomed = True, {2: 1, 5: 3}
+    run = workspace.crawl().run
+    assert workspace.indexed() == ALL
+    assert sorted(workspace.search("written")) == ALL[:-1]
+    assert run["javascript"]["unrendered"] == {}
+    assert (killer.started, killer.doomed) == (1, {2: 0, 5: 0})
+    again = workspace.crawl().run
+    assert again["outcomes"] == {"NOT_MODIFIED": PAGES}
+    assert again["javascript"] == {"opened": 0, "parts": PAGES, "unrendered": {}}
 
 
 @pytest.mark.timeout(300)

@@ -86,7 +86,7 @@ def test_a_page_whose_scripts_ask_for_nothing_is_opened_again_only_if_it_has_cha
     workspace.define(f"{url}/", javascript={"use": True, "keep_html": True})
     workspace.crawl()
     assert workspace.search("late") == ["/"]
-    assert "javascript" not in workspace.crawl().run, "no page was opened"
+    assert workspace.crawl().run["javascript"] == {"opened": 0, "parts": 1, "unrendered": {}}
 
 
 FAULTS = {

@@ -92,6 +92,8 @@ _CLOSE_TIMEOUT = 5.0
 """Seconds that a page may take to close."""
 _MAX_IDLE = 4
 """Contexts that are kept for further pages of their origins, beside those that are in use."""
+_NETWORK = "network.mojom.NetworkService"
+"""The type of the process that carries answers to the pages. If it ends, they get none, and another one is started."""
 _LOSS_SECONDS = 1.0
 """Seconds after an error within which the end of the browser becomes known, if that was its cause."""
 
@@ -111,7 +113,7 @@ def browser_program(named: str | None) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Running:
     """A browser that has been started."""
 
@@ -119,18 +121,21 @@ class _Running:
     session: CDPSession
     watch: MemoryWatch
     end: asyncio.Event
+    network: int = 0
+    """The number of its network process when that was last asked for."""
 
     @property
     def is_lost(self) -> bool:
         return self.end.is_set() or not self.browser.is_connected()
 
-    async def answers(self) -> bool:
-        """Return whether browser and driver still answer."""
+    async def find_network(self) -> int:
+        """Return the number of its network process now: 0 if browser or driver do not answer, -1 if there is none."""
         try:
-            await asyncio.wait_for(self.session.send("Browser.getVersion"), _CLOSE_TIMEOUT)
+            processes = await asyncio.wait_for(_processes_of(self.session), _CLOSE_TIMEOUT)
         except Exception:  # Playwright's errors, and others if its process died
-            return False
-        return True
+            return 0
+        self.network = processes.get(_NETWORK, -1)
+        return self.network
 
 
 class Browser:
@@ -159,13 +164,15 @@ class Browser:
         """Return a downloaded page after its scripts were run. Raises `RenderingError`."""
         running, context = await self._context(origin_of(url))
         page: OpenPage | None = None
-        read = False
+        network, read = running.network, False
         try:
             async with asyncio.timeout(options.timeout):
                 answer = PartAnswer(200, headers, body)
                 opening = OpenPage.open(context, url, answer, fetch, options)
                 page = await unless(running.end, opening)
                 rendered = await unless(running.end, page.read())
+            if await running.find_network() != network:
+                raise RenderingError(NotRendered.BROWSER, "the browser: its network process ended")
             read = True
             return rendered
         except TimeoutError:
@@ -175,12 +182,12 @@ class Browser:
         except RenderingError:
             raise
         except Exception as error:  # Playwright's errors, and others if its process died
-            raise RenderingError(await self._fault(running, page), _error_summary(error)) from error
+            raise RenderingError(await self._fault(running, page, network), _error_summary(error)) from error
         finally:
             await self._leave(running, context, keep=read)
 
-    async def _fault(self, running: _Running, page: OpenPage | None) -> NotRendered:
-        """Return why a page gave no result."""
+    async def _fault(self, running: _Running, page: OpenPage | None, network: int) -> NotRendered:
+        """Return why a page gave no result; `network` is the network process with which it was opened."""
         until = time.monotonic() + _LOSS_SECONDS
         while True:
             if running.is_lost or running is not self._running:
@@ -188,7 +195,8 @@ class Browser:
             if page is not None and page.has_ended:
                 return NotRendered.MEMORY if running.watch.claim() else NotRendered.CRASH
             if time.monotonic() > until:
-                return NotRendered.PAGE if await running.answers() else NotRendered.BROWSER
+                is_as_before = await running.find_network() == network
+                return NotRendered.PAGE if is_as_before else NotRendered.BROWSER
             await asyncio.sleep(_LOSS_SECONDS / 20)
 
     async def close(self) -> None:
@@ -222,7 +230,10 @@ class Browser:
                         self._idle.remove(context)
                         return running, context
                 opening = SiteContext.open(running.browser, origin, self._user_agent)
-                return running, await unless(running.end, opening)
+                context = await unless(running.end, opening)
+                if not running.network:
+                    await running.find_network()
+                return running, context
         except (
             Exception
         ) as error:  # Playwright's errors, and others if its process died: the next page restarts it
@@ -252,8 +263,8 @@ class Browser:
             end, most = asyncio.Event(), self._shared.memory
             browser.on("disconnected", lambda _: end.set())
             session = await unless(end, browser.new_browser_cdp_session())
-            process = await unless(end, _process_of(session))
-            watch = MemoryWatch(process, most, (self._shared.pages + 1) * most)
+            processes = await unless(end, _processes_of(session))
+            watch = MemoryWatch(processes["browser"], most, (self._shared.pages + 1) * most)
             self._running = _Running(browser, session, watch, end)
             return self._running
 
@@ -286,10 +297,10 @@ class Browser:
                 await self.close()
 
 
-async def _process_of(session: CDPSession) -> int:
-    """Return the number of the process of a browser; a program may start it as another process."""
+async def _processes_of(session: CDPSession) -> dict[str, int]:
+    """Return the numbers of the processes of a browser by type; a program may start it as another process."""
     processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
-    return next(int(process["id"]) for process in processes if process["type"] == "browser")
+    return {process["type"]: int(process["id"]) for process in processes}
 
 
 def _error_summary(error: Exception) -> str:

@@ -10,7 +10,7 @@ class NotRendered(StrEnum):
 
     NO_BROWSER = "no-browser"
     BROWSER = "browser"
-    """The browser ended, or did not start."""
+    """The browser or its network process ended, or it did not start."""
     CRASH = "crash"
     """The process of the page ended."""
     MEMORY = "memory"

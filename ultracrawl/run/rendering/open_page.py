@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from ultracrawl.rules.robots.policy import TOO_MANY_REQUESTS, origin_of
@@ -44,6 +44,10 @@ _DATA_TYPES = frozenset({"fetch", "xhr"})
 """Types of requests by which scripts ask for data."""
 _AWAITED_TYPES = frozenset({"Script", "XHR", "Fetch"})
 """Types of requests, as the browser names them, that a page has before it is quiet."""
+_NEEDED_TYPES = _AWAITED_TYPES | {"Document"}
+"""Types of requests that affect the text of a page."""
+_EXPLAINED = ("canceled", "blockedReason", "corsErrorStatus")
+"""What says that the page gave a request up, or that crawler or browser refused it, which is for good."""
 _NO_COPIES = {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 0}
 """What the browser keeps of the requests that it tells of."""
 _TICK = 0.05
@@ -100,7 +104,10 @@ class Rendered:
     is_waiting: bool = False
     """Whether parts of it still wait for the turn of their site, and it was not waited for any longer."""
     lacks_parts: bool = False
-    """Whether a script or data could not be had for now: there was no response, or the server is at fault or busy."""
+    """Whether a script or data could not be had for now: there was no response, the server is at fault or busy, or it
+    did not reach the page."""
+    is_whole: bool = True
+    """Whether it had all that it had asked for."""
 
 
 Fetch = Callable[[PartRequest], Awaitable[PartAnswer | None]]
@@ -134,8 +141,13 @@ class OpenPage:
         self._loaded = False
         self._waiting = 0
         """Requests that are not answered yet."""
-        self._open: set[str] = set()
-        """Requests that the page began, by its own account, and has not got whole: what is answered may come late."""
+        self._needed: set[str] = set()
+        """Requests over HTTP that affect the text, by its own account, as long as they are open."""
+        self._open: dict[str, str] = {}
+        """URLs of requests that the page began, by its own account, and has not got whole: answers may come late. Those
+        that are not sent, such as those for objects of the page, have none."""
+        self._had = {""}
+        """URLs of requests that it has got whole."""
         self._asks_for_data = self._lacks_parts = False
         self._held = 0
         """Parts that wait for the turn of their site: the crawler keeps them from the page."""
@@ -159,8 +171,8 @@ class OpenPage:
         page.on("crash", made._note_crash)
         session.on("Runtime.bindingCalled", made._note_called)
         session.on("Network.requestWillBeSent", made._note_request)
-        session.on("Network.loadingFinished", made._note_end)
-        session.on("Network.loadingFailed", made._note_end)
+        session.on("Network.loadingFinished", made._note_arrival)
+        session.on("Network.loadingFailed", made._note_loss)
         await session.send("Page.enable")
         await session.send("Runtime.enable")
         await session.send("Network.enable", _NO_COPIES)
@@ -198,6 +210,7 @@ class OpenPage:
             asks_for_data=self._asks_for_data,
             is_waiting=self._held > 0,
             lacks_parts=self._lacks_parts,
+            is_whole=self._had.issuperset(self._open.values()),
         )
 
     async def _load(self) -> bool:
@@ -214,9 +227,7 @@ class OpenPage:
         if url not in map(_document_of, self._targets):
             return False
         cookies = "; ".join(f"{one['name']}={one['value']}" for one in await self._page.context.cookies(url))
-        answer = (
-            await self._fetch(PartRequest(url, "document", url, {}, cookies=cookies)) if cookies else None
-        )
+        answer = await self._part(PartRequest(url, "document", url, {}, cookies=cookies)) if cookies else None
         types = (
             [value for name, value in answer.headers.items() if name.lower() == "content-type"]
             if answer
@@ -345,13 +356,27 @@ class OpenPage:
 
     def _note_request(self, event: dict[str, Any]) -> None:
         # The script of a worker has no loader here, and its end is told to the worker alone.
-        if event.get("type") in _AWAITED_TYPES and event["loaderId"]:
-            self._open.add(event["requestId"])
+        number, kind, url = event["requestId"], event.get("type"), event["request"]["url"]
+        if kind in _NEEDED_TYPES and url.startswith("http"):
+            self._needed.add(number)
+        if kind in _AWAITED_TYPES and event["loaderId"]:
+            self._open[number] = url if number in self._needed else ""
             self._latest = time.monotonic()
 
+    def _note_arrival(self, event: dict[str, Any]) -> None:
+        self._had.add(self._open.get(event["requestId"], ""))
+        self._note_end(event)
+
+    def _note_loss(self, event: dict[str, Any]) -> None:
+        """Note the end of a request without a result, which is a missing part if nobody wanted it so."""
+        if event["requestId"] in self._needed and not any(event.get(name) for name in _EXPLAINED):
+            logger.info("%s: a part was lost: %s", self._url, event.get("errorText"))
+            self._note_failure()
+        self._note_end(event)
+
     def _note_end(self, event: dict[str, Any]) -> None:
-        if event["requestId"] in self._open:
-            self._open.discard(event["requestId"])
+        self._needed.discard(event["requestId"])
+        if self._open.pop(event["requestId"], None) is not None:
             self._latest = time.monotonic()
 
     def _note_called(self, event: dict[str, Any]) -> None:
@@ -386,24 +411,29 @@ class OpenPage:
         elif request.resource_type in _FETCHED_TYPES and (request.method == "GET" or self._may_post(request)):
             self._asks_for_data |= request.resource_type in _DATA_TYPES
             data = (request.post_data_buffer or b"") if request.method == "POST" else None
-            part = await self._fetch(
-                PartRequest(
-                    request.url,
-                    request.resource_type,
-                    request.frame.url,
-                    request.headers,
-                    data,
-                    note_turn=self._note_turn,
-                    note_failure=self._note_failure,
-                )
-            )
-            if part is not None and (part.status >= 500 or part.status == TOO_MANY_REQUESTS):
-                self._note_failure()
+            asked = PartRequest(request.url, request.resource_type, request.frame.url, request.headers, data)
+            part = await self._part(asked)
         if part is None:
             await route.abort("blockedbyclient")
         else:
             async with self._deliveries:
-                await route.fulfill(status=part.status, headers=part.headers, body=part.body)
+                await self._deliver(route, part)
+
+    async def _part(self, request: PartRequest) -> PartAnswer | None:
+        """Return a part of the page, and note if it cannot be had for now."""
+        asked = replace(request, note_turn=self._note_turn, note_failure=self._note_failure)
+        part = await self._fetch(asked)
+        if part is not None and (part.status >= 500 or part.status == TOO_MANY_REQUESTS):
+            self._note_failure()
+        return part
+
+    async def _deliver(self, route: Route, part: PartAnswer) -> None:
+        """Hand an answer to the page; one that it does not take is a missing part."""
+        try:
+            await route.fulfill(status=part.status, headers=part.headers, body=part.body)
+        except Exception:
+            self._note_failure()
+            raise
 
     def _may_post(self, request: Request) -> bool:
         kinds = ("xhr", "fetch")
