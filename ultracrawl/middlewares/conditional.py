@@ -10,7 +10,7 @@ from ultracrawl.rules.recrawl.change import (
     checksum,
     classify,
     conditional_headers,
-    has_same_page,
+    steady_checksum,
     validator_headers,
 )
 from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, parts_of, visit_of
@@ -157,7 +157,7 @@ class VisitConditions:
 
     async def _check_parts(self, visit: Visit, request: Request, known: KnownPage) -> None:
         assert self._parts is not None
-        if await self._parts.check(visit, known.parts):
+        if await self._parts.check(visit, known):
             self._add(request, validator_headers(known.etag, known.last_modified))
 
     def _add(self, request: Request, validators: Mapping[str, str]) -> None:
@@ -179,17 +179,22 @@ class VisitConditions:
             if visit.sitemap is None and _CONDITIONS & request.headers.keys():
                 self._not_modified(visit, refusal)
         elif response.status == 200:
-            rules = self._context.rules
-            body = response.body
-            value = content_checksum(visit.listed, body, rules.recipe) if rules.listed else checksum(body)
+            value = self._checksum(visit, response.body)
             visit.note_checksum(value)
             # X-Robots-Tag may change while the body does not.
             may_end = not (refusal or visit.rescan or head.page.x_robots_tag) and visit.record.retained
-            spared = visit.parts_unchanged and has_same_page(visit.record, value)
+            spared = visit.opened_page == value
             if may_end and (spared or classify(visit.record, value) is _UNMODIFIED):
                 ending = Ending(_UNMODIFIED, 200, truncation_cause(visit.fetch.truncated))
                 self._context.endings.end_visit(visit, ending)
         return response
+
+    def _checksum(self, visit: Visit, body: bytes) -> bytes:
+        rules = self._context.rules
+        if rules.listed:
+            return content_checksum(visit.listed, body, rules.recipe)
+        # A page that a browser opened costs much, so it is looked at more closely whether it has changed.
+        return checksum(body) if self._parts is None else steady_checksum(body)
 
     def _not_modified(self, visit: Visit, refusal: Cause) -> None:
         if refusal and visit.record.retained:

@@ -11,7 +11,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.model.cause import truncation_cause
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.pipelines.fields import CHECKSUM, ItemFields, content_bytes, fill_field, readers_of, text_of
-from ultracrawl.rules.recrawl.change import checksum, classify, live_checksum
+from ultracrawl.rules.recrawl.change import checksum, classify, live_checksum, steady_checksum
 from ultracrawl.run import Visit
 from ultracrawl.run.ending import Ending
 
@@ -50,7 +50,7 @@ class ChecksumPipeline(DocumentPipeline):
             visit.page.expires or visit.page.unrendered or (readers and not self._context.rules.listed)
         )
         if visit.page.live:
-            document = checksum(_document_bytes(item) + json.dumps(readers).encode())
+            document = steady_checksum(_document_bytes(item) + json.dumps(readers).encode())
             value = live_checksum(visit.checksum, document)
         elif readers or must_be_parsed:
             value = checksum(value + json.dumps(readers).encode() if readers else value)

@@ -93,8 +93,8 @@ class Visit:
     """Whether it continues a deferred visit: no request, and response and links were dealt with before."""
     from_store: bool = False
     """Whether its response comes from the store, and no request is sent."""
-    parts_unchanged: bool = False
-    """Whether all parts of the page, which a browser opened at an earlier visit, are as they were then."""
+    opened_page: bytes = b""
+    """The checksum of the page as a browser opened it at an earlier visit, if all its parts are as they were then."""
     sitemap: SitemapJob | None = None
     """Set if the URL is read as a sitemap instead of a page."""
     attempts: int = 0
@@ -203,9 +203,9 @@ class Visit:
         self.fetch = self.fetch._replace(etag="", last_modified="")
         self.page = self.page._replace(parts=b"")
 
-    def note_parts_unchanged(self) -> None:
-        """Record that all parts of the page are as they were at an earlier visit."""
-        self.parts_unchanged = True
+    def note_opened_page(self, checksum: bytes) -> None:
+        """Set the checksum of the page with which it need not be opened again; empty if its parts have changed."""
+        self.opened_page = checksum
 
     def note_language(self, code: str) -> None:
         """Set the code of the language of the page."""

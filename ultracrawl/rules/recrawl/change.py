@@ -19,8 +19,30 @@ def checksum(body: bytes) -> bytes:
     return sha256(body).digest()
 
 
+_TOKEN_MARKS = (b"nonce", b"csrf", b"xsrf", b"_token", b"authenticity", b"verification")
+_TOKEN = rb"(?:nonce|csrf|xsrf|(?<!\w)_token|authenticity_?token|verification_?token)"
+_QUOTE = rb"""(?:\\?["']|&quot;|&#3[49];)?"""
+_DRAWN_ANEW = re.compile(
+    rb"""<(?:meta|input)\b(?=[^<>]{0,2000}\b(?:name|id)\s{0,9}=\s{0,9}["']?[\w.-]{0,40}"""
+    + _TOKEN
+    + rb")[^<>]*"
+    rb"|" + _TOKEN + rb"[\w-]{0,40}" + _QUOTE + rb"\s{0,9}[=:]\s{0,9}\[?" + _QUOTE + rb"[\w+/=.|:~%-]{1,999}",
+    re.IGNORECASE,
+)
+
+
+def steady_checksum(body: bytes) -> bytes:
+    """Return the checksum of a body without what servers draw anew for each answer.
+
+    That are nonces and the tokens that protect forms, by their names: in attributes (`nonce`), META and hidden fields
+    (`csrf-token`, `_token`), and in scripts and data (`csrfToken: "…"`).
+    """
+    lower = body.lower()
+    return checksum(_DRAWN_ANEW.sub(b"", body) if any(mark in lower for mark in _TOKEN_MARKS) else body)
+
+
 def live_checksum(page: bytes, document: bytes) -> bytes:
-    """Return the checksum of a document that has data beside its page, of the checksums of both.
+    """Return the checksum of a document of which scripts made a part, of its own and of that of what its page showed.
 
     A half of it is that of the page as sent.
     """

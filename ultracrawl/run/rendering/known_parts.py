@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple, Self
 
-from ultracrawl.rules.recrawl.change import checksum, validator_headers
+from ultracrawl.rules.recrawl.change import steady_checksum, validator_headers
 from ultracrawl.run.rendering.open_page import PartAnswer, PartRequest
 
 MAX_BYTES = 64 << 10
@@ -33,7 +33,11 @@ class KnownPart(NamedTuple):
         if answer is None:
             return cls(request.url, request.kind, request.initiator, headers, "", "", 0, "")
         own = {name.lower(): value for name, value in answer.headers.items()}
-        tag, date, sum_ = own.get("etag", ""), own.get("last-modified", ""), checksum(answer.body).hex()
+        tag, date, sum_ = (
+            own.get("etag", ""),
+            own.get("last-modified", ""),
+            steady_checksum(answer.body).hex(),
+        )
         return cls(request.url, request.kind, request.initiator, headers, tag, date, answer.status, sum_)
 
     def request(self) -> PartRequest:
@@ -47,15 +51,17 @@ class KnownPart(NamedTuple):
             return not self.status
         if answer.status == 304:
             return bool(self.etag or self.last_modified)
-        return answer.status == self.status and checksum(answer.body).hex() == self.checksum
+        return answer.status == self.status and steady_checksum(answer.body).hex() == self.checksum
 
 
 class KnownPage(NamedTuple):
-    """The validators of a page as sent, and its parts."""
+    """The validators of a page as sent, its parts, and its own checksum."""
 
     etag: str
     last_modified: str
     parts: tuple[KnownPart, ...]
+    checksum: str = ""
+    """Empty in what earlier versions stored."""
 
     def stored(self) -> bytes:
         """Return the bytes to store; empty if they are too many."""
@@ -65,5 +71,5 @@ class KnownPage(NamedTuple):
     @classmethod
     def of_stored(cls, stored: bytes) -> Self:
         """Return what was stored."""
-        etag, last_modified, parts = json.loads(stored)
-        return cls(etag, last_modified, tuple(KnownPart(*part) for part in parts))
+        etag, last_modified, parts, *own = json.loads(stored)
+        return cls(etag, last_modified, tuple(KnownPart(*part) for part in parts), *own)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Container, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Container, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -110,17 +110,24 @@ class PageParts:
         """Whether the page got data of its own origin."""
         self.closed = False
         self._waits: set[asyncio.Future[None]] = set()
+        self._asked: set[tuple[object, ...]] = set()
+        """What the page has asked for."""
         self._known: dict[tuple[object, ...], KnownPart] | None = {}
 
-    def known(self, etag: str, last_modified: str) -> bytes:
-        """Return the parts that the page got, as stored beside its validators; empty if they cannot be repeated."""
-        parts = None if self._known is None else tuple(self._known.values())
-        return b"" if parts is None else KnownPage(etag, last_modified, parts).stored()
+    def known(self) -> bytes:
+        """Return the parts that the page got, as stored beside its validators and its checksum.
+
+        Empty if they cannot be repeated, or if the page still waits for one that it never had.
+        """
+        if self._known is None or not self._asked <= self._known.keys():
+            return b""
+        fetch, parts = self.visit.fetch, tuple(self._known.values())
+        return KnownPage(fetch.etag, fetch.last_modified, parts, self.visit.checksum.hex()).stored()
 
     @property
     def has_any(self) -> bool:
         """Whether the page asked for anything."""
-        return self._known is None or bool(self._known)
+        return bool(self._asked)
 
     async def __call__(self, request: PartRequest) -> PartAnswer | None:
         """Return a part; None if the page may not have it, or is closed."""
@@ -128,17 +135,16 @@ class PageParts:
             self.exceeded.add(PARTS)
             return None
         self._requests -= 1
-        answer = await self._fetcher.fetch(request, self)
-        self._note(request, answer)
-        return answer
-
-    def _note(self, request: PartRequest, answer: PartAnswer | None) -> None:
-        """Note a part; one by POST, or with cookies or a secret of scripts, is not repeated without the page."""
         headers = headers_of_scripts(request.headers)
+        key = (request.url, request.kind, *headers.items())
+        self._asked.add(key)
+        # One by POST, or with cookies or a secret of scripts, is not repeated without the page.
         if request.data is not None or request.cookies or CREDENTIALS in headers:
             self._known = None
-        elif self._known is not None:
-            self._known[request.url, request.kind, *headers.items()] = KnownPart.of(request, headers, answer)
+        answer = await self._fetcher.fetch(request, self)
+        if self._known is not None:
+            self._known[key] = KnownPart.of(request, headers, answer)
+        return answer
 
     def note_refusal(self) -> None:
         """Note that data were refused although a log-in is defined for them: the page is to be opened again."""
@@ -475,17 +481,18 @@ class PartCheck(Feature):
         stored = self._context.store.documents.retained_document(Retained.PARTS, visit.entry.key)
         return KnownPage.of_stored(stored) if stored else None
 
-    async def check(self, visit: Visit, known: Iterable[KnownPart]) -> bool:
+    async def check(self, visit: Visit, known: KnownPage) -> bool:
         """Return whether all parts of a page are as they were."""
         parts = self._parts.for_page(visit)
+        visit.note_opened_page(b"")
         try:
             with self._within(visit, Step.BROWSER):
-                for part in known:
+                for part in known.parts:
                     if not part.is_current(await parts(part.request())):
                         return False
         finally:
             parts.close()
-        visit.note_parts_unchanged()
+        visit.note_opened_page(bytes.fromhex(known.checksum))
         return True
 
     def visit_ended(self, visit: Visit) -> None:
@@ -493,7 +500,7 @@ class PartCheck(Feature):
         documents, key = self._context.store.documents, visit.entry.key
         if visit.page.parts and visit.outcome in _READ and not visit.deferred:
             documents.retain_document(Retained.PARTS, key, visit.page.parts)
-        elif not (visit.parts_unchanged and visit.outcome in _UNCHANGED):
+        elif not (visit.opened_page and visit.outcome in _UNCHANGED):
             documents.release_document(Retained.PARTS, key)
 
 

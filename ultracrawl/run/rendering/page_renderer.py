@@ -23,7 +23,13 @@ from ultracrawl.run.hooks import Feature
 from ultracrawl.run.rendering.browser import Browser, browser_program
 from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
 from ultracrawl.run.rendering.open_page import Rendered
-from ultracrawl.run.rendering.script_detection import PAGES, has_few_words, has_scripts, what_lacks
+from ultracrawl.run.rendering.script_detection import (
+    PAGES,
+    has_few_words,
+    has_scripts,
+    shown_checksum,
+    what_lacks,
+)
 from ultracrawl.run.transport.headers import header_of
 from ultracrawl.run.visit import Step, Visit
 from ultracrawl.sources.compilation.access import logins_without_values
@@ -145,12 +151,12 @@ class PageRenderer(Feature):
                 return None
             visit.page = visit.page._replace(rendered=Cause(CauseCode.RENDERED, lacks))
         try:
-            rendered = await self._open_page(visit, response)
+            rendered = await self._open_page(visit, response, page)
         except RenderingError as error:
             if self._is_set_aside(visit, error):
                 return None
             self._note_unrendered(visit, error)
-            self._keep_indexed(visit)
+            self._keep_indexed(visit, page)
             return None
         return rendered and self._judged(visit, rendered, page)
 
@@ -162,7 +168,7 @@ class PageRenderer(Feature):
         may_pass = error.fault is NotRendered.TIME and visit.record.failed_runs < MAX_LACKING_RUNS
         return may_pass and self._context.queue.set_aside(visit, str(error))
 
-    async def _open_page(self, visit: Visit, response: Response) -> Rendered | None:
+    async def _open_page(self, visit: Visit, response: Response, page: Page) -> Rendered | None:
         """Open a page; again, without any other beside it, if the browser dies. Raises `RenderingError`."""
         if self._browser is None:
             raise RenderingError(NotRendered.NO_BROWSER, self._missing)
@@ -171,7 +177,7 @@ class PageRenderer(Feature):
             try:
                 with self._within(visit, Step.BROWSER):
                     async with self._place(alone=pause != PAUSES[0]):
-                        rendered = await self._read_open_page(self._browser, visit, response)
+                        rendered = await self._read_open_page(self._browser, visit, response, page)
             except RenderingError as error:
                 self._deaths += error.fault.may_pass
                 if not error.fault.may_pass or pause == PAUSES[-1] or self._deaths >= MAX_DEATHS:
@@ -206,8 +212,10 @@ class PageRenderer(Feature):
         if rendered.lacks_parts:
             lacks = "a script or data that it asks for could not be had"
             self._note_unrendered(visit, RenderingError(NotRendered.PARTS, lacks))
-            if visit.record.failed_runs < MAX_LACKING_RUNS and self._keep_indexed(visit):
+            if visit.record.failed_runs < MAX_LACKING_RUNS and self._keep_indexed(visit, page):
                 return None
+        if visit.page.live:
+            visit.note_checksum(shown_checksum(page))
         if not rendered.awaited:
             self._context.counters.add_new_remark(_NOT_AWAITED.format(self._options(visit).wait_for))
         kept = self._options(visit).keep_html
@@ -222,9 +230,10 @@ class PageRenderer(Feature):
             for login in self._logins
         )
 
-    def _keep_indexed(self, visit: Visit) -> bool:
-        """End a visit whose page as sent is that of the indexed document; a fault never replaces what was rendered."""
-        if not visit.record.retained or not has_same_page(visit.record, visit.checksum):
+    def _keep_indexed(self, visit: Visit, page: Page) -> bool:
+        """End a visit whose page as sent shows what it did; a fault never replaces what was rendered."""
+        sent = (visit.checksum, shown_checksum(page))
+        if not visit.record.retained or not any(has_same_page(visit.record, one) for one in sent):
             return False
         ending = Ending(UrlOutcome.UNMODIFIED, cause=visit.page.unrendered)
         self._context.endings.end_visit(visit, ending)
@@ -232,7 +241,7 @@ class PageRenderer(Feature):
 
     def _note_unrendered(self, visit: Visit, error: RenderingError) -> None:
         cause = Cause(CauseCode.UNRENDERED, error.fault, str(error))
-        visit.page = visit.page._replace(unrendered=cause)
+        visit.page = visit.page._replace(unrendered=cause, parts=b"")
         self._context.counters.count_unrendered(error.fault)
         if error.fault is NotRendered.NO_BROWSER:
             self._context.counters.add_new_remark(f"pages were read without their scripts: {self._missing}")
@@ -240,7 +249,9 @@ class PageRenderer(Feature):
             logger.warning("%s: %s", visit.url, cause)
         self._context.counters.count_excluded_later("javascript failed")
 
-    async def _read_open_page(self, browser: Browser, visit: Visit, response: Response) -> Rendered | None:
+    async def _read_open_page(
+        self, browser: Browser, visit: Visit, response: Response, page: Page
+    ) -> Rendered | None:
         """Return a page after its scripts; None if the run ended while it was open, so that the next one reads it."""
         headers = {name: value for name in _PAGE_HEADERS if (value := header_of(response, name))}
         parts = self._parts.for_page(visit)
@@ -255,16 +266,15 @@ class PageRenderer(Feature):
         if parts.is_cut_by_run and self._may_wait(parts.received):
             self._context.queue.retry(visit, 0.0)
             return None
-        etag, last_modified = visit.fetch.etag, visit.fetch.last_modified
         if rendered.asks_for_data or parts.has_any:
-            visit.page = visit.page._replace(live=True, parts=parts.known(etag, last_modified))
-        if parts.refused and not self._is_let_in(visit, parts):
+            visit.page = visit.page._replace(live=True, parts=parts.known() if rendered.is_whole else b"")
+        if parts.refused and not self._is_let_in(visit, parts, page):
             return None
         if len(rendered.html) > self._context.source_at(visit.url).limits.max_size:
             raise RenderingError(NotRendered.SIZE, "the rendered page is larger than limits.max_size")
         return rendered
 
-    def _is_let_in(self, visit: Visit, parts: PageParts) -> bool:
+    def _is_let_in(self, visit: Visit, parts: PageParts, page: Page) -> bool:
         """Return whether a page with refused data may be used; it ends as a refused page if it got no data at all.
 
         One that got others is read as it is if it is new. What is indexed is kept for some runs, as for missing parts.
@@ -273,7 +283,7 @@ class PageRenderer(Feature):
             self._context.endings.end_visit(visit, NOT_LET_IN)
             return False
         self._note_unrendered(visit, RenderingError(NotRendered.LOGIN, "data that it asks for were refused"))
-        return not (visit.record.failed_runs < MAX_LACKING_RUNS and self._keep_indexed(visit))
+        return not (visit.record.failed_runs < MAX_LACKING_RUNS and self._keep_indexed(visit, page))
 
     def _may_wait(self, received: int) -> bool:
         """Return whether a page that the end of the run has cut is left to the next run.

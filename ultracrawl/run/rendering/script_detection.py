@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.file_names import media_type_of
 from ultracrawl.model import Cause, CauseCode
 from ultracrawl.model.page import LinkKind, Page
+from ultracrawl.rules.recrawl.change import checksum
 from ultracrawl.rules.urls.canonical import UrlPolicy
 
 if TYPE_CHECKING:
@@ -46,6 +47,12 @@ def has_few_words(page: Page) -> bool:
     if len("".join(page.text[:LOOKED_AT].split())) >= FEW_CHARACTERS:
         return False
     return len(page.text) <= LOOKED_AT or len("".join(page.text.split())) < FEW_CHARACTERS
+
+
+def shown_checksum(page: Page) -> bytes:
+    """Return the checksum of what readers see of a page as sent: its title, its text, and where its links lead."""
+    links = [link.href for link in page.links if link.kind in _PAGE_LINKS]
+    return checksum("\n".join((page.title, page.text, *links)).encode("utf-8", "replace"))
 
 
 def what_lacks(page: Page, url: str, policy: UrlPolicy, belongs: Callable[[str], bool]) -> str:
