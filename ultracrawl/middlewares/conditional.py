@@ -19,7 +19,7 @@ from ultracrawl.run.listing.answers import content_checksum
 from ultracrawl.run.placement.duplicates import Duplicates
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.reading.permissions import PermissionReader
-from ultracrawl.run.rendering.page_parts import PartCheck
+from ultracrawl.run.rendering.part_check import PartCheck
 from ultracrawl.run.transport.headers import set_header
 
 if TYPE_CHECKING:

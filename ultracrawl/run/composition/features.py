@@ -72,8 +72,9 @@ from ultracrawl.run.reading.language_focus import LanguageFocus, focus_of
 from ultracrawl.run.reading.permissions import PermissionReader
 from ultracrawl.run.relations.related import RelatedDocuments
 from ultracrawl.run.removal.expiry import ExpirySweeper
-from ultracrawl.run.rendering.page_parts import PartCheck, PartFetcher
+from ultracrawl.run.rendering.page_parts import PartFetcher
 from ultracrawl.run.rendering.page_renderer import PageRenderer
+from ultracrawl.run.rendering.part_check import PartCheck
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.sources.compilation.ftp import FtpAccess
 

@@ -6,9 +6,8 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Container, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property
+from collections.abc import Awaitable, Container, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
 
@@ -16,7 +15,7 @@ from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 from scrapy.http.headers import Headers
 
-from ultracrawl.model import CauseCode, UrlOutcome
+from ultracrawl.model import CauseCode
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.rules.recrawl.failure_policy import NET, TIMEOUT
@@ -36,14 +35,12 @@ from ultracrawl.run.rendering.part_origin import (
 from ultracrawl.run.results import FetchedPart
 from ultracrawl.run.transport.headers import header_of, url_in_header
 from ultracrawl.run.transport.outgoing import ANONYMOUS, MORE_COOKIES, Send
-from ultracrawl.run.visit import PART_KEY, Step, Visit
+from ultracrawl.run.visit import PART_KEY, Visit
 from ultracrawl.sources.compilation.access import credentials_without_passwords
-from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from ultracrawl.rules.access.credentials import CredentialStore
     from ultracrawl.rules.robots.rules import RobotsRules
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
@@ -66,10 +63,6 @@ _DROPPED_HEADERS = frozenset(
 _DATA = frozenset({"fetch", "xhr"})
 _UNAUTHORISED = 401
 _NOT_SENT = "headers that scripts set were not sent to other hosts than that of their page"
-_READ = frozenset(
-    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.REINDEXED, UrlOutcome.UNMODIFIED, UrlOutcome.PENDING}
-)
-_UNCHANGED = frozenset({UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING})
 
 
 class RobotsSource(Protocol):
@@ -214,6 +207,7 @@ class PartFetcher:
         self._robots = robots
         self._send = send
         self._certified = certified
+        self._credentials = credentials_without_passwords(context.source, context.rules.trusted_urls)
         self._form = context.rules.url_policy.without_rewriting
         self._places = asyncio.Semaphore(MAX_CONCURRENT_PARTS)
         self._order = defaultdict[str, asyncio.Lock](asyncio.Lock)
@@ -365,10 +359,6 @@ class PartFetcher:
         elif response.status < 300:
             page.let_in = True
 
-    @cached_property
-    def _credentials(self) -> CredentialStore:
-        return credentials_without_passwords(self._context.source, self._context.rules.trusted_urls)
-
     def _tell(self, page: PageParts, part: FetchedPart) -> None:
         for hook in self._context.hooks[Feature.part_received]:
             hook(page.visit, part)
@@ -454,54 +444,6 @@ class PartFetcher:
                 "%s: %s of its scripts are not sent", part.url, ", ".join(headers.keys() - sent.keys())
             )
         return sent
-
-
-class PartCheck(Feature):
-    """Asks for the parts of pages whose scripts were run before their pages are requested.
-
-    If all are as they were, a page that is unchanged, too, is not opened again. Parts are requested one by one, up to
-    the first one that has changed, with the validators of the response that the page got.
-    """
-
-    def __init__(
-        self,
-        context: CrawlContext,
-        parts: PartFetcher,
-        within: Callable[[Visit, Step], AbstractContextManager[None]],
-    ) -> None:
-        """Initialise; `within` times a step of a visit."""
-        self._context = context
-        self._parts = parts
-        self._within = within
-
-    def known(self, visit: Visit) -> KnownPage | None:
-        """Return what is known of the parts of a page; None if it has to be opened anyway, or has none."""
-        if visit.rescan or visit.from_store or not (visit.record.checksum and visit.record.retained):
-            return None
-        stored = self._context.store.documents.retained_document(Retained.PARTS, visit.entry.key)
-        return KnownPage.of_stored(stored) if stored else None
-
-    async def check(self, visit: Visit, known: KnownPage) -> bool:
-        """Return whether all parts of a page are as they were."""
-        parts = self._parts.for_page(visit)
-        visit.note_opened_page(b"")
-        try:
-            with self._within(visit, Step.BROWSER):
-                for part in known.parts:
-                    if not part.is_current(await parts(part.request())):
-                        return False
-        finally:
-            parts.close()
-        visit.note_opened_page(bytes.fromhex(known.checksum))
-        return True
-
-    def visit_ended(self, visit: Visit) -> None:
-        """Store the parts of a page that was opened; forget those of one that was not, unless it is unchanged."""
-        documents, key = self._context.store.documents, visit.entry.key
-        if visit.page.parts and visit.outcome in _READ and not visit.deferred:
-            documents.retain_document(Retained.PARTS, key, visit.page.parts)
-        elif not (visit.opened_page and visit.outcome in _UNCHANGED):
-            documents.release_document(Retained.PARTS, key)
 
 
 def _name_of(error: Exception) -> str:
