@@ -14,13 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ultracrawl.agents.entry_texts import content_key, pack_entry, unpack_entry
 from ultracrawl.agents.port import Batch, Complete, Entry, LeftOut, Listed, Lister, Partial
-from ultracrawl.content.converters.registry import version_of_all
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.model.outcome import WITH_DOCUMENT
 from ultracrawl.model.record_changes import without_validators
-from ultracrawl.rules.recrawl.change import is_unread, stays_unread
-from ultracrawl.rules.recrawl.failure_policy import INTERNAL
 from ultracrawl.rules.urls.canonical import split, url_key
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.hooks import Feature
@@ -29,6 +25,7 @@ from ultracrawl.run.listing.call_threads import CallThreads
 from ultracrawl.run.listing.deletions import ListedDeletions
 from ultracrawl.run.listing.fetching import FAILED, KEPT
 from ultracrawl.run.listing.renewal import ReaderRenewal, Readers
+from ultracrawl.run.listing.vouching import is_vouched_for, remains_unread, vouched_outcome
 from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.stores import Retained
 from ultracrawl.stores.project_stores import open_lists
@@ -494,38 +491,6 @@ class ListingNotes:
         """Change fields of the state."""
         self.state = replace(self.state, **changes)
         self._context.store.note_listing(self._context.mark.number, json.dumps(asdict(self.state)))
-
-
-def is_vouched_for(
-    context: CrawlContext, record: UrlRecord, entry: Entry, validators: StoredValidators
-) -> bool:
-    """Return whether a document is unchanged since its recorded visit, and the outcome of that visit still holds.
-
-    The form of its readers may have changed (`ReaderRenewal`).
-    """
-    if not record.etag or record.etag not in (validators.of(entry), validators.of_content(entry)):
-        return False
-    if record.outcome is UrlOutcome.DUPLICATE:
-        return context.documents.remains_duplicate(record)
-    if record.outcome is UrlOutcome.FAILED:
-        return remains_unread(context, record)
-    left_out = record.outcome is UrlOutcome.NOT_INDEXED and record.removal is None
-    return left_out or (record.outcome in WITH_DOCUMENT and record.retained)
-
-
-def remains_unread(context: CrawlContext, record: UrlRecord) -> bool:
-    """Return whether no converter can read an unchanged document; not if each failure counts towards its deletion."""
-    if (
-        not is_unread(record.checksum)
-        or context.rules.error_rules.rule_for(INTERNAL).delete_after is not None
-    ):
-        return False
-    return stays_unread(record, version_of_all())
-
-
-def vouched_outcome(record: UrlRecord) -> UrlOutcome:
-    """Return the outcome that is counted for a document that is not visited."""
-    return UrlOutcome.DUPLICATE if record.outcome is UrlOutcome.DUPLICATE else UrlOutcome.NOT_MODIFIED
 
 
 def may_have_new_metadata(entry: Entry) -> bool:
