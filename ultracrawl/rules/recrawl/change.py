@@ -22,13 +22,13 @@ def checksum(body: bytes) -> bytes:
 _TOKEN_MARKS = (b"nonce", b"csrf", b"xsrf", b"_token", b"authenticity", b"verification")
 _TOKEN = rb"(?:nonce|csrf|xsrf|(?<!\w)_token|authenticity_?token|verification_?token)"
 _QUOTE = rb"""(?:\\?["']|&quot;|&#3[49];)?"""
-_DRAWN_ANEW = re.compile(
+_DRAWN_ANEW = (
     rb"""<(?:meta|input)\b(?=[^<>]{0,2000}\b(?:name|id)\s{0,9}=\s{0,9}["']?[\w.-]{0,40}"""
     + _TOKEN
     + rb")[^<>]*"
-    rb"|" + _TOKEN + rb"[\w-]{0,40}" + _QUOTE + rb"\s{0,9}[=:]\s{0,9}\[?" + _QUOTE + rb"[\w+/=.|:~%-]{1,999}",
-    re.IGNORECASE,
+    rb"|" + _TOKEN + rb"[\w-]{0,40}" + _QUOTE + rb"\s{0,9}[=:]\s{0,9}\[?" + _QUOTE + rb"[\w+/=.|:~%-]{1,999}"
 )
+"""Few crawls need it: it is compiled when it is first used."""
 
 
 def steady_checksum(body: bytes) -> bytes:
@@ -38,7 +38,9 @@ def steady_checksum(body: bytes) -> bytes:
     (`csrf-token`, `_token`), and in scripts and data (`csrfToken: "…"`).
     """
     lower = body.lower()
-    return checksum(_DRAWN_ANEW.sub(b"", body) if any(mark in lower for mark in _TOKEN_MARKS) else body)
+    if any(mark in lower for mark in _TOKEN_MARKS):
+        body = re.sub(_DRAWN_ANEW, b"", body, flags=re.IGNORECASE)
+    return checksum(body)
 
 
 def live_checksum(page: bytes, document: bytes) -> bytes:

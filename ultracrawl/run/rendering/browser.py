@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import AdvisedError, MissingExtraError, MissingProgramError
 from ultracrawl.rules.robots.policy import origin_of
-from ultracrawl.run.rendering.browser_folder import BrowserFolder
 from ultracrawl.run.rendering.memory_watch import MemoryWatch
 from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
 from ultracrawl.run.rendering.open_page import Fetch, OpenPage, PartAnswer, Rendered, unless
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser as PlaywrightBrowser
     from playwright.async_api import CDPSession, Playwright
 
+    from ultracrawl.run.rendering.browser_folder import BrowserFolder
     from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 
 logger = logging.getLogger(__name__)
@@ -270,6 +270,8 @@ class Browser:
 
     async def _start_driver(self) -> Playwright:
         from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
+
+        from ultracrawl.run.rendering.browser_folder import BrowserFolder  # noqa: PLC0415 - as above
 
         if self._folder is None:
             self._folder = BrowserFolder()
