@@ -82,7 +82,7 @@ def test_a_robot_is_steered_while_its_files_have_a_mistake(
     assert robot.command("robot", "report", "servers").code == 0
     assert robot.command("robot", "stop").out == "robot: Off\n"
     assert code_of(started[0]) == 0
-    assert robot.command("robot", "clear", "--yes").out == "robot: 1 URLs forgotten\n"
+    assert robot.command("robot", "clear", "--yes").out == "robot: 1 URL forgotten\n"
     assert robot.command("robot", "start").code == 2
     assert recorded(robot.workspace) == ["robot pause", "robot resume", "robot stop", "robot clear"]
 

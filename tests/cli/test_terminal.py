@@ -12,7 +12,7 @@ from support.project import Workspace
 from support.site import Site
 
 from ultracrawl.cli.main import cli
-from ultracrawl.cli.terminal import LineFormatter, escape_controls, wrapped
+from ultracrawl.cli.terminal import LineFormatter, counted, escape_controls, wrapped
 
 BELL = "\x1b]0;owned\x07"
 BYTE = "\x9b31m"
@@ -90,3 +90,17 @@ def test_texts_are_wrapped_with_their_indent_on_a_terminal_only(monkeypatch: pyt
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "20")
     assert wrapped(text, "    ") == "    one two three\n    four five six"
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (0, "document", "0 documents"),
+        (1, "document", "1 document"),
+        (2, "query", "2 queries"),
+        (1, "query", "1 query"),
+        (1234, "entry", "1,234 entries"),
+    ],
+)
+def test_a_number_has_its_noun_in_the_plural_unless_it_is_one(number: int, noun: str, text: str) -> None:
+    assert counted(number, noun) == text

@@ -90,8 +90,8 @@ class _Progress:
         now = time.monotonic()
         if self._shown and now - self._printed >= _SECONDS:
             self._printed = now
-            known = f", {urls:,} URLs" if urls else ""
-            print_line(f"{source or 'shared'}: {rows:,} rows so far{known}", err=True)
+            known = f", {counted(urls, 'URL')}" if urls else ""
+            print_line(f"{source or 'shared'}: {counted(rows, 'row')} so far{known}", err=True)
 
 
 def _print_result(
@@ -112,16 +112,18 @@ def _print_result(
         return
     for source, counts in copied.sources.items():
         queued = f", {counts['queue']:,} of them in the queue" if counts.get("queue") else ""
-        print_line(f"{source}: {counts.get('url', 0):,} URLs{queued}; {number_of(counts):,} rows")
-    print_line(f"shared: {_described(copied.shared)}; {number_of(copied.shared):,} rows")
+        print_line(
+            f"{source}: {counted(counts.get('url', 0), 'URL')}{queued}; {counted(number_of(counts), 'row')}"
+        )
+    print_line(f"shared: {_described(copied.shared)}; {counted(number_of(copied.shared), 'row')}")
     print_line(
         f"Copied {counted(len(copied.sources), 'source')}, {counted(copied.rows, 'row')}, "
         f"from {origin} to {target} in {seconds:.1f} s."
     )
     if copied.changed:
         print_line(
-            f"{copied.changed:,} rows had texts with U+0000 (NUL) or halves of characters, which not every store can "
-            "hold; they were replaced."
+            f"{counted(copied.changed, 'row')} had texts with U+0000 (NUL) or halves of characters, "
+            "which not every store can hold; they were replaced."
         )
     section = ", ".join(f"{name}: {value}" for name, value in target.definition.items())
     print_line(f"To crawl with the copy, write into the definition: state: {{{section}}}")
@@ -129,6 +131,6 @@ def _print_result(
 
 def _described(shared: Counts) -> str:
     return (
-        f"{shared.get('clock', 0):,} sites, {shared.get('robots', 0):,} robots.txt, "
-        f"{shared.get('schedule', 0):,} schedules"
+        f"{counted(shared.get('clock', 0), 'site')}, {shared.get('robots', 0):,} robots.txt, "
+        f"{counted(shared.get('schedule', 0), 'schedule')}"
     )

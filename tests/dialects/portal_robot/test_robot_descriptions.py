@@ -44,7 +44,7 @@ def hits(robot: RobotFiles, *words: str) -> dict[str, Any]:
 @pytest.mark.parametrize("form", ["soif", "json"])
 def test_what_is_exported_is_imported_again(robot: RobotFiles, form: str) -> None:
     told = robot.command("robot", "export-rds", "--format", form, "-o", "out.rds")
-    assert "1 descriptions written to out.rds" in told.err
+    assert "1 description written to out.rds" in told.err
     again = robot.command("robot", "import-rds", "out.rds", "--as", "copy", "--json")
     assert again.json == {"added": 1, "expired": 0, "removed": 0}
     assert len(robot.found("needle")) == 1, "one URL is one hit"

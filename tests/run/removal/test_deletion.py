@@ -109,7 +109,7 @@ def test_what_was_held_back_is_not_forgotten_however_often_it_is_gone(
 def test_discarding_keeps_documents_until_they_are_gone_again(pages: Site, workspace: Workspace) -> None:
     remove(pages, 20)
     workspace.crawl(code=1)
-    assert "20 documents are kept" in workspace.command("approve-deletions", "site", "--discard").out
+    assert "20 documents kept" in workspace.command("approve-deletions", "site", "--discard").out
     assert len(workspace.search("needle")) == 31
     assert len(workspace.crawl(code=1).run["problems"]) == 1
 

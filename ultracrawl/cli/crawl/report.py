@@ -99,7 +99,7 @@ def print_total_and_next_step(reports: Sequence[RunReport], *, has_definition: b
 def _print_total(reports: Sequence[RunReport]) -> None:
     failed = [report.source for report in reports if report.failed]
     click.echo(
-        f"{len(reports)} sources: {sum(report.scheduled for report in reports):,} URLs, "
+        f"{counted(len(reports), 'source')}: {counted(sum(report.scheduled for report in reports), 'URL')}, "
         f"{sum(report.fetched for report in reports):,} fetched, "
         f"{sum(report.indexed for report in reports):,} indexed, "
         f"{sum(report.deleted for report in reports):,} deleted"

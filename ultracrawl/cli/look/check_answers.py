@@ -8,7 +8,7 @@ import click
 
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import config_option, json_option, print_json, show_hints
-from ultracrawl.cli.terminal import escape_controls, print_line
+from ultracrawl.cli.terminal import counted, escape_controls, print_line
 from ultracrawl.index.search_cache import find_searchable_project
 from ultracrawl.index.searchable_project import PERSON_SECONDS
 from ultracrawl.index.searching import Searcher
@@ -87,7 +87,7 @@ def _print_check(file: Path, checked: AnswerCheck) -> None:
         _print_fallen(file, one)
     sound = checked.pages - len(checked.fallen)
     summary = f"{sound:,} of {checked.pages:,} pages are among the first hits of their queries"
-    print_line(f"{summary} ({checked.queries:,} queries)")
+    print_line(f"{summary} ({counted(checked.queries, 'query')})")
 
 
 def _print_fallen(file: Path, one: FallenPage) -> None:

@@ -13,7 +13,7 @@ from ultracrawl.cli.options import (
     print_json,
     readable_project_option,
 )
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.terminal import counted, print_line
 from ultracrawl.model.dates import iso
 from ultracrawl.service.metrics.run_difference import RunDifference, compare_runs
 from ultracrawl.service.metrics.run_history import RunNumbers, run_numbers
@@ -79,7 +79,7 @@ def command(
     if as_json:
         print_json({"source": chosen.name, "runs": [run.as_json() for run in runs]})
         return
-    print_line(f"{chosen.name}: {len(runs)} runs" if runs else f"{chosen.name}: never crawled")
+    print_line(f"{chosen.name}: {counted(len(runs), 'run')}" if runs else f"{chosen.name}: never crawled")
     for run in runs:
         print_line(_line(run))
 

@@ -98,7 +98,8 @@ def exit_code(rows: list[dict[str, Any]]) -> int:
 
 def _print_status(row: dict[str, Any]) -> None:
     click.echo(
-        f"{row['source']}: {row['state']}; {row['known']:,} URLs known, {row['indexed']:,} indexed", nl=False
+        f"{row['source']}: {row['state']}; {counted(row['known'], 'URL')} known, {row['indexed']:,} indexed",
+        nl=False,
     )
     click.echo(f", {row['queued']:,} waiting" if row["queued"] else "")
     if row["pending"]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json, project_option
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.terminal import counted, print_line
 from ultracrawl.index.project_index import indexes_on_servers
 from ultracrawl.service.backup.manifest import Manifest, definition_hash
 from ultracrawl.service.backup.restoring import Credentials, restore_backup
@@ -80,7 +80,7 @@ def _print_result(done: str, manifest: Manifest, *, as_json: bool, same: bool, *
         print_json({done: facts, "created": manifest.created, "same_definition": same, **more})
         return
     print_line(
-        f"{done.capitalize()} {len(manifest.files):,} files, {manifest.bytes / 1e6:,.1f} MB; "
+        f"{done.capitalize()} {counted(len(manifest.files), 'file')}, {manifest.bytes / 1e6:,.1f} MB; "
         f"date of the backup: {manifest.created}"
     )
     if not same:

@@ -16,19 +16,19 @@ from ultracrawl.cli.options import (
     print_json,
     readable_project_option,
 )
-from ultracrawl.cli.terminal import print_line
+from ultracrawl.cli.terminal import counted, print_line
 from ultracrawl.service.held_back import CHANGES, DELETIONS, ORDERED, HeldBack
 from ultracrawl.sources import Project
 
 MAX_SHOWN = 20
 _TEXTS = {
-    DELETIONS.waiting: "are to be deleted from the index",
+    DELETIONS.waiting: "to be deleted from the index",
     DELETIONS.approved: "left the index",
-    DELETIONS.discarded: "are kept",
-    CHANGES.waiting: "have a new version that is held back",
-    CHANGES.approved: "were replaced by their new version",
-    CHANGES.discarded: "keep their former version",
-    ORDERED: "wait for the running crawl, or the next one, which carries the decision out",
+    DELETIONS.discarded: "kept",
+    CHANGES.waiting: "with a new version that is held back",
+    CHANGES.approved: "replaced by the new version",
+    CHANGES.discarded: "left in the former version",
+    ORDERED: "waiting for the running crawl, or the next one, which carries the decision out",
 }
 
 
@@ -59,7 +59,7 @@ def _verb(guard: HeldBack, name: str, discard_help: str) -> Callable[[Callable[[
             if as_json:
                 print_json(guard.as_json(source, done, records))
                 return
-            click.echo(f"{source}: {len(records):,} documents {_TEXTS[done]}")
+            click.echo(f"{source}: {counted(len(records), 'document')} {_TEXTS[done]}")
             for record in records[:MAX_SHOWN]:
                 print_line(f"  {record.shown_url}  ({guard.cause_of(record)})")
             if len(records) > MAX_SHOWN:

@@ -13,7 +13,7 @@ import click
 
 from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
-from ultracrawl.cli.terminal import waiting_for
+from ultracrawl.cli.terminal import counted, waiting_for
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
 from ultracrawl.index.engine import ServerFacts
@@ -80,7 +80,7 @@ def info(name: str, project: Project, as_json: bool) -> None:
         print_json(facts.as_json())
         return
     click.echo(
-        f"{facts.documents:,} documents in {facts.segments} segments, {facts.size / 1e6:,.1f} MB "
+        f"{counted(facts.documents, 'document')} in {counted(facts.segments, 'segment')}, {facts.size / 1e6:,.1f} MB "
         f"({facts.engine}, schema version {facts.schema})"
     )
     if facts.server is not None:
@@ -125,7 +125,7 @@ def check(name: str, project: Project, as_json: bool) -> None:
     if not problems:
         different = repair.documents_with_other_texts(project, name)
         problems = [
-            f"{source}: the texts of links to {len(keys):,} documents are not those of the pages"
+            f"{source}: the texts of links to {counted(len(keys), 'document')} are not those of the pages"
             for source, keys in sorted(different.items())
         ]
     if as_json:
@@ -220,7 +220,7 @@ def dump(name: str, project: Project) -> None:
         lost = min(before, index.count()) - number  # a crawl may write at the same time
     if lost > 0:
         raise IndexStoreError(
-            f"{lost:,} documents cannot be read; `ultracrawl index rebuild` repairs the index"
+            f"{counted(lost, 'document')} cannot be read; `ultracrawl index rebuild` repairs the index"
         )
 
 
@@ -335,7 +335,8 @@ def _print_result(
         return
     was = f" (was {before.size / 1e6:,.1f})" if before else ""
     click.echo(
-        f"{done.capitalize()} in {seconds:.1f} s: {after.documents:,} documents, {after.size / 1e6:,.1f} MB{was}"
+        f"{done.capitalize()} in {seconds:.1f} s: {counted(after.documents, 'document')}, "
+        f"{after.size / 1e6:,.1f} MB{was}"
     )
     if repaired.remade:
         click.echo(f"  {repaired.remade:>9,}  could not be read, and were made again from what is stored")

@@ -11,6 +11,7 @@ from ultracrawl.agents.agent.document_file import PATH, read_documents
 from ultracrawl.agents.agent.section import AgentSection
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, project_option
+from ultracrawl.cli.terminal import counted
 from ultracrawl.rules.attributes.boost_file import read_boosts
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, ValueList
@@ -67,7 +68,7 @@ def command(kind: str, source: str, file: Path, project: Project) -> None:
 def _load_boosts(data: bytes, project: Project, _file: Path) -> None:
     boosts = read_boosts(data)
     open_boosts(project).replace(boosts)
-    click.echo(f"{_count(len(boosts.factors), 'factor')}, {_count(len(boosts.first), 'query', 'queries')}")
+    click.echo(f"{counted(len(boosts.factors), 'factor')}, {counted(len(boosts.first), 'query')}")
 
 
 def _load_lists(data: bytes, project: Project, file: Path) -> None:
@@ -76,7 +77,7 @@ def _load_lists(data: bytes, project: Project, file: Path) -> None:
         raise Mistake.FILE_MISTAKE.error(file=file, problem=f"{finding.problem}; {finding.instead}")
     open_lists(project).replace(lists)
     for values in lists:
-        click.echo(f"{values.attribute}: {_count(len(values.values), 'value')}")
+        click.echo(f"{values.attribute}: {counted(len(values.values), 'value')}")
 
 
 def _load_documents(data: bytes, project: Project, sources: Sequence[DataSource]) -> None:
@@ -94,14 +95,10 @@ def _load_documents(data: bytes, project: Project, sources: Sequence[DataSource]
     ((name, path),) = files.items()
     with convert_write_errors(path):
         replace_file(path, data)
-    click.echo(f"{name}: {_count(len(documents), 'document')}; its next crawl brings them into the index")
+    click.echo(f"{name}: {counted(len(documents), 'document')}; its next crawl brings them into the index")
 
 
 _LOADERS = {"lov": _load_lists, "boost": _load_boosts}
-
-
-def _count(number: int, singular: str, plural: str = "") -> str:
-    return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
 def _with_attribute_names(

@@ -90,7 +90,7 @@ def rename(source: str, name: str, yes: bool, project: Project, as_json: bool) -
     if as_json:
         print_json(renamed.as_json())
         return
-    print_line(f"{source}: is {name} now; {renamed.documents:,} documents have its name in the index")
+    print_line(f"{source}: is {name} now; it has {counted(renamed.documents, 'document')} in the index")
     if name not in project.known_sources and not is_adhoc(project, source):
         print_line(
             f"  write {name} into the definition file, too; until then searches leave its documents out"

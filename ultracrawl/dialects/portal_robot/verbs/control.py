@@ -15,6 +15,7 @@ import click
 from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.crawl.steering import wait_options
 from ultracrawl.cli.options import confirm, json_option, open_project, print_json
+from ultracrawl.cli.terminal import counted
 from ultracrawl.dialects.portal_robot.service.control import (
     clear_robot,
     order_robot,
@@ -221,4 +222,4 @@ def clear(yes: bool, project: Project, robot: str) -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
     require_offered(project, robot, "clear")
     confirm(f"Forget all that is known of the URLs of {robot}?", yes=yes)
-    click.echo(f"{robot}: {clear_robot(project, robot):,} URLs forgotten")
+    click.echo(f"{robot}: {counted(clear_robot(project, robot), 'URL')} forgotten")

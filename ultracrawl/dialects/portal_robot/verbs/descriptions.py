@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.cli.terminal import counted
 from ultracrawl.dialects.portal_robot.service.descriptions import export_descriptions, import_descriptions
 from ultracrawl.dialects.portal_robot.verbs.control import robot_verb
 from ultracrawl.errors import UserError
@@ -45,7 +46,7 @@ def export_rds(
         return
     with convert_write_errors(output), output.open("wb") as out:
         number = export_descriptions(project, out, source=only, as_json=form == "json")
-    click.echo(f"{number:,} descriptions written to {output}", err=True)
+    click.echo(f"{counted(number, 'description')} written to {output}", err=True)
 
 
 @click.command("import-rds", short_help="Import descriptions into the index.")

@@ -13,6 +13,7 @@ from ultracrawl.cli.options import (
     json_option,
     print_json,
 )
+from ultracrawl.cli.terminal import counted
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
 from ultracrawl.dialects.portal_robot.verbs.files import change_rules, config_option, host_line, rules_of
 from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME
@@ -114,7 +115,7 @@ def create_site(
         "</Site>",
     ]
     change_rules(config, lambda editor: editor.add("site", name, "\n".join(lines) + "\n"))
-    click.echo(f"{name}: {len(rules)} rules, starting at {', '.join(starts) or f'http://{name}/'}")
+    click.echo(f"{name}: {counted(len(rules), 'rule')}, starting at {', '.join(starts) or f'http://{name}/'}")
 
 
 @command.command("delete-site")
