@@ -40,9 +40,17 @@ def staff() -> Iterator[tuple[Site, str]]:
         let_in = request.header("Authorization") is not None
         return Reply(200, (("Content-Type", "text/html"),), (SECRET if let_in else "nothing").encode())
 
+    def stream(request: Request) -> Reply:
+        let_in = request.header("Authorization") is not None
+        told = f"data: {SECRET if let_in else 'nothing'}\n\n"
+        return Reply(200, (("Content-Type", "text/event-stream"),), told.encode())
+
     site.dynamic("/private", answer)
+    site.dynamic("/events", stream)
     site.dynamic("/page", framed)
     site.respond("/open", headers={"Access-Control-Allow-Origin": "*"}, body="for everybody")
+    for_all = {"Access-Control-Allow-Origin": "*", "Content-Type": "text/event-stream"}
+    site.respond("/open-events", headers=for_all, body="data: for everybody\n\n")
     with site.serve("127.0.0.2") as url:
         yield site, url
 
@@ -73,6 +81,7 @@ def stolen(site: Site) -> str:
         "<script>fetch('/moved').then(a => a.text()).then(tell)</script>",
         "<script>let r = new XMLHttpRequest(); r.open('GET', 'STAFF/private');"
         " r.withCredentials = true; r.onload = () => tell(r.responseText); r.send()</script>",
+        "<script>new EventSource('STAFF/events', {withCredentials: true}).onmessage = e => tell(e.data)</script>",
         "<script src='STAFF/private'></script><script>tell(secret)</script>",
         "<script src='/moved'></script><script>tell(secret)</script>",
         "<iframe src='/framed' onload='tell(this.contentDocument.body.textContent)'></iframe>",
@@ -84,6 +93,7 @@ def stolen(site: Site) -> str:
         "fetch",
         "fetch_redirected",
         "xhr",
+        "events",
         "script",
         "script_redirected",
         "frame_redirected",
@@ -118,6 +128,19 @@ def test_what_another_site_gives_to_all_can_be_read(
     assert [request.header("Authorization") for request in other.requests if request.path == "/open"] == [
         None
     ]
+
+
+def test_a_stream_of_another_site_is_read_if_that_site_lets_all_read_it(
+    site: Site, url: str, staff: tuple[Site, str], workspace: Workspace
+) -> None:
+    other, staff_url = staff
+    listen = "".join(
+        f"new EventSource('{staff_url}{path}').onmessage = e => tell(e.data);"
+        for path in ("/events", "/open-events")
+    )
+    crawl(site, url, staff_url, workspace, f"<script>{listen}</script>")
+    assert stolen(site) == "/steal?for everybody"
+    assert {"/events", "/open-events"} <= other.page_paths()
 
 
 def test_a_page_reads_its_own_site_with_the_secrets_of_the_crawler(

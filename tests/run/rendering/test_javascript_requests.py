@@ -189,3 +189,17 @@ def test_a_page_that_reloads_itself_for_ever_ends(site: Site, url: str, workspac
     assert workspace.crawl().run["rejected_by"] == {}
     assert site.count("/") <= 3
     assert workspace.search("words") == ["/"]
+
+
+@pytest.mark.parametrize("pause", [0.05, 3600.0], ids=["talks", "falls silent"])
+def test_a_stream_of_events_is_read_for_a_while(
+    site: Site, url: str, workspace: Workspace, pause: float
+) -> None:
+    site.drip("/events", b"data: streamed\n\n", pause=pause, content_type="text/event-stream")
+    script = "new EventSource('/events').onmessage = event => { p.textContent += ` ${event.data}`; }"
+    site.file("/", f"<p id=p>short</p><script>{script}</script>".encode(), "text/html")
+    workspace.define(f"{url}/", javascript={"use": True, "max_wait": 20})
+    for run in (1, 2):
+        assert workspace.crawl().run["javascript"]["opened"] == 1
+        assert workspace.search("streamed") == ["/"]
+        assert site.count("/events") == run

@@ -21,6 +21,7 @@ from ultracrawl.run.composition.making import (
     make_copies,
     make_fetching,
     make_listing,
+    make_part_fetcher,
     make_renderer,
     make_starting_depths,
     make_verdict,
@@ -293,7 +294,7 @@ FEATURES: tuple[Row[Any], ...] = (
     ),
     Row(
         PartFetcher,
-        lambda p: PartFetcher(p.context, p[RobotsCache], send_of(p), p[AuthChain].certificates),
+        make_part_fetcher,
         "below log-ins",
         lambda p: p.context.source.runs_scripts,
     ),

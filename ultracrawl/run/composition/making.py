@@ -24,6 +24,7 @@ from ultracrawl.run.logs.crawl_logs import CrawlLogs
 from ultracrawl.run.logs.event_logs import HeaderLog
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.reading.document_converter import DocumentConverter
+from ultracrawl.run.rendering.event_streams import EventStreams
 from ultracrawl.run.rendering.page_parts import PartFetcher
 from ultracrawl.run.rendering.page_renderer import PageRenderer
 from ultracrawl.settings.presets import FOREIGN_HANDLERS_SETTING
@@ -33,8 +34,7 @@ from ultracrawl.stores import Retained
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy import Request
-    from scrapy.http import Response
+    from scrapy.http import Request, Response
 
     from ultracrawl.run.transport.outgoing import Send
 
@@ -193,6 +193,12 @@ def make_verdict(parts: Parts) -> FilterVerdict:
     if parts.filtering is not None:
         parts.filtering.on_verdict = verdict.follow_answer
     return verdict
+
+
+def make_part_fetcher(parts: Parts) -> PartFetcher:
+    """Return what fetches the parts of pages; of streams, which do not end, it gets what comes at first."""
+    send = EventStreams(send_of(parts), parts.crawler.signals)
+    return PartFetcher(parts.context, parts[RobotsCache], send, parts[AuthChain].certificates)
 
 
 def make_renderer(parts: Parts) -> PageRenderer:

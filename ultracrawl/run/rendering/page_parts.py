@@ -30,6 +30,7 @@ from ultracrawl.run.rendering.part_origin import (
     FRAME,
     RequestOrigin,
     headers_of_scripts,
+    is_stream,
     sent_to_others,
 )
 from ultracrawl.run.results import FetchedPart
@@ -131,8 +132,8 @@ class PageParts:
         headers = headers_of_scripts(request.headers)
         key = (request.url, request.kind, *headers.items())
         self._asked.add(key)
-        # One by POST, or with cookies or a secret of scripts, is not repeated without the page.
-        if request.data is not None or request.cookies or CREDENTIALS in headers:
+        # A stream, or one by POST, or with cookies or a secret of scripts, is not repeated without the page.
+        if request.data is not None or request.cookies or CREDENTIALS in headers or is_stream(headers):
             self._known = None
         answer = await self._fetcher.fetch(request, self)
         if self._known is not None:

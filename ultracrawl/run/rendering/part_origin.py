@@ -19,7 +19,9 @@ ACCEPT_ANY = "*/*"
 """The `Accept` of a script's request that names nothing (Fetch, "main fetch"); a document is asked for as a page is."""
 CREDENTIALS = "authorization"
 """A header that scripts may set, and that is not stored."""
-_READABLE_TYPES = frozenset({"fetch", "xhr"})
+STREAM_TYPE = "text/event-stream"
+"""The media type by which scripts ask for a stream of events (`EventSource`, and what does the same by `fetch`)."""
+_READABLE_TYPES = frozenset({"fetch", "xhr", "eventsource"})
 """Resource types whose content scripts can read; a script of another origin is run but not readable."""
 _FOR_ALL_HOSTS = frozenset({"accept", "accept-language", "origin", "x-requested-with"})
 _OF_THE_CONNECTION = frozenset(
@@ -97,6 +99,11 @@ def headers_of_scripts(written: Mapping[str, str], *, posts: bool = False) -> di
         and not name.startswith(_OF_THE_CONNECTION_TOO)
         and (posts or name != "content-type")
     }
+
+
+def is_stream(headers: Mapping[str, str]) -> bool:
+    """Return whether scripts ask for a stream of events; the headers are those of `headers_of_scripts`."""
+    return headers.get("accept", "").strip().lower() == STREAM_TYPE
 
 
 def sent_to_others(headers: Mapping[str, str]) -> dict[str, str]:
