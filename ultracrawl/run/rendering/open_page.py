@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -13,17 +14,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ultracrawl.rules.robots.policy import TOO_MANY_REQUESTS, origin_of
 from ultracrawl.run.rendering.injected_scripts import (
-    FIND,
     LONGEST_TIMER,
     NOTE,
-    READ,
-    ROUTES,
-    SCROLL,
-    SIZE,
+    SHOWN,
     STATE,
     WATCH,
+    WATCHES,
     WORLD,
 )
+from ultracrawl.run.rendering.reading_scripts import FIND, KEEP, MORE, READ, ROUTES, SCROLL, SIZE
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -36,11 +35,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-_FETCHED_TYPES = frozenset({"script", "xhr", "fetch", "document"})
+_STREAM = "eventsource"
+_FETCHED_TYPES = frozenset({"script", "xhr", "fetch", "document", _STREAM})
 """Resource types that affect the text of a page; images, fonts and styles do not."""
 MAX_LOADING_PAUSE = 2.0
 """Seconds without a request and without `load` before a page is given up."""
-_DATA_TYPES = frozenset({"fetch", "xhr"})
+_DATA_TYPES = frozenset({"fetch", "xhr", _STREAM})
 """Types of requests by which scripts ask for data."""
 _AWAITED_TYPES = frozenset({"Script", "XHR", "Fetch"})
 """Types of requests, as the browser names them, that a page has before it is quiet."""
@@ -53,8 +53,12 @@ _NO_COPIES = {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataS
 _TICK = 0.05
 MAX_DELIVERIES = 2
 """Parts of a page that are handed to the browser at once: each is copied several times on its way."""
-MAX_TARGETS = 1000
-"""Navigations that are noted per page."""
+MAX_TARGETS = 100
+"""Places to which scripts of a page lead that are noted."""
+MAX_QUERIES = 5
+"""Those that differ in their query alone: a script that makes one address after the other makes no pages."""
+MAX_NEIGHBOURS = 20
+"""Those of one folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,10 @@ class Rendered:
     did not reach the page."""
     is_whole: bool = True
     """Whether it had all that it had asked for."""
+    leads_on: bool = False
+    """Whether its scripts led to more places than are noted."""
+    has_more: bool = False
+    """Whether it has a button that seems to add more to it, which is not pressed."""
 
 
 Fetch = Callable[[PartRequest], Awaitable[PartAnswer | None]]
@@ -153,6 +161,11 @@ class OpenPage:
         """Parts that wait for the turn of their site: the crawler keeps them from the page."""
         self._latest = self._end = 0.0
         self._targets: dict[str, None] = {}
+        self._alike = Counter[str]()
+        """How many targets there are by what they begin with: path, folder, nothing."""
+        self._leads_on = False
+        self._streams = set[str]()
+        """Streams of events that the page got."""
         self._closing: set[asyncio.Task[None]] = set()
         self._gone = asyncio.Event()
         self._deliveries = asyncio.Semaphore(MAX_DELIVERIES)
@@ -176,7 +189,8 @@ class OpenPage:
         await session.send("Page.enable")
         await session.send("Runtime.enable")
         await session.send("Network.enable", _NO_COPIES)
-        await session.send("Runtime.addBinding", {"name": NOTE, "executionContextName": WORLD})
+        for name in (NOTE, SHOWN):
+            await session.send("Runtime.addBinding", {"name": name, "executionContextName": WORLD})
         await session.send("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH, "worldName": WORLD})
         return made
 
@@ -193,24 +207,25 @@ class OpenPage:
         awaited = await self._load()
         if await self._is_to_be_reloaded():
             awaited = await self._load()
-        if self._options.hash_routes:
-            for url in await self._evaluate(ROUTES):
-                self._note_target(str(url))
-        html, url = str(await self._evaluate(READ)), self._page.url
+        routes = [str(url) for url in await self._evaluate(ROUTES)] if self._options.hash_routes else []
+        html, has_more = await self._evaluate(f"[{READ}, {MORE}]")
+        url = self._page.url
         # What a page does when it is closed could reach the storage after that was cleared.
         await self._session.send("Emulation.setScriptExecutionDisabled", {"value": True})
         if origin_of(url) != origin_of(self._url):
             raise RuntimeError("the browser: the page was replaced by one that it has made itself")
         moved = _document_of(url) != _document_of(self._url)
         return Rendered(
-            html,
-            tuple(self._targets),
+            str(html),
+            tuple(dict.fromkeys((*self._targets, *routes))),
             url if moved else "",
             awaited,
             asks_for_data=self._asks_for_data,
             is_waiting=self._held > 0,
             lacks_parts=self._lacks_parts,
             is_whole=self._had.issuperset(self._open.values()),
+            leads_on=self._leads_on,
+            has_more=bool(has_more),
         )
 
     async def _load(self) -> bool:
@@ -321,17 +336,20 @@ class OpenPage:
 
     async def _scroll(self) -> None:
         """Scroll a page that watches it to its end as long as it grows, `javascript.scrolls` times at most."""
-        for _ in range(self._options.scrolls if await self._state("watches") else 0):
+        if not self._options.scrolls or not await self._state("watches", WATCHES):
+            return
+        await self._evaluate(KEEP)
+        for _ in range(self._options.scrolls):
             size, self._latest = await self._evaluate(SIZE), time.monotonic()
-            await self._evaluate(SCROLL)
+            is_left = await self._evaluate(SCROLL)
             await self._wait_until_quiet()
-            if await self._evaluate(SIZE) == size:
+            if not is_left and await self._evaluate(SIZE) == size:
                 return
 
-    async def _state(self, name: str) -> Any:
+    async def _state(self, name: str, question: str = STATE) -> Any:
         """Return what `PREPARE` knows of the page; scripts of the page may have replaced it by anything."""
         # By the session that tells of requests: whatever began before the answer was told before it.
-        answer = await self._session.send("Runtime.evaluate", {"expression": STATE, "returnByValue": True})
+        answer = await self._session.send("Runtime.evaluate", {"expression": question, "returnByValue": True})
         state = answer["result"].get("value")
         return state.get(name) if isinstance(state, dict) else None
 
@@ -380,11 +398,23 @@ class OpenPage:
             self._latest = time.monotonic()
 
     def _note_called(self, event: dict[str, Any]) -> None:
-        self._note_target(event["payload"])
+        if event["name"] == SHOWN:
+            if _document_of(event["payload"]) != _document_of(self._url):
+                self._note_target(event["payload"])
+        else:
+            self._note_target(event["payload"])
 
     def _note_target(self, url: str) -> None:
-        if len(self._targets) < MAX_TARGETS:
-            self._targets[url] = None
+        """Note where a page leads; one that goes on for ever leads to a few places, alike or not."""
+        path = url.partition("?")[0]
+        alike = {path: MAX_QUERIES, path.rpartition("/")[0]: MAX_NEIGHBOURS, "": MAX_TARGETS}
+        if url in self._targets:
+            return
+        if any(self._alike[part] >= most for part, most in alike.items()):
+            self._leads_on = True
+            return
+        self._alike.update(alike.keys())
+        self._targets[url] = None
 
     def _close(self, window: Page) -> None:
         """Close a window that the page opened."""
@@ -408,7 +438,10 @@ class OpenPage:
         part: PartAnswer | None = None
         if request.is_navigation_request() and self._is_whole_window(request):
             part = self._answer_navigation(request)
+        elif request.resource_type == _STREAM and request.url in self._streams:
+            part = PartAnswer(204, {}, b"")  # or the page would ask for it again and again
         elif request.resource_type in _FETCHED_TYPES and (request.method == "GET" or self._may_post(request)):
+            self._streams.update({request.url} if request.resource_type == _STREAM else ())
             self._asks_for_data |= request.resource_type in _DATA_TYPES
             data = (request.post_data_buffer or b"") if request.method == "POST" else None
             asked = PartRequest(request.url, request.resource_type, request.frame.url, request.headers, data)

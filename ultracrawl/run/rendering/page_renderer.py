@@ -54,6 +54,8 @@ TIMEOUT = "javascript.timeout"
 """The option by half of which a page is read while its parts wait for the turn of their site."""
 _NOT_AWAITED = "some pages were read without the element of `javascript.wait_for` ({}), which did not come"
 _PART_REFUSED = "what its scripts asked for beyond {}"
+_LEADS_ON = "where its scripts lead one time after the other"
+_MORE = "what a button for more adds (nothing is pressed)"
 _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
 
 
@@ -263,6 +265,8 @@ class PageRenderer(Feature):
             parts.close()
             for option in sorted(parts.exceeded):
                 self._context.counters.count_truncated(_PART_REFUSED.format(option), visit.url)
+        for omitted in [_LEADS_ON] * rendered.leads_on + [_MORE] * rendered.has_more:
+            self._context.counters.count_truncated(omitted, visit.url)
         if parts.is_cut_by_run and self._may_wait(parts.received):
             self._context.queue.retry(visit, 0.0)
             return None
