@@ -107,6 +107,7 @@ LEAVES = (
         st.lists(st.sampled_from(["ant", "bee", "ann", "lee"]), min_size=1, max_size=3).map(tuple),
         st.sampled_from(["", "Author", "Title"]),
     )
+    | st.builds(tree.Verbatim, st.just(tree.Word("ant")), st.just(("bee", "cow")))
     | st.builds(tree.Compound, st.just(tree.Word("antbee")), st.just((tree.Word("ant"), tree.Word("bee"))))
     | st.builds(tree.Equal, st.sampled_from(["Author", "Doc-Type"]), st.sampled_from(["ann lee", "ant", ""]))
     | st.builds(tree.Equal, st.just("Size"), NUMBERS)

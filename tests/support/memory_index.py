@@ -288,7 +288,12 @@ class _Evaluation:
                 if not any(_has_phrase(found, wanted) for found in fields):
                     return None
                 return sum(self._word(tree.Word(word), entry) or 0.0 for word in wanted)
-            case tree.Identifier(child) | tree.Named(child) | tree.Compound(choices=child):
+            case (
+                tree.Identifier(child)
+                | tree.Named(child)
+                | tree.Compound(choices=child)
+                | tree.Verbatim(choices=child)
+            ):
                 return self.score(child, entry)
             case tree.AllOf(nodes):
                 found = [self.score(child, entry) for child in nodes]

@@ -20,14 +20,13 @@ from ultracrawl.cli.options import (
     show_hints,
 )
 from ultracrawl.cli.terminal import escape_controls, waiting_for, wrapped
-from ultracrawl.index import Hit, Reading, SearchLimit, SearchResult
+from ultracrawl.index import Hit, QueryFlaw, Reading, SearchLimit, SearchResult
 from ultracrawl.index.budget import SEARCH_SECONDS, SEARCH_TERMS
 from ultracrawl.index.engine import MAX_SECTIONS
 from ultracrawl.index.filters import all_of
 from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_line
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json
 from ultracrawl.index.query.completion import Completion
-from ultracrawl.index.query.parser import QueryFlaw, query_flaws
 from ultracrawl.index.search_cache import find_searchable_project
 from ultracrawl.index.searchable_project import PERSON_SECONDS
 from ultracrawl.index.searching import Searcher
@@ -42,7 +41,10 @@ _FLAW_NOTES = {
     QueryFlaw.OPEN_QUOTE: 'A quotation mark is not closed: the words behind it were searched as a phrase; write "…".',
     QueryFlaw.OPEN_GROUP: "A parenthesis is not closed; the group was taken to end with the query.",
     QueryFlaw.STRAY_PAREN: "A closing parenthesis without an opening one was ignored.",
-    QueryFlaw.IDLE_OPERATOR: "AND, OR or NOT without a word to combine was ignored; in small letters it is a word.",
+    QueryFlaw.IDLE_OPERATOR: "AND, OR or NOT that does not stand between two words was searched as a word.",
+    QueryFlaw.INNER_ASTERISK: "An asterisk stands for letters only at the end of a word; inside it separates words.",
+    QueryFlaw.NO_WORD: "There is no word to search for: of signs, only operators and names that have them are found.",
+    QueryFlaw.NOT_AS_WRITTEN: "No document is as the operators, signs and quotes want it; the mere words were searched.",
 }
 """Notes on queries that were probably meant otherwise."""
 _SHOWN_NAMES = 5
@@ -276,7 +278,7 @@ def print_result(
     if empty:
         click.echo("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it.")
         return
-    for flaw in query_flaws(query):
+    for flaw in result.flaws:
         click.secho(_FLAW_NOTES[flaw], dim=True)
     if result.unknown_attributes:
         known = ", ".join(result.known_attributes) or "none"

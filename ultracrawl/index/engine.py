@@ -104,6 +104,25 @@ class Reading(StrEnum):
     ANY_WORD = "any word"
 
 
+class QueryFlaw(StrEnum):
+    """What in a query probably does not do what it was written for."""
+
+    OPEN_QUOTE = "open-quote"
+    """A quotation mark without a second one: everything behind it is one phrase."""
+    OPEN_GROUP = "open-group"
+    """A parenthesis that is not closed: the group ends with the query."""
+    STRAY_PAREN = "stray-paren"
+    """A closing parenthesis without a group; it is ignored."""
+    IDLE_OPERATOR = "idle-operator"
+    """An operator that does not stand between two terms; it is a word."""
+    INNER_ASTERISK = "inner-asterisk"
+    """An asterisk inside a word; it separates words, and only at the end of one it stands for letters."""
+    NO_WORD = "no-word"
+    """There is no word in it, and no sign that is indexed; nothing is found."""
+    NOT_AS_WRITTEN = "not-as-written"
+    """No document is as its operators, signs and quotation marks want it: mere words were searched."""
+
+
 @dataclass(frozen=True, slots=True)
 class RankingWeights:
     """Weights of fields and of other ranking factors; 0 turns a factor off."""
@@ -274,6 +293,8 @@ class SearchResult:
     """What stands before a colon in the query and is no search attribute: it was searched as a word."""
     known_attributes: tuple[str, ...] = ()
     """The search attributes that a query may name, if there are unknown ones; both are left empty by engines."""
+    flaws: tuple[QueryFlaw, ...] = ()
+    """What in the query probably does not do what it was written for; engines leave it empty."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from ultracrawl.index.budget import SearchLimit
-from ultracrawl.index.engine import FacetValue, Hit, MatchingSection, Reading, SearchResult
+from ultracrawl.index.engine import FacetValue, Hit, MatchingSection, QueryFlaw, Reading, SearchResult
 from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_html
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
@@ -49,6 +49,7 @@ def answer_json(
         "exceeded": [limit.value for limit in result.exceeded],
         "unknown_attributes": list(result.unknown_attributes),
         "known_attributes": list(result.known_attributes),
+        "flaws": [flaw.value for flaw in result.flaws],
         **names.of_attributes(),
     }
 
@@ -103,6 +104,7 @@ def result_from_json(answer: Mapping[str, Any]) -> SearchResult:
         groups,
         tuple(answer.get("unknown_attributes", ())),
         tuple(answer.get("known_attributes", ())),
+        tuple(map(QueryFlaw, answer.get("flaws", ()))),
     )
 
 

@@ -73,7 +73,12 @@ class QueryCompiler:
                 return unscored({"ids": {"values": [key_of(source, url)]}})
             case tree.HasUrl(url):
                 return unscored(_term("url", url))
-            case tree.Identifier(child) | tree.Named(child) | tree.Compound(choices=child):
+            case (
+                tree.Identifier(child)
+                | tree.Named(child)
+                | tree.Compound(choices=child)
+                | tree.Verbatim(choices=child)
+            ):
                 return self.compile_node(child)
             case tree.AllOf(nodes):
                 return self._all(nodes)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
+from functools import cached_property
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.engine import Reading, SearchQuery, SearchResult
+from ultracrawl.index.engine import QueryFlaw, Reading, SearchQuery, SearchResult
 from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.completion import completion_node
@@ -48,6 +49,10 @@ _TOKEN = re.compile(
 )
 
 
+_OF_WORDS = frozenset(("word", "paren"))
+"""The kinds of tokens of a query without operators, signs, attributes, URLs and phrases."""
+_OPERATORS = frozenset(("AND", "OR", "NOT"))
+_find_inner_asterisk = re.compile(r"\w\*\w").search
 _WORD = r'[^\s()"]+'
 """A word as it is written; only compiled for a query that needs it."""
 Token = tuple[str, str]
@@ -57,8 +62,8 @@ Token = tuple[str, str]
 def _tokens(text: str, is_attribute: Callable[[str], bool] = lambda _: True) -> list[Token]:
     """Return the tokens of a query.
 
-    What stands before a colon and is no attribute is part of a word: `node:fs`, `localhost:8080`. Nor is an operator at
-    the beginning one if it has nothing to combine, as in `NOT function`.
+    What stands before a colon and is no attribute is part of a word: `node:fs`, `localhost:8080`. An operator that does
+    not stand between two terms, as in `NOT NULL` or `this AND`, is a word.
     """
     plain = text.translate(_QUOTES)
     found, at = list[Token](), 0
@@ -74,50 +79,69 @@ def _tokens(text: str, is_attribute: Callable[[str], bool] = lambda _: True) -> 
             kind, written, at = "word", word[0], token.start() + word.end()
         if kind != "space":
             found.append((kind, written))
-    if found and found[0][0] == "operator" and _combines_nothing(*found):
-        found[0] = ("word", found[0][1])
-    return found
+    read = list[Token]()
+    for at, (kind, written) in enumerate(found):
+        is_idle = kind == "operator" and not (_ends_term(read, written) and _begins_term(found, at + 1))
+        read.append(("word" if is_idle else kind, written))
+    return read
 
 
-def _combines_nothing(operator: Token, *others: Token) -> bool:
-    """Whether the operator at the beginning of a query is a word: AND and OR are, NOT before a single word or none."""
-    return operator[1] != "NOT" or [kind for kind, _ in others] in ([], ["word"])
+def _ends_term(before: Sequence[Token], operator: str) -> bool:
+    """Whether an operator stands behind a term; NOT may stand behind AND and OR, too."""
+    kind, written = before[-1] if before else ("", "")
+    if kind == "operator":
+        return operator == "NOT" != written
+    return written == ")" if kind == "paren" else kind not in ("", "sign", "attribute")
 
 
-class QueryFlaw(StrEnum):
-    """A part of a query that probably does not do what it was written for."""
-
-    OPEN_QUOTE = "open-quote"
-    """A quotation mark without a second one: everything behind it is one phrase."""
-    OPEN_GROUP = "open-group"
-    """A parenthesis that is not closed: the group ends with the query."""
-    STRAY_PAREN = "stray-paren"
-    """A closing parenthesis without a group; it is ignored."""
-    IDLE_OPERATOR = "idle-operator"
-    """An operator without a word on each side (NOT: behind it); it is ignored."""
+def _begins_term(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a term begins with this token; one may begin with NOT."""
+    kind, written = tokens[at] if at < len(tokens) else ("", "")
+    if kind == "operator":
+        return written == "NOT" and tokens[at - 1][1] != "NOT" and _begins_term(tokens, at + 1)
+    return written == "(" if kind == "paren" else kind != ""
 
 
-def query_flaws(text: str) -> list[QueryFlaw]:
-    """Return the flaws of a query, each once."""
-    tokens = _tokens(text)
-    has_open_quote = text.translate(_QUOTES).count('"') % 2
-    found = [QueryFlaw.OPEN_QUOTE] if has_open_quote else []
-    depth, before = 0, ("paren", "(")
-    for token in (*tokens, ("paren", ")")):
-        kind, written = token
-        ends = before in (("paren", "("), ("operator", "OR"), ("operator", "AND"))
-        is_idle = kind == "operator" and written != "NOT" and ends
-        if is_idle or (before[0] == "operator" and token == ("paren", ")")):
-            found.append(QueryFlaw.IDLE_OPERATOR)
-        before = token
+def query_flaws(text: str) -> tuple[QueryFlaw, ...]:
+    """Return the flaws of a query, each once; what stands before a colon counts as an attribute."""
+    return _flaws(text, _tokens(text))
+
+
+def _flaws(text: str, tokens: Sequence[Token]) -> tuple[QueryFlaw, ...]:
+    words = [written for kind, written in tokens if kind == "word"]
+    found = dict.fromkeys(
+        flaw
+        for flaw, is_so in (
+            (QueryFlaw.OPEN_QUOTE, text.translate(_QUOTES).count('"') % 2),
+            (QueryFlaw.IDLE_OPERATOR, not _OPERATORS.isdisjoint(words)),
+            (QueryFlaw.INNER_ASTERISK, any(map(_find_inner_asterisk, words))),
+            (QueryFlaw.NO_WORD, text.strip() and not any(map(_has_term, tokens))),
+        )
+        if is_so
+    )
+    depth = 0
     for kind, written in tokens:
         depth += {"(": 1, ")": -1}.get(written, 0) if kind == "paren" else 0
         if depth < 0:
-            found.append(QueryFlaw.STRAY_PAREN)
+            found[QueryFlaw.STRAY_PAREN] = None
             depth = 0
     if depth:
-        found.append(QueryFlaw.OPEN_GROUP)
-    return list(dict.fromkeys(found))
+        found[QueryFlaw.OPEN_GROUP] = None
+    return tuple(found)
+
+
+def _has_term(token: Token) -> bool:
+    """Whether a token has something to search for: a word, or signs that are one."""
+    kind, written = token
+    if kind == "attribute":
+        return True
+    return kind != "paren" and (bool(tokenise(written)) or with_operators(written) != tree.EVERYTHING)
+
+
+def _without_syntax(text: str) -> str:
+    """Return a query as mere words: without signs, quotation marks and parentheses, with operators in small letters."""
+    kept = (written for kind, written in _tokens(text) if kind not in ("paren", "sign"))
+    return " ".join(one.lower() if one in _OPERATORS else one.strip("*<>=!") for one in kept)
 
 
 def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -> tree.Node:
@@ -158,20 +182,43 @@ def search_with_relaxation(
     Enough is one hit, of a question `ENOUGH_FOR_QUESTION`. Names with a qualifier are always read by their parts, too:
     the page that documents one seldom has it as it is written, other pages mention it. Filters, sources and principals
     hold in every reading. The spelling suggestion is that of the strictest reading.
+
+    If no reading of a line of several words finds anything, its operators, signs and quotation marks probably belong
+    to the text that it was copied from: then its mere words are searched.
     """
-    if query.pinned:
-        counted = replace(query, pinned=(), limit=0, facets=(), count_sources=False)
-        strictest = search_with_relaxation(counted, attributes, search)
-        found = search(replace(query, reading=strictest.reading, suggest=False))
-        return replace(
-            found,
-            reading=strictest.reading,
-            suggestion=strictest.suggestion,
-            unknown_attributes=strictest.unknown_attributes,
-            known_attributes=strictest.known_attributes,
-        )
+    parser = _parsed(query, attributes)
+    found, flaws = _search_parsed(query, parser, search), parser.flaws
+    if not found.total and parser.is_line:
+        words_alone = replace(query, text=_without_syntax(query.text))
+        alone = _search_parsed(words_alone, _parsed(words_alone, attributes), search)
+        if alone.total:
+            found, flaws = alone, (*flaws, QueryFlaw.NOT_AS_WRITTEN)
+    unknown = tuple(parser.unknown)
+    known = tuple(sorted(one.name for one in attributes.values())) if unknown else ()
+    return replace(found, flaws=flaws, unknown_attributes=unknown, known_attributes=known)
+
+
+def _parsed(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -> _Parser:
     parser = _Parser(query, {name.casefold(): attribute for name, attribute in attributes.items()})
     parser.parse()
+    return parser
+
+
+def _search_parsed(
+    query: SearchQuery, parser: _Parser, search: Callable[[SearchQuery], SearchResult]
+) -> SearchResult:
+    """Return the result of the strictest reading that finds enough, whatever pinned documents it is shown with."""
+    if not query.pinned:
+        return _search_readings(query, parser, search)
+    counted = replace(query, pinned=(), limit=0, facets=(), count_sources=False)
+    strictest = _search_readings(counted, parser, search)
+    found = search(replace(query, reading=strictest.reading, suggest=False))
+    return replace(found, reading=strictest.reading, suggestion=strictest.suggestion)
+
+
+def _search_readings(
+    query: SearchQuery, parser: _Parser, search: Callable[[SearchQuery], SearchResult]
+) -> SearchResult:
     readings = parser.readings
     if query.sort and Reading.ALL_WORDS not in readings:
         # Sorted by an attribute, documents with fewer of the words would be mixed with those that have all.
@@ -192,9 +239,7 @@ def search_with_relaxation(
     assert best is not None
     if first.total >= best.total:
         best = replace(best, reading=first.reading)
-    unknown = tuple(parser.unknown)
-    known = tuple(sorted(one.name for one in attributes.values())) if unknown else ()
-    return replace(best, suggestion=first.suggestion, unknown_attributes=unknown, known_attributes=known)
+    return replace(best, suggestion=first.suggestion)
 
 
 def parse_sort(sort: str, attributes: Mapping[str, SearchAttribute]) -> tuple[SearchAttribute | None, bool]:
@@ -251,7 +296,27 @@ class _Parser:
             if node is not None:
                 nodes.append(node)
             self._take("paren", ")")
-        return tree.all_of(nodes) if nodes else None
+        if not nodes:
+            return None
+        node = tree.all_of(nodes)
+        return tree.Verbatim(node, self._line) if self.is_line and self._line else node
+
+    @property
+    def flaws(self) -> tuple[QueryFlaw, ...]:
+        """What in the query probably does not do what it was written for."""
+        return _flaws(self._query.text, self._tokens)
+
+    @cached_property
+    def is_line(self) -> bool:
+        """Whether it may be a line copied from a document, and has what means something else in a query."""
+        found = Counter(kind for kind, _ in self._tokens)
+        words_alone = len(self._line) - found["operator"]
+        return not found.keys() <= _OF_WORDS and words_alone >= MIN_SENTENCE_WORDS
+
+    @cached_property
+    def _line(self) -> tuple[str, ...]:
+        """All words of the text."""
+        return _without_last_character(words(self._query.text))
 
     def _take(self, kind: str, *texts: str) -> str:
         """Consume the next token if it is of this kind and one of these texts; an empty string means no."""
@@ -277,7 +342,11 @@ class _Parser:
             self.is_question = self.is_question or sequence.is_question
             self.is_qualified = self.is_qualified or sequence.is_qualified
             return sequence.node(self._query.reading)
-        nodes = [tree.all_of([term.node for term in sequence]) for sequence in sequences if sequence]
+        nodes = [
+            tree.all_of([term.node for term in _without_last_operator(sequence)])
+            for sequence in sequences
+            if sequence
+        ]
         return tree.any_of(nodes) if nodes else None
 
     def _stop_words(self, sequence: list[Term]) -> frozenset[str]:
@@ -287,14 +356,17 @@ class _Parser:
         if all(letter.isupper() for letter in text if letter.isalpha()):
             return found
         # A stop word in capitals among other letters is a name: `IN operator`, `WHO guidelines`.
-        names = {fold(word.lower()) for word in re.findall(WORD_PATTERN, text) if word[1:] and word.isupper()}
+        written = re.findall(WORD_PATTERN, text)
+        if self._tokens[-1][1] in _OPERATORS:
+            del written[-1]  # what it was to combine was not typed yet
+        names = {fold(word.lower()) for word in written if word[1:] and word.isupper()}
         return found - names
 
     def _sentence(self, stop_words: frozenset[str]) -> tuple[str, ...]:
         """Return the words of a query that may be a sentence copied from a document: a long one without operators."""
         if any(kind not in ("word", "phrase", "paren") for kind, _ in self._tokens):
             return ()
-        found = _without_last_character(words(self._query.text))
+        found = self._line
         return found if len(found) >= MIN_SENTENCE_WORDS - (not stop_words.isdisjoint(found)) else ()
 
     def _sequence(self, attribute: SearchAttribute | None) -> list[Term]:
@@ -375,6 +447,12 @@ class _Parser:
             )
         contracted = ("".join(folded),) if _APOSTROPHE.search(text) else ()
         return _token_term(text, identifier(text, tree.Phrase(folded)), contracted)
+
+
+def _without_last_operator(sequence: list[Term]) -> list[Term]:
+    """Return the terms of a group without an operator at the end, which waits for what it was to combine: `(a OR`."""
+    is_operator = len(sequence) > 1 and " ".join(sequence[-1].words).upper() in _OPERATORS
+    return sequence[:-1] if is_operator else sequence
 
 
 def _token_term(text: str, node: tree.Node, words: tuple[str, ...]) -> Term:

@@ -57,6 +57,19 @@ class Compound:
 
 
 @dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Matches if the node does, or all words in a row: a line with signs, copied from a document that has it."""
+
+    node: Node
+    words: tuple[str, ...]
+
+    @property
+    def choices(self) -> AnyOf:
+        """Both, as the engines evaluate them."""
+        return AnyOf((self.node, Phrase(self.words)))
+
+
+@dataclass(frozen=True, slots=True)
 class Named:
     """Matches if the node does: the query is the name of one thing, `java.util.HashMap.entrySet` or `HashMap entrySet`.
 
@@ -182,8 +195,8 @@ class ConstantScore:
 
 
 Node = (
-    Word | Phrase | Identifier | Compound | Named | Prefix | Equal | Between | FromSource | HasAclTerm | IsDocument
-    | HasUrl | AllOf | AnyOf | Not | AtLeast | WithOptional | Boosted | ConstantScore
+    Word | Phrase | Identifier | Compound | Verbatim | Named | Prefix | Equal | Between | FromSource | HasAclTerm
+    | IsDocument | HasUrl | AllOf | AnyOf | Not | AtLeast | WithOptional | Boosted | ConstantScore
 )  # fmt: skip
 
 
@@ -213,7 +226,7 @@ def searched_words(node: Node) -> Iterator[Word | Prefix]:
 def searched_phrases(node: Node) -> Iterator[tuple[str, ...]]:
     """Yield the words of phrases searched in title and text, also of those that only boost a score; for snippets."""
     match node:
-        case Phrase(found, "") | Boosted(_, _, Phrase(found, "")) if len(found) > 1:
+        case Phrase(found, "") | Boosted(_, _, Phrase(found, "")) | Verbatim(_, found) if len(found) > 1:
             yield found
     for child in child_nodes(node):
         yield from searched_phrases(child)
@@ -250,7 +263,7 @@ def child_nodes(node: Node) -> tuple[Node, ...]:
             return nodes
         case WithOptional(child, optional):
             return (child, *optional)
-        case Boosted(child) | ConstantScore(child) | Identifier(child) | Named(child):
+        case Boosted(child) | ConstantScore(child) | Identifier(child) | Named(child) | Verbatim(child):
             return (child,)
         case Compound(whole, parts):
             return (whole, *parts)

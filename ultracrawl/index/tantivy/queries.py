@@ -69,7 +69,12 @@ class QueryCompiler:
                 return _unscored(self._term("id", document_id(source, url)))
             case tree.HasUrl(url):
                 return _unscored(self._term("url", url))
-            case tree.Identifier(child) | tree.Named(child) | tree.Compound(choices=child):
+            case (
+                tree.Identifier(child)
+                | tree.Named(child)
+                | tree.Compound(choices=child)
+                | tree.Verbatim(choices=child)
+            ):
                 return self.compile_node(child)
             case tree.AllOf(nodes):
                 return self._all(nodes)

@@ -77,7 +77,12 @@ class Evaluation:
                 return _unscored([segment.postings("source", source)])
             case tree.IsDocument(source, url):
                 return dict.fromkeys(segment.find(document_id(source, url)), 0.0)
-            case tree.Identifier(child) | tree.Named(child) | tree.Compound(choices=child):
+            case (
+                tree.Identifier(child)
+                | tree.Named(child)
+                | tree.Compound(choices=child)
+                | tree.Verbatim(choices=child)
+            ):
                 return self._evaluate(child, segment)
             case tree.AllOf(nodes):
                 return self._all(nodes, segment)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from ultracrawl.index import SearchLimit
+from ultracrawl.index import QueryFlaw, SearchLimit
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.orders import SourcePhase
 
@@ -260,6 +260,8 @@ class SearchAnswer(_Shape):
     """What stands before a colon in the query and is no search attribute: it was searched as a word."""
     known_attributes: list[str]
     """The search attributes that a query may name, if there are unknown ones."""
+    flaws: list[QueryFlaw]
+    """What in the query probably does not do what it was written for."""
 
 
 class Completion(_Shape):
