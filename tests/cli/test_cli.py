@@ -68,8 +68,20 @@ def test_shape_of_urls_json(crawled: Workspace) -> None:
 
 def test_shape_of_search_json(crawled: Workspace) -> None:
     found = crawled.command("search", "--json", "words").json
-    shape = ["query", "total", "took_ms", "hits", "facets", "sources", "groups", "suggestion", "reading"]
-    assert list(found) == [*shape, "exceeded", "unknown_attributes", "known_attributes"]
+    shape = [
+        "query",
+        "total",
+        "took_ms",
+        "hits",
+        "facets",
+        "sources",
+        "groups",
+        "suggestion",
+        "corrected",
+        "unknown_words",
+        "reading",
+    ]
+    assert list(found) == [*shape, "exceeded", "unknown_attributes", "known_attributes", "flaws"]
     assert (found["query"], found["total"]) == ("words", 2)
     assert list(found["hits"][0]) == [
         "url",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from support.in_process import InProcessWorkspace
 from support.project import Workspace
+from support.sentences import sentence
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import FacetValue, Filter, IndexDocument, Operator
@@ -170,8 +170,15 @@ def test_command_line_options(filled: Workspace) -> None:
 
 
 def test_a_misspelt_word_gets_a_suggestion(filled: Workspace) -> None:
-    assert "Did you mean 'heron'?" in filled.command("search", "hexon").out
-    assert json.loads(filled.command("search", "--json", "hexon").out)["suggestion"] == "heron"
+    found = filled.command("search", "--json", "hexon").json
+    assert (found["suggestion"], found["corrected"]) == ("heron", True)
+    assert [hit["url"] for hit in found["hits"]] == [
+        hit["url"] for hit in filled.command("search", "--json", "heron").json["hits"]
+    ]
+    typed = filled.command("search", "--json", "--as-typed", "hexon").json
+    assert (typed["suggestion"], typed["corrected"], typed["total"]) == ("heron", False, 0)
+    assert filled.command("search", "hexon").out.startswith(sentence("search.corrected"))
+    assert filled.command("search", "--as-typed", "hexon").out.startswith(sentence("search.did_you_mean"))
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,8 @@ def _named(names: Names, text: str, options: Options) -> str:
 
 def _answer(names: Names, searcher: Searcher, text: str, options: Options) -> Any:
     """Return what a search found: its hits in their order, and of the best one the snippet."""
-    result = searcher.search(text, **{"limit": _MOST, **options})
+    # A corrected query would repeat what another search has found.
+    result = searcher.search(text, **{"limit": _MOST, "as_typed": True, **options})
     best = result.hits[0].snippet.replace("\2", "**").replace("\3", "**") if result.hits else ""
     told: dict[str, Any] = {
         "total": result.total if result.total != len(result.hits) else 0,

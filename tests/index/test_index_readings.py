@@ -150,7 +150,10 @@ def test_filters_and_sources_hold_in_every_reading(ask: Ask) -> None:
 @pytest.mark.filled_with(LIBRARY)
 def test_a_loose_reading_has_a_better_spelling_beside_it(ask: Ask) -> None:
     result = ask("grey hreon unicycle")
-    assert (result.reading, result.suggestion) == (ANY, "grey heron unicycle")
+    assert (result.reading, result.suggestion) == (MOST, "grey heron unicycle")
+    assert (result.corrected, result.unknown_words, urls(result)) == (True, ("unicycle",), ["/heron"])
+    result = ask("grey hreon unicycle", as_typed=True)
+    assert (result.reading, result.suggestion, result.corrected) == (ANY, "grey heron unicycle", False)
     assert ask("grey heron waits wadter").suggestion == "grey heron waits water"
     assert ask("grey heron waits water").suggestion == ""
     assert ask("grey hreon unicycle", suggest=False).suggestion == ""

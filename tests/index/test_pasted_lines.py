@@ -49,9 +49,38 @@ def test_a_line_of_a_page_finds_the_page(engine: IndexEngine, number: int) -> No
     assert f"/line{number}" in [hit.url for hit in ask(engine, LINES[number]).hits[:3]]
 
 
-WORDS = st.sampled_from(["heron", "egret", "stork", "crane", "plover", "teal", "dunlin", "gull", "tern", "skua"])
+WORDS = st.sampled_from(
+    ["heron", "egret", "stork", "crane", "plover", "teal", "dunlin", "gull", "tern", "skua"]
+)
 SIGNS = st.sampled_from(
-    ["AND", "OR", "NOT", "+", "-", "(", ")", '"', "#", "*", "->", "==", ";", ",", ".", "-x", "ab:", "Title:", "Size:3", "a*b", "*p", "q*", "|", "&", "'", "„"]
+    [
+        "AND",
+        "OR",
+        "NOT",
+        "+",
+        "-",
+        "(",
+        ")",
+        '"',
+        "#",
+        "*",
+        "->",
+        "==",
+        ";",
+        ",",
+        ".",
+        "-x",
+        "ab:",
+        "Title:",
+        "Size:3",
+        "a*b",
+        "*p",
+        "q*",
+        "|",
+        "&",
+        "'",
+        "„",
+    ]
 )
 LINE = st.lists(WORDS | SIGNS, min_size=MIN_SENTENCE_WORDS, max_size=12).map(" ".join)
 

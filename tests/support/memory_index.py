@@ -40,7 +40,7 @@ from ultracrawl.index.query.scoring import (
     idf,
     length_norm,
 )
-from ultracrawl.index.query.spelling import suggestion
+from ultracrawl.index.query.spelling import check_spelling
 from ultracrawl.index.stored_fields import SCHEMA_VERSION, acl_terms
 from ultracrawl.index.words.analysis import replace_surrogates, words
 from ultracrawl.index.words.text import AnalysedText, analyse
@@ -134,7 +134,7 @@ class MemoryIndex:
                 )
                 for facet in facets
             },
-            suggestion(query, node, self, total),
+            *check_spelling(query, node, self, total),
             sources=self._source_counts(query) if query.count_sources else (),
         )
 
@@ -168,11 +168,27 @@ class MemoryIndex:
     def document_frequency(self, word: str) -> int:
         """See `IndexStatistics.document_frequency`."""
         entries = self._entries.values()
+        if ":" in word:
+            return sum(
+                any(word in entry.text.stems.get(name, ()) for name in STATISTICS_FIELDS) for entry in entries
+            )
         return sum(any(word in entry.words[name] for name in STATISTICS_FIELDS) for entry in entries)
 
     def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
         """See `IndexStatistics.document_frequencies`."""
         return {word: self.document_frequency(word) for word in words}
+
+    @property
+    def languages(self) -> set[str]:
+        """See `IndexStatistics.languages`."""
+        return {entry.text.language for entry in self._entries.values()}
+
+    def words_beginning_with(self, prefix: str) -> set[str]:
+        """See `IndexStatistics.words_beginning_with`."""
+        found = (
+            word for one in self._entries.values() for name in STATISTICS_FIELDS for word in one.words[name]
+        )
+        return {word for word in found if word.startswith(prefix)}
 
     def find_document(self, wanted: tree.Node) -> IndexDocument | None:
         """See `IndexStatistics.find_document`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, wraps
 from typing import Any
 
@@ -42,9 +42,9 @@ _FLAW_NOTES = {
     QueryFlaw.OPEN_GROUP: "A parenthesis is not closed; the group was taken to end with the query.",
     QueryFlaw.STRAY_PAREN: "A closing parenthesis without an opening one was ignored.",
     QueryFlaw.IDLE_OPERATOR: "AND, OR or NOT that does not stand between two words was searched as a word.",
-    QueryFlaw.INNER_ASTERISK: "An asterisk stands for letters only at the end of a word; inside it separates words.",
+    QueryFlaw.INNER_ASTERISK: "Only at the end of a word an asterisk stands for letters; inside, it separates.",
     QueryFlaw.NO_WORD: "There is no word to search for: of signs, only operators and names that have them are found.",
-    QueryFlaw.NOT_AS_WRITTEN: "No document is as the operators, signs and quotes want it; the mere words were searched.",
+    QueryFlaw.NOT_AS_WRITTEN: "No document is as operators, signs and quotes want it; the words alone were searched.",
 }
 """Notes on queries that were probably meant otherwise."""
 _SHOWN_NAMES = 5
@@ -195,6 +195,9 @@ _WORD = "\0"
     help="Multiply the score of a URL, or of a URL prefix with a trailing *; repeatable.",
 )
 @click.option(
+    "--as-typed", is_flag=True, help="Search the words as they are typed; a correction is only suggested."
+)
+@click.option(
     "--limit",
     type=click.IntRange(0, 1000),
     default=10,
@@ -278,21 +281,11 @@ def print_result(
     if empty:
         click.echo("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it.")
         return
-    for flaw in result.flaws:
-        click.secho(_FLAW_NOTES[flaw], dim=True)
-    if result.unknown_attributes:
-        known = ", ".join(result.known_attributes) or "none"
-        shown = ", ".join(escape_controls(name) for name in result.unknown_attributes[:_SHOWN_NAMES])
-        click.secho(f"No search attribute, so a word: {shown}. Search attributes are: {known}.", dim=True)
-    suggestion = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
-    if result.exceeded:
-        limits = " and ".join(_LIMIT_NOTES[limit] for limit in result.exceeded)
-        click.secho(f"The search was cut short, because it {limits}: there may be more.", dim=True)
+    for note in _notes(query, result):
+        click.secho(note, dim=True)
     if not result.total:
-        click.echo(f"Nothing found{f' for {query!r}' if query else ''}.{suggestion}")
+        click.echo(_with_suggestion(f"Nothing found{f' for {query!r}' if query else ''}.", result))
         return
-    if note := _READING_NOTES.get(result.reading, "") + suggestion:
-        click.secho(note.strip(), dim=True)
     for number, hit in enumerate(result.hits, start=offset + 1):
         _print_hit(number, hit)
     for name, values in result.facets.items():
@@ -304,6 +297,33 @@ def print_result(
         if counts:
             _print_counts(name, (f"{_value_text(count.value)} ({count.count:,})" for count in counts))
     click.secho(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", dim=True)
+
+
+def _notes(query: str, result: SearchResult) -> Iterator[str]:
+    """Yield the lines above the hits: what was searched if it is not what was typed, and why there may be more."""
+    if result.corrected:
+        yield f"Showing results for {result.suggestion!r}; with --as-typed for {query!r}."
+    for flaw in result.flaws:
+        yield _FLAW_NOTES[flaw]
+    if result.unknown_attributes:
+        known = ", ".join(result.known_attributes) or "none"
+        yield f"No search attribute, so a word: {_listed(result.unknown_attributes)}. Search attributes are: {known}."
+    if result.exceeded:
+        limits = " and ".join(_LIMIT_NOTES[limit] for limit in result.exceeded)
+        yield f"The search was cut short, because it {limits}: there may be more."
+    if result.total and (note := _with_suggestion(_READING_NOTES.get(result.reading, ""), result)):
+        yield note
+    if result.unknown_words:
+        yield f"No document has: {_listed(result.unknown_words)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(escape_controls(name) for name in names[:_SHOWN_NAMES])
+
+
+def _with_suggestion(note: str, result: SearchResult) -> str:
+    is_suggested = result.suggestion and not result.corrected
+    return f"{note} Did you mean {result.suggestion!r}?".strip() if is_suggested else note
 
 
 def _print_hit(number: int, hit: Hit) -> None:

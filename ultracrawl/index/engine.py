@@ -158,7 +158,8 @@ class SearchQuery:
     are counted, whichever sources are chosen. `sections` is the largest number of sections that a hit has.
 
     `boosts` are URLs, or URL prefixes with a trailing `*`, each with the factor by which the score is multiplied. With
-    `suggest` the result has a spelling suggestion if nothing was found, or if the reading is not the strictest.
+    `suggest` the result has a spelling suggestion if little was found, or if the reading is not the strictest. It is
+    searched at once if it finds at least as much, unless the query is to be searched `as_typed`.
 
     `excluded_sources` are sources whose documents count as if the index did not have them, in suggestions too.
 
@@ -202,6 +203,7 @@ class SearchQuery:
     like: str = ""
     boosts: tuple[tuple[str, float], ...] = ()
     suggest: bool = True
+    as_typed: bool = False
     principals: tuple[str, ...] | None = None
     language: str = ""
     foreign_languages: tuple[tuple[str, str], ...] = ()
@@ -283,6 +285,8 @@ class SearchResult:
     hits: tuple[Hit, ...]
     facets: Mapping[str, tuple[FacetValue, ...]] = field(default_factory=dict)
     suggestion: str = ""
+    unknown_words: tuple[str, ...] = ()
+    """Words of the query that no document has, in any form, if a loose reading was needed or nothing was found."""
     reading: Reading = Reading.ALL_WORDS
     exceeded: tuple[SearchLimit, ...] = ()
     sources: tuple[FacetValue, ...] = ()
@@ -295,6 +299,8 @@ class SearchResult:
     """The search attributes that a query may name, if there are unknown ones; both are left empty by engines."""
     flaws: tuple[QueryFlaw, ...] = ()
     """What in the query probably does not do what it was written for; engines leave it empty."""
+    corrected: bool = False
+    """Whether the hits are those of the `suggestion`, which was searched in place of the query."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -147,6 +147,7 @@ class Searcher:
         like: str = "",
         language: str = "",
         boosts: Mapping[str, float] | None = None,
+        as_typed: bool = False,
     ) -> SearchResult:
         """Return the documents of these sources and groups that match the text and all filters.
 
@@ -154,14 +155,15 @@ class Searcher:
         one attribute mean any of the values. `boosts` are factors by URL, or by URL prefix with a trailing `*`, in
         addition to those of the definition. The other arguments are described in `SearchQuery`. A URL that several of
         the sources have is one hit, the best of them. If nothing is found, looser readings of the text are tried;
-        `SearchResult.reading` is the one that was used. Raises `UserError` for an invalid query, `IndexStoreError` if
-        the index cannot be read.
+        `SearchResult.reading` is the one that was used. Misspelt words are corrected if that finds at least as much
+        (`SearchResult.corrected`), unless the text is to be searched `as_typed`. Raises `UserError` for an invalid
+        query, `IndexStoreError` if the index cannot be read.
         """
         held, budget = self._held(), SearchBudget()
         query = SearchQuery(
             self.expanded(text), budget=budget, sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
             facet_limit=facet_limit, disjunctive_facets=disjunctive_facets, count_sources=count_sources,
-            sections=sections, language=language,
+            sections=sections, language=language, as_typed=as_typed,
             sources=_chosen_sources(self._project, sources, groups), filters=tuple(_parsed_filters(filters)),
             boosts=(*self._project.boosts.items(), *checked_boosts(boosts or {})), principals=self._principals,
             excluded_sources=held.excluded, derived_readers=self._project.derived_readers, documents=self._documents,

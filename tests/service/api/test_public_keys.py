@@ -78,7 +78,7 @@ def test_a_key_finds_public_documents_of_public_sources_and_shows_no_more_than_a
     keyed: Keyed,
 ) -> None:
     answer = keyed.ask(language="en").json()
-    assert answer.keys() == {"query", "total", "hits", "suggestion"}
+    assert answer.keys() == {"query", "total", "hits", "suggestion", "corrected"}
     (hit,) = answer["hits"]
     assert (answer["total"], hit["title"], hit["url"]) == (1, "Heron", "https://docs.example.com/heron")
     assert hit.keys() == {"title", "url", "snippet_html", "sections", "label"}

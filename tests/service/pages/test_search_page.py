@@ -125,12 +125,38 @@ def test_another_query_keeps_filters_order_and_language(many: Pages) -> None:
 
 
 def test_a_query_without_answer_says_what_was_searched_and_what_to_do(pages: Pages) -> None:
-    page = parsed(pages.ask("/", params={"q": "heronn"}))
+    page = parsed(pages.ask("/", params={"q": "heronn", "as_typed": "true"}))
     suggested = page.cssselect(".suggested")[0]
     assert suggested.text_content() == "heron"
     assert hits(parsed(pages.ask(suggested.get("href"))))[0] == "Heron"
+    assert [one.text_content() for one in page.cssselect(".missing")] == []
+    missing = parsed(pages.ask("/", params={"q": "qwrtzy"}))
+    assert "qwrtzy" in missing.cssselect(".missing")[0].text_content()
     filtered = parsed(pages.ask("/", params={"q": "heron", "where": "Author=nobody"}))
     assert "2" in filtered.cssselect(".no-answer dl")[0].text_content()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_corrected_query_has_a_link_to_the_one_that_was_typed(pages: Pages, language: str) -> None:
+    page = parsed(pages.ask("/", params={"q": "heronn", "language": language}))
+    assert hits(page)[0] == "Heron"
+    right, typed = page.cssselect(".corrected a")
+    assert (right.text_content(), typed.text_content()) == ("heron", "heronn")
+    assert hits(parsed(pages.ask(right.get("href")))) == hits(page)
+    as_typed = parsed(pages.ask(typed.get("href")))
+    assert (hits(as_typed), as_typed.cssselect(".corrected")) == ([], [])
+    assert as_typed.cssselect(".suggested")[0].text_content() == "heron"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("query", ["heron AND", '"heron', "(heron", "heron)", "her*n", "#"])
+def test_a_page_says_what_does_not_do_what_it_was_written_for(
+    pages: Pages, language: str, query: str
+) -> None:
+    page = parsed(pages.ask("/", params={"q": query, "language": language}))
+    assert all(one.text_content().strip() for one in page.cssselect(".flaw"))
+    assert page.cssselect(".flaw")
+    assert not parsed(pages.ask("/", params={"q": "heron"})).cssselect(".flaw")
 
 
 def test_a_query_that_is_not_possible_stays_in_the_box(pages: Pages) -> None:

@@ -107,7 +107,7 @@ def test_a_search_is_bounded_by_its_processor_time(
 
 def test_a_process_that_is_killed_during_a_search_ends_it_alone(birds: Birds) -> None:
     synonyms = birds.folder / "synonyms"
-    synonyms.write_text("wader => heron\n")
+    synonyms.write_text("dunlin => heron\n")
     birds.define(search={"synonyms": "synonyms"})
     birds.project = birds.read()
     birds.serve(result_cache=0)
@@ -212,13 +212,13 @@ async def _stopped_once_started(birds: Birds) -> None:
 
 
 def test_processes_follow_changed_definitions(birds: Birds) -> None:
-    assert birds.titles("wader") == []
-    (birds.folder / "synonyms").write_text("wader => heron\n")
+    assert birds.titles("dunlin") == []
+    (birds.folder / "synonyms").write_text("dunlin => heron\n")
     birds.define(search={"synonyms": "synonyms"})
     birds.project = birds.read()
-    assert birds.titles("wader") == ["Egret", "Gull", "Heron"]
-    (birds.folder / "synonyms").write_text("wader => egret\n")
-    assert birds.titles("wader") == ["Egret"], "the file alone has changed"
+    assert birds.titles("dunlin") == ["Egret", "Gull", "Heron"]
+    (birds.folder / "synonyms").write_text("dunlin => egret\n")
+    assert birds.titles("dunlin") == ["Egret"], "the file alone has changed"
 
 
 def test_each_search_sees_the_newest_commit(birds: Birds) -> None:

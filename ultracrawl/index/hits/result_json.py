@@ -45,6 +45,8 @@ def answer_json(
             for one in result.groups
         ],
         "suggestion": result.suggestion,
+        "corrected": result.corrected,
+        "unknown_words": list(result.unknown_words),
         "reading": result.reading.value,
         "exceeded": [limit.value for limit in result.exceeded],
         "unknown_attributes": list(result.unknown_attributes),
@@ -98,6 +100,7 @@ def result_from_json(answer: Mapping[str, Any]) -> SearchResult:
         hits,
         facets,
         answer["suggestion"],
+        tuple(answer.get("unknown_words", ())),
         Reading(answer["reading"]),
         exceeded,
         sources,
@@ -105,6 +108,7 @@ def result_from_json(answer: Mapping[str, Any]) -> SearchResult:
         tuple(answer.get("unknown_attributes", ())),
         tuple(answer.get("known_attributes", ())),
         tuple(map(QueryFlaw, answer.get("flaws", ()))),
+        bool(answer.get("corrected", False)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -39,10 +39,11 @@ from ultracrawl.index.query.facets import (
 )
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.query_builder import build_query_tree
-from ultracrawl.index.query.scoring import STATISTICS_FIELDS
-from ultracrawl.index.query.spelling import suggestion
+from ultracrawl.index.query.scoring import STATISTICS_FIELDS, statistics_fields
+from ultracrawl.index.query.spelling import check_spelling
 from ultracrawl.index.query.tree import Node, Word, searched_words
 from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
+from ultracrawl.index.words.stemming import LANGUAGES
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _MOST_SOURCES = 10_000
@@ -111,7 +112,7 @@ class IndexSearcher:
                 for document, (score, _, copies) in zip(documents, shown, strict=True)
             ),
             {one.name: self._facet(one, buckets if one in own else None) for one in facets},
-            suggestion(query, node, self, total),
+            *check_spelling(query, node, self, total),
             exceeded=tuple(budget.exceeded),
             sources=self._source_counts(buckets if counts_sources else None) if query.count_sources else (),
         )
@@ -128,8 +129,20 @@ class IndexSearcher:
     def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
         """See `IndexStatistics.document_frequencies`: one request for all words that are not known yet."""
         wanted = list(words)
-        self._frequencies.learn([(name, word) for word in wanted for name in STATISTICS_FIELDS])
-        return {word: max(self._frequencies[name, word] for name in STATISTICS_FIELDS) for word in wanted}
+        self._frequencies.learn([(name, word) for word in wanted for name in statistics_fields(word)])
+        return {
+            word: max(self._frequencies[name, word] for name in statistics_fields(word)) for word in wanted
+        }
+
+    @property
+    def languages(self) -> Collection[str]:
+        """See `IndexStatistics.languages`."""
+        known = self._frequencies.languages
+        return LANGUAGES if known is None else known
+
+    def words_beginning_with(self, prefix: str) -> Iterable[str]:
+        """See `IndexStatistics.words_beginning_with`: servers do not list the words of a text."""
+        return ()
 
     def find_document(self, wanted: Node) -> IndexDocument | None:
         """See `IndexStatistics.find_document`."""

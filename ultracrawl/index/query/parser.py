@@ -186,22 +186,18 @@ def search_with_relaxation(
     If no reading of a line of several words finds anything, its operators, signs and quotation marks probably belong
     to the text that it was copied from: then its mere words are searched.
     """
-    parser = _parsed(query, attributes)
+    known = {name.casefold(): attribute for name, attribute in attributes.items()}
+    parser = _Parser(query, known)
+    parser.parse()
     found, flaws = _search_parsed(query, parser, search), parser.flaws
     if not found.total and parser.is_line:
         words_alone = replace(query, text=_without_syntax(query.text))
-        alone = _search_parsed(words_alone, _parsed(words_alone, attributes), search)
+        alone = _search_parsed(words_alone, parser.of(words_alone), search)
         if alone.total:
             found, flaws = alone, (*flaws, QueryFlaw.NOT_AS_WRITTEN)
     unknown = tuple(parser.unknown)
-    known = tuple(sorted(one.name for one in attributes.values())) if unknown else ()
-    return replace(found, flaws=flaws, unknown_attributes=unknown, known_attributes=known)
-
-
-def _parsed(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -> _Parser:
-    parser = _Parser(query, {name.casefold(): attribute for name, attribute in attributes.items()})
-    parser.parse()
-    return parser
+    names = tuple(sorted(one.name for one in attributes.values())) if unknown else ()
+    return replace(found, flaws=flaws, unknown_attributes=unknown, known_attributes=names)
 
 
 def _search_parsed(
@@ -210,15 +206,21 @@ def _search_parsed(
     """Return the result of the strictest reading that finds enough, whatever pinned documents it is shown with."""
     if not query.pinned:
         return _search_readings(query, parser, search)
-    counted = replace(query, pinned=(), limit=0, facets=(), count_sources=False)
+    counted = replace(query, pinned=(), limit=0, facets=(), count_sources=False, as_typed=True)
     strictest = _search_readings(counted, parser, search)
     found = search(replace(query, reading=strictest.reading, suggest=False))
-    return replace(found, reading=strictest.reading, suggestion=strictest.suggestion)
+    return replace(
+        found,
+        reading=strictest.reading,
+        suggestion=strictest.suggestion,
+        unknown_words=strictest.unknown_words,
+    )
 
 
 def _search_readings(
     query: SearchQuery, parser: _Parser, search: Callable[[SearchQuery], SearchResult]
 ) -> SearchResult:
+    """Return the result of the strictest reading that finds enough, of the corrected query if there is one."""
     readings = parser.readings
     if query.sort and Reading.ALL_WORDS not in readings:
         # Sorted by an attribute, documents with fewer of the words would be mixed with those that have all.
@@ -228,10 +230,15 @@ def _search_readings(
     if parser.is_qualified and not query.sort:
         first = search(replace(query, reading=readings[0], limit=0, offset=0, facets=()))
         readings = readings[1:]
+        if corrected := _search_corrected(query, parser, search, first):
+            return corrected
     for reading in readings:
         asked = replace(query, reading=reading, suggest=query.suggest and first is None)
         found = replace(search(asked), reading=reading)
-        first = first or found
+        if first is None:
+            first = found
+            if corrected := _search_corrected(query, parser, search, first):
+                return corrected
         best = found if best is None or found.total > best.total else best
         if found.total >= enough:
             break
@@ -239,7 +246,20 @@ def _search_readings(
     assert best is not None
     if first.total >= best.total:
         best = replace(best, reading=first.reading)
-    return replace(best, suggestion=first.suggestion)
+    return replace(best, suggestion=first.suggestion, unknown_words=first.unknown_words)
+
+
+def _search_corrected(
+    query: SearchQuery, parser: _Parser, search: Callable[[SearchQuery], SearchResult], first: SearchResult
+) -> SearchResult | None:
+    """Return the result of the suggestion of a first reading; None without one, or if it finds less than that."""
+    if query.as_typed or not first.suggestion:
+        return None
+    asked = replace(query, text=first.suggestion, suggest=False)
+    found = _search_readings(asked, parser.of(asked), search)
+    if found.total < max(1, first.total):
+        return None
+    return replace(found, suggestion=first.suggestion, unknown_words=first.unknown_words, corrected=True)
 
 
 def parse_sort(sort: str, attributes: Mapping[str, SearchAttribute]) -> tuple[SearchAttribute | None, bool]:
@@ -287,6 +307,12 @@ class _Parser:
         if not is_known:
             self.unknown[name] = None
         return is_known
+
+    def of(self, query: SearchQuery) -> _Parser:
+        """Return the parser of another query, after it has parsed it."""
+        other = _Parser(query, self._known)
+        other.parse()
+        return other
 
     def parse(self) -> tree.Node | None:
         """Return the tree, or None if the text has no word."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from ultracrawl.errors import UserError
@@ -27,6 +27,8 @@ from ultracrawl.rules.attributes.schema import SearchAttribute
 
 CHARACTERISTIC_WORDS = 20
 """Words of a document that are used to find similar ones."""
+MOST_BEGINNINGS = 5000
+"""Words with one beginning that are looked at, of each part of an index."""
 _CHARACTERISTIC_TEXT = 50_000
 """Characters of a text that characteristic words are taken from."""
 
@@ -39,10 +41,20 @@ class IndexStatistics(Protocol):
         """The number of documents."""
 
     def document_frequency(self, word: str) -> int:
-        """Return the approximate number of documents with a word in title or text."""
+        """Return the approximate number of documents with a word, or a stem (`en:tabl`), in title or text."""
 
     def document_frequencies(self, words: Iterable[str]) -> Mapping[str, int]:
         """Return the same for many words at once: one request, if the index is on a server."""
+
+    @property
+    def languages(self) -> Collection[str]:
+        """The languages by whose rules words of documents were stemmed."""
+
+    def words_beginning_with(self, prefix: str) -> Iterable[str]:
+        """Return words of titles and texts, of hidden documents too: ask for the frequency of one before it is shown.
+
+        Of very many words some are left out; an index on a server returns none.
+        """
 
     def find_document(self, wanted: Node) -> IndexDocument | None:
         """Return a document that matches the node."""

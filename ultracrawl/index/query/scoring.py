@@ -45,6 +45,13 @@ BUILT_IN_FIELDS = {"Title": "title", HEADINGS: "headings"}
 
 STATISTICS_FIELDS = ("title", "text", "parts")
 """The fields whose document frequencies are used for idf and spelling."""
+_STEM_STATISTICS_FIELDS = tuple(one.stems for one in FIELDS if one.name in STATISTICS_FIELDS and one.stems)
+
+
+def statistics_fields(term: str) -> tuple[str, ...]:
+    """Return the fields whose document frequencies count for a word, or for a stem (`en:tabl`)."""
+    return _STEM_STATISTICS_FIELDS if ":" in term else STATISTICS_FIELDS
+
 
 INFLECTION_FACTOR = 0.7
 """Factor applied to the frequency of an inflected form."""

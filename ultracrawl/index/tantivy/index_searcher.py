@@ -26,9 +26,9 @@ from ultracrawl.index.query.facets import (
     without_sources,
 )
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.query_builder import build_query_tree
-from ultracrawl.index.query.scoring import STATISTICS_FIELDS, fields_of
-from ultracrawl.index.query.spelling import suggestion
+from ultracrawl.index.query.query_builder import MOST_BEGINNINGS, build_query_tree
+from ultracrawl.index.query.scoring import fields_of, statistics_fields
+from ultracrawl.index.query.spelling import check_spelling
 from ultracrawl.index.query.tree import AllOf, Between, Equal, Node
 from ultracrawl.index.query.visibility import FIRST_VERSION_WITH_ACL, hidden_from
 from ultracrawl.index.stored_fields import RESTRICTED
@@ -61,9 +61,9 @@ class IndexSearcher:
         self._indexed = {
             name: one for name, one in attributes.items() if generation.attributes.get(name) == one
         }
-        self._statistics_fields = [
-            one.name for one in fields_of(generation.schema) if one.name in STATISTICS_FIELDS
-        ]
+        self._known_fields = {
+            name for one in fields_of(generation.schema) for name in (one.name, one.stems) if name
+        }
         self._compiler = QueryCompiler(self._schema, self._searcher, self._indexed, generation.schema)
 
     def run(self) -> SearchResult:
@@ -98,7 +98,7 @@ class IndexSearcher:
             total - folded,
             tuple(hits.hit(self._document(address), score, copies) for score, address, copies in shown),
             {facet.name: self._facet(facet, made, node) if budget.in_time() else () for facet in facets},
-            suggestion(query, node, self, total),
+            *check_spelling(query, node, self, total),
             exceeded=tuple(budget.exceeded),
             sources=self._sources(made) if query.count_sources and budget.in_time() else (),
         )
@@ -110,11 +110,27 @@ class IndexSearcher:
 
     def document_frequency(self, word: str) -> int:
         """See `IndexStatistics.document_frequency`."""
-        return max(self._frequency(name, word) for name in self._statistics_fields)
+        return max(self._frequency(name, word) for name in self._fields_of(word))
 
     def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
         """See `IndexStatistics.document_frequencies`."""
         return {word: self.document_frequency(word) for word in words}
+
+    @property
+    def languages(self) -> set[str]:
+        """See `IndexStatistics.languages`."""
+        return self._compiler.languages
+
+    def words_beginning_with(self, prefix: str) -> set[str]:
+        """See `IndexStatistics.words_beginning_with`."""
+        return {
+            term
+            for name in self._fields_of(prefix)
+            for term, _ in self._searcher.terms_with_prefix(name, prefix, limit=MOST_BEGINNINGS)
+        }
+
+    def _fields_of(self, term: str) -> list[str]:
+        return [name for name in statistics_fields(term) if name in self._known_fields]
 
     def find_document(self, wanted: Node) -> IndexDocument | None:
         """See `IndexStatistics.find_document`."""

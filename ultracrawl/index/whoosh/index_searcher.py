@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice, takewhile
 from operator import itemgetter
 from typing import Any
 
@@ -31,9 +31,9 @@ from ultracrawl.index.query.facets import (
     without_sources,
 )
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.query_builder import build_query_tree
-from ultracrawl.index.query.scoring import STATISTICS_FIELDS
-from ultracrawl.index.query.spelling import suggestion
+from ultracrawl.index.query.query_builder import MOST_BEGINNINGS, build_query_tree
+from ultracrawl.index.query.scoring import STATISTICS_FIELDS, statistics_fields
+from ultracrawl.index.query.spelling import check_spelling
 from ultracrawl.index.query.tree import Node
 from ultracrawl.index.query.visibility import hidden_from
 from ultracrawl.index.stored_fields import RESTRICTED, document_id
@@ -105,7 +105,7 @@ class IndexSearcher:
                 )
                 for facet in facets
             },
-            suggestion(query, node, self, total),
+            *check_spelling(query, node, self, total),
             exceeded=tuple(budget.exceeded),
             sources=_count_sources(self._counted(without_sources(query), found, evaluation))
             if query.count_sources
@@ -129,13 +129,30 @@ class IndexSearcher:
     def document_frequency(self, word: str) -> int:
         """See `IndexStatistics.document_frequency`."""
         return sum(
-            max(self._visible_frequency(segment, name, word) for name in STATISTICS_FIELDS)
+            max(self._visible_frequency(segment, name, word) for name in statistics_fields(word))
             for segment in self._snapshot.segments
         )
 
     def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
         """See `IndexStatistics.document_frequencies`."""
         return {word: self.document_frequency(word) for word in words}
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """See `IndexStatistics.languages`."""
+        return self._snapshot.languages
+
+    def words_beginning_with(self, prefix: str) -> set[str]:
+        """See `IndexStatistics.words_beginning_with`."""
+        start = prefix.encode(errors="replace")
+        return {
+            term.decode(errors="replace")
+            for segment in self._snapshot.segments
+            for name in STATISTICS_FIELDS
+            for term, _ in takewhile(
+                lambda found: found[0].startswith(start), islice(segment.terms(name, start), MOST_BEGINNINGS)
+            )
+        }
 
     def _visible_frequency(self, segment: OpenSegment, name: str, word: str) -> int:
         hidden = self._hidden[segment]

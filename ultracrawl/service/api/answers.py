@@ -253,6 +253,10 @@ class SearchAnswer(_Shape):
     sources: list[FacetValue]
     groups: list[FacetValue]
     suggestion: str
+    corrected: bool
+    """Whether the hits are those of `suggestion`, which was searched in place of `query`."""
+    unknown_words: list[str]
+    """Words of the query that no document has, if a loose reading was needed or nothing was found."""
     reading: str
     exceeded: list[SearchLimit]
     """The limits that cut the search short; then hits may be missing, and counts too low."""

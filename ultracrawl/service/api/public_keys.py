@@ -44,6 +44,7 @@ _PARAMETERS = frozenset(
         "offset",
         "sections",
         "typing",
+        "as_typed",
         "position",
     }
 )
@@ -163,6 +164,7 @@ def public_answer(answer: Mapping[str, Any], project: Project, language: str) ->
         "total": answer["total"],
         "hits": [_public_hit(hit, project, language) for hit in answer["hits"]],
         "suggestion": answer["suggestion"],
+        "corrected": answer["corrected"],
     }
 
 

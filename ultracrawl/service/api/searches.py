@@ -37,6 +37,7 @@ async def search(
     language: str = "",
     index: str = "",
     typing: bool = False,
+    as_typed: bool = False,
     limit: Annotated[int, Query(ge=0, le=1000)] = 10,
     offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
     sections: Annotated[int, Query(ge=0, le=MAX_SECTIONS)] = 0,
@@ -48,7 +49,7 @@ async def search(
         q, tuple(source), tuple(group), (*where, *all_of(every)), tuple(facet),
         like=like, sort=sort, language=language, index=index, limit=limit, offset=offset, sections=sections,
         disjunctive_facets=disjunctive_facets, count_sources=count_sources,
-        typing=typing,
+        typing=typing, as_typed=as_typed,
     )  # fmt: skip
     answer = await state.searching.run(requester, order, address=address)
     if requester.role is None:

@@ -25,7 +25,7 @@ SHOWN_FOLDERS = 3
 """Parts of the path of a hit that are shown, the last ones."""
 _NEARBY_PAGES = 2
 _SHOWN_UNKNOWN = 5
-"""Names that are no attributes, of which a page tells."""
+"""Names that are no attributes, and words that no page has, of which a page tells."""
 LINKED_SCHEMES = frozenset(
     {"http", "https", "ftp", "ftps", "sftp", "file", "smb", "mailto", "news", "notes", "tel"}
 )
@@ -144,6 +144,12 @@ class ResultView:
     """What stands before a colon in the query and is no search attribute, the first of them."""
     known: tuple[str, ...] = ()
     """The search attributes, if there are unknown ones."""
+    is_corrected: bool = False
+    """Whether the hits are those of the corrected query."""
+    flaws: tuple[str, ...] = ()
+    """What in the query probably does not do what it was written for (`QueryFlaw`)."""
+    missing: tuple[str, ...] = ()
+    """Words that no page has, the first of them."""
     pages: tuple[int, ...] = ()
     """Numbers of pages around the present one."""
     last_page: int = 1
@@ -169,6 +175,9 @@ def result_view(
         is_cut=bool(answer["exceeded"]),
         unknown=tuple(answer["unknown_attributes"][:_SHOWN_UNKNOWN]),
         known=tuple(answer["known_attributes"]),
+        is_corrected=bool(answer["corrected"]),
+        flaws=tuple(answer["flaws"]),
+        missing=tuple(answer["unknown_words"][:_SHOWN_UNKNOWN]),
         pages=tuple(nearby),
         last_page=last_page,
         chips=tuple(

@@ -37,6 +37,8 @@ class SearchAddress:
     page: int = 1
     language: str = ""
     """The language in the URL; empty if it has none."""
+    as_typed: bool = False
+    """Whether misspelt words are not corrected."""
 
     @classmethod
     def of_request(cls, request: Request) -> Self:
@@ -56,6 +58,7 @@ class SearchAddress:
             sort=NEWEST if query.get("sort") == NEWEST else "",
             page=_page_number(query.get("page", "")),
             language=query.get("language", "") if query.get("language") in languages() else "",
+            as_typed=query.get("as_typed") == "true",
         )
         if max(len(text), len(address.like)) > LONGEST_QUERY:
             raise HTTPException(400, f"a query has {LONGEST_QUERY} characters at most")
@@ -78,6 +81,7 @@ class SearchAddress:
         pairs = [
             ("q", self.text),
             ("like", self.like),
+            ("as_typed", "true" if self.as_typed else ""),
             *self.kept(),
             ("page", str(self.page) if self.page > 1 else ""),
         ]
@@ -114,11 +118,15 @@ class SearchAddress:
 
     def with_text(self, text: str) -> Self:
         """Return the address with another query."""
-        return replace(self, text=text, like="", page=1)
+        return replace(self, text=text, like="", page=1, as_typed=False)
+
+    def searched_as_typed(self) -> Self:
+        """Return the address of the same query without corrections."""
+        return replace(self, as_typed=True, page=1)
 
     def with_like(self, url: str) -> Self:
         """Return the address of documents like the one with this URL."""
-        return replace(self, text="", like=url, page=1)
+        return replace(self, text="", like=url, page=1, as_typed=False)
 
     def sorted_by(self, sort: str) -> Self:
         """Return the address in another order."""

@@ -49,7 +49,15 @@ def suggest_order(address: SearchAddress) -> SuggestOrder:
 
 def _conditions(address: SearchAddress) -> SearchOrder:
     filters = tuple(f"{name}={value}" for name, value in address.filters)
-    return SearchOrder(address.text, address.sources, address.groups, filters, like=address.like, limit=0)
+    return SearchOrder(
+        address.text,
+        address.sources,
+        address.groups,
+        filters,
+        like=address.like,
+        limit=0,
+        as_typed=address.as_typed,
+    )
 
 
 class PageSearches:

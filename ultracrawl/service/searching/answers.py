@@ -40,6 +40,7 @@ def _found(order: SearchOrder, searcher: Searcher, codes: Mapping[str, int]) -> 
         text, sources=order.sources, groups=order.groups, filters=order.filters, facets=order.facets,
         like=order.like, sort=order.sort, language=order.language, limit=order.limit, offset=order.offset,
         sections=order.sections, disjunctive_facets=order.disjunctive_facets, count_sources=order.count_sources,
+        as_typed=order.as_typed,
     )  # fmt: skip
     if order.typing:
         result = replace(result, suggestion=typed_text(result.suggestion))

@@ -26,6 +26,7 @@ class SearchOrder:
     sections: int = 0
     disjunctive_facets: bool = False
     count_sources: bool = False
+    as_typed: bool = False
     typing: bool = False
     """The last word may be the beginning of a word."""
 

@@ -17,13 +17,14 @@
       search: 'Search', placeholder: 'Search', close: 'Close', results: 'Results', page: 'page', pages: 'pages',
       none: 'Nothing found for “{query}”', hint: 'Type to search', recent: 'Recent searches', forget: 'Forget them',
       mean: 'Did you mean', down: 'Search is not reachable.', busy: 'Too many searches.', again: 'Try again',
-      bad: 'This cannot be searched for.',
+      bad: 'This cannot be searched for.', showing: 'Showing results for', instead: 'Search instead for',
       choose: 'choose', open: 'open', tab: 'open in a new tab', all: 'All {total} results',
     },
     de: {
       search: 'Suchen', placeholder: 'Suchen', close: 'Schließen', results: 'Treffer', page: 'Seite', pages: 'Seiten',
       none: 'Nichts gefunden zu „{query}“', hint: 'Tippen, um zu suchen', recent: 'Letzte Suchen',
       forget: 'Vergessen', mean: 'Meinten Sie', down: 'Die Suche ist nicht erreichbar.', busy: 'Zu viele Suchen.',
+      showing: 'Ergebnisse für', instead: 'Stattdessen suchen nach',
       bad: 'Danach kann nicht gesucht werden.', again: 'Noch einmal', choose: 'wählen', open: 'öffnen', tab: 'in neuem Tab', all: 'Alle {total} Treffer',
     },
   };
@@ -181,6 +182,7 @@ mark { background: none; color: inherit; font-weight: 650; }
     #asked = 0;
     #abort = null;
     #shown = null; // the query of what is shown
+    #asTyped = null; // the query whose words are not corrected
     #options = [];
     #active = -1;
     #before = null;
@@ -391,7 +393,8 @@ mark { background: none; color: inherit; font-weight: 650; }
       let status = 0;
       try {
         const url = this.#url('search', {
-          key: this.getAttribute('key'), q: query, typing: 'true', limit: this.getAttribute('hits') || 8, sections: 3,
+          key: this.getAttribute('key'), q: query, typing: 'true', as_typed: query === this.#asTyped && 'true',
+          limit: this.getAttribute('hits') || 8, sections: 3,
           source: this.getAttribute('source'), group: this.getAttribute('group'), language: this.#language,
         });
         const response = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', signal: this.#abort.signal });
@@ -424,7 +427,7 @@ mark { background: none; color: inherit; font-weight: 650; }
       this.#tell('error', { status });
     }
 
-    #answer(query, { total, hits, suggestion }) {
+    #answer(query, { total, hits, suggestion, corrected }) {
       const texts = this.#texts;
       this.#shown = query;
       const groups = new Map();
@@ -450,7 +453,15 @@ mark { background: none; color: inherit; font-weight: 650; }
       if (meant && meant !== query) {
         const choose = make('button', { type: 'button' }, meant);
         choose.addEventListener('click', () => this.#fill(meant));
-        notes.push(make('div', {}, `${texts.mean} `, choose, '?'));
+        if (corrected) {
+          const typed = make('button', { type: 'button' }, query);
+          typed.addEventListener('click', () => {
+            this.#asTyped = query;
+            this.#shown = null;
+            this.#search();
+          });
+          notes.push(make('div', {}, `${texts.showing} `, choose, ` · ${texts.instead} `, typed));
+        } else notes.push(make('div', {}, `${texts.mean} `, choose, '?'));
       }
       this.#say(...notes);
       const all = webUrl((this.getAttribute('all-results') || '').replace('{query}', () => encodeURIComponent(query)));
