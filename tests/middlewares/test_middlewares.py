@@ -275,7 +275,9 @@ def test_a_page_that_robots_txt_forbids_is_not_asked_for(endings: Endings, reque
 
 def test_the_error_of_a_silent_server_counts_for_the_page(endings: Endings, request_: Request) -> None:
     visit_with(request_)
-    silence = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.READ_TIMEOUT, "silent", retryable=True)
+    silence = Failure(
+        UrlOutcome.NETWORK_ERROR, StatusCode.READ_TIMEOUT, Cause(CauseCode.TIMEOUT), retryable=True
+    )
     told: list[object] = []
     rules = RobotsRules.deny_all("no answer")
     robots = Robots(rules, silence)
