@@ -12,7 +12,8 @@ from support.project import Workspace
 from support.site import Site
 
 from ultracrawl.cli.main import cli
-from ultracrawl.cli.terminal import LineFormatter, counted, escape_controls, wrapped
+from ultracrawl.cli.terminal import LineFormatter, escape_controls, wrapped
+from ultracrawl.system.nouns import counted
 
 BELL = "\x1b]0;owned\x07"
 BYTE = "\x9b31m"

@@ -278,7 +278,7 @@ def test_an_engine_in_rust_that_breaks_is_a_damaged_index(
     assert index.count() == 1
     monkeypatch.setattr(integrity, "stored_document", panic)
     assert list(index.documents()) == []
-    assert index.check() == ["1 documents cannot be read"]
+    assert index.check() == ["1 document cannot be read"]
     index.close()
 
 

@@ -16,11 +16,12 @@ from click.shell_completion import CompletionItem
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.groups import REMOTE_VERBS
 from ultracrawl.cli.mistakes import Mistake
-from ultracrawl.cli.terminal import counted, print_line
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.settings.projects import find_project, find_state_project
 from ultracrawl.sources.dialects import format_titles
+from ultracrawl.system.nouns import counted
 
 if TYPE_CHECKING:
     from ultracrawl.sources import DataSource, Project

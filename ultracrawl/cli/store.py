@@ -11,12 +11,13 @@ from ultracrawl.cli.audit import note_details, note_project
 from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import config_option, json_option, print_json
-from ultracrawl.cli.terminal import counted, print_line
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.settings.projects import find_project, locate_project
 from ultracrawl.sources import Project
 from ultracrawl.stores.copying.copy import CopiedStores, Counts, copy_stores, number_of
 from ultracrawl.stores.copying.place import StorePlace, place_at, place_of
+from ultracrawl.system.nouns import counted
 
 _SECONDS = 5.0
 """Seconds between two lines about the progress of a source."""

@@ -11,6 +11,7 @@ from typing import Any
 from ultracrawl.model.finding import DefinitionError
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.status import StatusCode
+from ultracrawl.system.nouns import counted
 
 _FAILURES = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.GONE)
 _WRONG_TYPE = (StatusCode.WRONG_TYPE, StatusCode.BINARY_AS_TEXT)
@@ -208,8 +209,8 @@ class RunReport:
     def summary(self) -> str:
         """Return the numbers of the run in one line."""
         return (
-            f"{self.scheduled} URLs, {self.fetched} fetched, {self.indexed} indexed, {self.deleted} deleted, "
-            f"{self.seconds:.1f} s"
+            f"{counted(self.scheduled, 'URL')}, {self.fetched} fetched, {self.indexed} indexed, "
+            f"{self.deleted} deleted, {self.seconds:.1f} s"
         )
 
     @property

@@ -1,1 +1,1 @@
-"""Helpers over Python and the operating system: files, plug-ins, garbage collection, process exit."""
+"""Helpers over Python and the operating system: files, plug-ins, numbers in words, garbage collection, process exit."""

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import click
 
 from ultracrawl.cli.options import first_and_count
-from ultracrawl.cli.terminal import counted, described_status, noun_of, print_line
+from ultracrawl.cli.terminal import described_status, print_line
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.system.nouns import counted, noun_of
 
 MAX_RULES_SHOWN = 8
 _NOT_ERRORS = (

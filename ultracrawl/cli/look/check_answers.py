@@ -8,7 +8,7 @@ import click
 
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import config_option, json_option, print_json, show_hints
-from ultracrawl.cli.terminal import counted, escape_controls, print_line
+from ultracrawl.cli.terminal import escape_controls, print_line
 from ultracrawl.index.search_cache import find_searchable_project
 from ultracrawl.index.searchable_project import PERSON_SECONDS
 from ultracrawl.index.searching import Searcher
@@ -20,6 +20,7 @@ from ultracrawl.sources.golden_queries import (
     add_golden_query,
     read_golden_queries,
 )
+from ultracrawl.system.nouns import counted
 
 
 @click.command("check-answers")

@@ -18,18 +18,13 @@ from ultracrawl.cli.options import (
     open_project,
     print_json,
 )
-from ultracrawl.cli.terminal import (
-    counted,
-    described_status,
-    escape_controls,
-    print_line,
-    wrapped,
-)
+from ultracrawl.cli.terminal import described_status, escape_controls, print_line, wrapped
 from ultracrawl.model import CauseCode, Decision, UrlRecord
 from ultracrawl.model.advice import advice_for_record
 from ultracrawl.run.inspection.candidates import PastVerdict
 from ultracrawl.run.inspection.explanation import Explanation, PastExplanation, explain, explain_past
 from ultracrawl.sources import DataSource
+from ultracrawl.system.nouns import counted
 
 _REASON_INDENT = " " * 18
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")

@@ -11,7 +11,7 @@ import click
 from ultracrawl.cli.look.local_checks import check_locally, check_project_locally
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import FormatsCommand, config_option, json_option, print_json
-from ultracrawl.cli.terminal import counted, escape_controls, wrapped
+from ultracrawl.cli.terminal import escape_controls, wrapped
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.run.filters.filtering import Filtering
@@ -24,6 +24,7 @@ from ultracrawl.sources import Loaded, Project, compile_source
 from ultracrawl.sources.checking.access_checks import check_user_names
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.golden_queries import golden_findings
+from ultracrawl.system.nouns import counted
 
 MAX_HOSTS = 20
 """Hosts with private addresses that are listed for a source."""

@@ -12,9 +12,9 @@ from ultracrawl.cli.options import (
     open_project,
     print_all,
 )
-from ultracrawl.cli.terminal import counted, noun_of
 from ultracrawl.run.inspection.forecast import Forecast
 from ultracrawl.run.inspection.source_inspection import forecast_of
+from ultracrawl.system.nouns import counted, noun_of
 
 URLS_SHOWN = 10
 

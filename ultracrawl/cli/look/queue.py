@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, print_all, project_option
-from ultracrawl.cli.terminal import counted
 from ultracrawl.model.dates import iso
 from ultracrawl.run.inspection.queue_view import DueUrl, QueueView
 from ultracrawl.run.inspection.source_inspection import queue_of
 from ultracrawl.sources import Project
+from ultracrawl.system.nouns import counted
 
 
 @click.command("queue")

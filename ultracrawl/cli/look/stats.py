@@ -13,7 +13,7 @@ from ultracrawl.cli.options import (
     print_json,
     readable_project_option,
 )
-from ultracrawl.cli.terminal import counted, print_line
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.model.dates import iso
 from ultracrawl.service.metrics.run_difference import RunDifference, compare_runs
 from ultracrawl.service.metrics.run_history import RunNumbers, run_numbers
@@ -21,6 +21,7 @@ from ultracrawl.service.metrics.run_plots import PLOT_RUNS, plots, plots_file
 from ultracrawl.sources import Project
 from ultracrawl.stores.project_stores import state_to_read
 from ultracrawl.system.files import convert_write_errors
+from ultracrawl.system.nouns import counted
 
 
 @click.command("stats")

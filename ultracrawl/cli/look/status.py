@@ -21,7 +21,7 @@ from ultracrawl.cli.options import (
     readable_project_option,
     server_option,
 )
-from ultracrawl.cli.terminal import counted, print_line
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.model.dates import as_text
 from ultracrawl.run.inspection.site_view import SiteView, view_site
 from ultracrawl.run.source_data.left_over import left_over_sources
@@ -30,6 +30,7 @@ from ultracrawl.service.schedules.schedule_status import DueBy
 from ultracrawl.service.source_status import reading_status, status_json
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.project_stores import open_sites, state_to_read
+from ultracrawl.system.nouns import counted
 from ultracrawl.system.process_name import is_here, process_name
 
 

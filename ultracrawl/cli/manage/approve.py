@@ -16,11 +16,12 @@ from ultracrawl.cli.options import (
     print_json,
     readable_project_option,
 )
-from ultracrawl.cli.terminal import counted, print_line
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of, keep_for_run
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.project_stores import open_state, state_exists
 from ultracrawl.stores.site_orders import SiteAction
+from ultracrawl.system.nouns import counted
 
 
 @click.command("approve")

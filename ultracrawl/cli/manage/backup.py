@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json, project_option
-from ultracrawl.cli.terminal import counted, print_line
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.index.project_index import indexes_on_servers
 from ultracrawl.service.backup.manifest import Manifest, definition_hash
 from ultracrawl.service.backup.restoring import Credentials, restore_backup
 from ultracrawl.service.backup.saving import save_backup
 from ultracrawl.sources import Project
+from ultracrawl.system.nouns import counted
 
 _NOTES = {
     Credentials.KEPT: "The {names} are those from before: {name}s of the backup were not restored.",

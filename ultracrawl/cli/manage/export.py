@@ -13,12 +13,12 @@ import click
 from ultracrawl import __version__
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, known_sources, project_option
-from ultracrawl.cli.terminal import counted
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.warc import warc_info, warc_response
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.project_stores import open_documents, stored_documents_exist
 from ultracrawl.system.files import convert_write_errors
+from ultracrawl.system.nouns import counted
 
 
 @click.command("export")

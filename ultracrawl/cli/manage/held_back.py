@@ -16,9 +16,10 @@ from ultracrawl.cli.options import (
     print_json,
     readable_project_option,
 )
-from ultracrawl.cli.terminal import counted, print_line
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.service.held_back import CHANGES, DELETIONS, ORDERED, HeldBack
 from ultracrawl.sources import Project
+from ultracrawl.system.nouns import counted
 
 MAX_SHOWN = 20
 _TEXTS = {

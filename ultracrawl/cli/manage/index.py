@@ -13,7 +13,7 @@ import click
 
 from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
-from ultracrawl.cli.terminal import counted, waiting_for
+from ultracrawl.cli.terminal import waiting_for
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
 from ultracrawl.index.engine import ServerFacts
@@ -33,6 +33,7 @@ from ultracrawl.service.repair import Repair
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.system.compiled_core import CoreState, core_state
+from ultracrawl.system.nouns import counted
 
 NO_INDEX = "there is no index yet"
 F = TypeVar("F", bound=Callable[..., Any])

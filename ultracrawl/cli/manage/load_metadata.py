@@ -11,7 +11,6 @@ from ultracrawl.agents.agent.document_file import PATH, read_documents
 from ultracrawl.agents.agent.section import AgentSection
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, project_option
-from ultracrawl.cli.terminal import counted
 from ultracrawl.rules.attributes.boost_file import read_boosts
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, ValueList
@@ -19,6 +18,7 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.checking.checks import check_value_lists
 from ultracrawl.stores.project_stores import open_boosts, open_lists
 from ultracrawl.system.files import convert_write_errors, replace_file
+from ultracrawl.system.nouns import counted
 
 
 @click.command("load-metadata")

@@ -9,7 +9,7 @@ import click
 
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, confirm, json_option, print_json, project_option
-from ultracrawl.cli.terminal import counted, print_line
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.project_index import open_index
 from ultracrawl.run.source_data.places import require_idle
@@ -21,6 +21,7 @@ from ultracrawl.sources.definition import to_source_name
 from ultracrawl.sources.mistakes import closest_match
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.project_stores import stored_sources
+from ultracrawl.system.nouns import counted
 
 
 @click.command("remove", short_help="Remove a source with everything that is stored of it.")

@@ -39,6 +39,7 @@ from ultracrawl.index.opensearch.scanning import Scan
 from ultracrawl.index.opensearch.server import GoneError, Servers, reason_of
 from ultracrawl.index.stored_fields import UPGRADE_NOTICE
 from ultracrawl.rules.attributes.schema import SearchAttribute
+from ultracrawl.system.nouns import counted
 
 if TYPE_CHECKING:
     from ultracrawl.index.opensearch.searches import Searches
@@ -210,7 +211,7 @@ class OpenSearchIndex:
         problems += [f"{self._servers.where} is blocked: {block}" for block in self._alias.blocks(index)]
         hits = Scan(self._servers, index.name, {"match_all": {}}, WHOLE)
         unreadable = sum(readable(hit) is None for hit in hits)
-        return [*problems, *([f"{unreadable} documents cannot be read"] if unreadable else [])]
+        return [*problems, *([f"{counted(unreadable, 'document')} cannot be read"] if unreadable else [])]
 
     def rebuild(self) -> int:
         """See `IndexEngine.rebuild`; the old index is searched until the new one replaces it."""

@@ -17,6 +17,7 @@ from ultracrawl.index.reclaiming import SegmentCounts, reclaim_count
 from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, with_tokenizer
 from ultracrawl.system.checksums import crc32_of
+from ultracrawl.system.nouns import counted
 
 _MIN_HEAP_BYTES = 15_000_000
 """The smallest writer heap that tantivy accepts."""
@@ -82,7 +83,7 @@ def find_damage(generation: Generation) -> list[str]:
     searcher = generation.index.searcher()
     documents = list(stored_documents(generation))
     if len(documents) < searcher.num_docs:
-        problems.append(f"{searcher.num_docs - len(documents)} documents cannot be read")
+        problems.append(f"{counted(searcher.num_docs - len(documents), 'document')} cannot be read")
     keys = Counter((document.source, document.url) for document in documents)
     problems += (f"{url} is in the index {count} times" for (_, url), count in keys.items() if count > 1)
     return problems or _check_writing(generation, documents)

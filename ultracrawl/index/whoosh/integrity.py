@@ -18,6 +18,7 @@ from ultracrawl.index.whoosh.postings import DAMAGE, TermInfo, decode_positions,
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.index.whoosh.stored_documents import stored_document
 from ultracrawl.system.checksums import is_as_written
+from ultracrawl.system.nouns import counted
 
 
 def index_facts(snapshot: Snapshot, path: Path) -> IndexFacts:
@@ -76,7 +77,7 @@ def _check_segment(segment: OpenSegment) -> Iterator[str]:
             except DAMAGE:
                 unreadable += 1
     if unreadable:
-        yield f"{unreadable} documents cannot be read"
+        yield f"{counted(unreadable, 'document')} cannot be read"
     for fieldname in segment.reader._terms._fieldmap:
         problems = sum(not _is_sound(segment, fieldname, info) for _, info in segment.terms(fieldname))
         if problems:

@@ -13,6 +13,7 @@ from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.duplicates.fingerprint import ContentMark, type_mark
 from ultracrawl.run.writing.writer import NewReaders
 from ultracrawl.stores import Retained
+from ultracrawl.system.nouns import counted
 
 if TYPE_CHECKING:
     from ultracrawl.agents.port import Entry
@@ -108,5 +109,5 @@ class ReaderRenewal:
         """Return the line for the report of the run; empty if nothing was renewed."""
         if not self._renewed:
             return ""
-        number = f"{self._renewed:,} documents" if self._renewed > 1 else "1 document"
+        number = counted(self._renewed, "document")
         return f"the readers of {number} were renewed: they say now whether they are users or groups"

@@ -16,6 +16,7 @@ from ultracrawl.stores.project_stores import (
     state_to_read,
     stored_sources,
 )
+from ultracrawl.system.nouns import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,9 @@ class LeftOver:
         """A sentence about it."""
         if self.rivals:
             return f"`crawl --url` made it, and its site is in the definitions, too: {', '.join(self.rivals)}"
-        return f"no file defines it any more, and searches leave out its {self.documents:,} documents"
+        return (
+            f"no file defines it any more, and searches leave out its {counted(self.documents, 'document')}"
+        )
 
     @property
     def instead(self) -> str:

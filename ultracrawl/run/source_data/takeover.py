@@ -13,6 +13,7 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.compilation.boundary import domain_rules
 from ultracrawl.sources.sections.scope.boundary import BoundarySection
 from ultracrawl.stores.project_stores import named_stores, state_exists
+from ultracrawl.system.nouns import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def _take(project: Project, source: DataSource, adhoc: DataSource) -> tuple[str,
 
 
 def _remark(renamed: RenamedSource) -> str:
-    return f"took over {renamed.documents:,} documents of {renamed.source}, which `crawl --url` made"
+    return f"took over {counted(renamed.documents, 'document')} of {renamed.source}, which `crawl --url` made"
 
 
 def _undecided(project: Project, adhoc: str) -> str:

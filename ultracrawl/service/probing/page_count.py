@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ultracrawl.content.feeds.sitemap import Sitemap, SitemapKind, parse_sitemap
 from ultracrawl.service.probing.client import MAX_BODY_BYTES, ProbeResponse
 from ultracrawl.service.probing.visitor import Visitor
+from ultracrawl.system.nouns import counted
 
 MAX_SAMPLED = 4
 """Sitemaps of one list, or of one index, that are requested."""
@@ -32,9 +33,8 @@ class PageCount:
     def __str__(self) -> str:
         """Return the number in words."""
         prefix = "at least " if self.minimum else "about " if self.sampled else ""
-        pages = "1 page" if self.number == 1 else f"{self.number:,} pages"
         place = " in its sitemaps" if self.in_sitemaps else ""
-        return f"{prefix}{pages}{' (sampled)' if self.sampled else ''}{place}"
+        return f"{prefix}{counted(self.number, 'page')}{' (sampled)' if self.sampled else ''}{place}"
 
 
 class _Estimate(NamedTuple):

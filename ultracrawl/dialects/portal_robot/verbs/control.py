@@ -15,7 +15,6 @@ import click
 from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.crawl.steering import wait_options
 from ultracrawl.cli.options import confirm, json_option, open_project, print_json
-from ultracrawl.cli.terminal import counted
 from ultracrawl.dialects.portal_robot.service.control import (
     clear_robot,
     order_robot,
@@ -28,6 +27,7 @@ from ultracrawl.dialects.portal_robot.verbs.files import filtered_source, steere
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
 from ultracrawl.stores.control_channel import Command
+from ultracrawl.system.nouns import counted
 from ultracrawl.system.process_name import is_here
 
 START_TIMEOUT = 60.0

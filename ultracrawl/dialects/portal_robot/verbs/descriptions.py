@@ -9,13 +9,13 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.cli.terminal import counted
 from ultracrawl.dialects.portal_robot.service.descriptions import export_descriptions, import_descriptions
 from ultracrawl.dialects.portal_robot.verbs.control import robot_verb
 from ultracrawl.errors import UserError
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.definition import to_source_name
 from ultracrawl.system.files import convert_write_errors
+from ultracrawl.system.nouns import counted
 
 FORMATS = ("soif", "json")
 

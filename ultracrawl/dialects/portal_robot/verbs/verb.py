@@ -13,12 +13,12 @@ from ultracrawl.cli.options import (
     json_option,
     print_json,
 )
-from ultracrawl.cli.terminal import counted
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
 from ultracrawl.dialects.portal_robot.verbs.files import change_rules, config_option, host_line, rules_of
 from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
 from ultracrawl.sources.filter_files.lexer import between_quotes
+from ultracrawl.system.nouns import counted
 
 
 class RobotVerbs(LazyGroup):
