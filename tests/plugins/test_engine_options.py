@@ -148,7 +148,9 @@ def test_a_crawl_and_a_search_pass_them_on_and_show_them_nowhere(
     crawled = workspace.crawl(hosted=False, PYTHONPATH=package, VAULT_KEY=KEY)
     assert (crawled.run["outcomes"], crawled.run["problems"]) == ({"NEW": 1}, [])
     searches = [
-        workspace.command("search", "--json", "heron", *words, PYTHONPATH=package, VAULT_KEY=KEY)
+        workspace.command(
+            "search", "--json", "--as-typed", "heron", *words, PYTHONPATH=package, VAULT_KEY=KEY
+        )
         for words in ([], [], ["--index", "more"])
     ]
     assert [[hit["title"] for hit in one.json["hits"]] for one in searches] == [["Heron"]] * 3

@@ -68,7 +68,7 @@ def test_each_plug_in_has_its_effect(site: Site, url: str, tmp_path: Path, insta
     assert (tmp_path / "state" / "site.shelf").exists()
     assert list((tmp_path / "index" / "shelf").glob("*.seg"))
     assert "Heron" in titles.read_text().splitlines()
-    (hit,) = workspace.command("search", "--json", "water", PYTHONPATH=installed).json["hits"]
+    (hit,) = workspace.command("search", "--json", "--as-typed", "water", PYTHONPATH=installed).json["hits"]
     assert (hit["title"], hit["url"]) == ("Heron", f"{url}/heron.card")
     gone = workspace.command("search", "water")
     assert gone.code == 2
@@ -105,7 +105,7 @@ def test_a_dialect_a_stage_a_log_and_a_verb_of_one_package_work_together(
     (step,) = [one for one in explained["decisions"] if one["stage"] == "closed folders"]
     assert (step["accept"], step["rule"]) == (False, "closed folder old")
     assert workspace.crawl(PYTHONPATH=installed).run["outcomes"] == {"UNMODIFIED": 2}
-    found = workspace.command("search", "--json", "kept", PYTHONPATH=installed).json["hits"]
+    found = workspace.command("search", "--json", "--as-typed", "kept", PYTHONPATH=installed).json["hits"]
     assert [hit["url"] for hit in found] == [f"{url}/new"]
     site.reset()
     assert workspace.crawl(PYTHONPATH=installed).run["outcomes"] == {"NOT_MODIFIED": 2}
@@ -140,7 +140,9 @@ def test_a_function_of_a_package_describes_what_a_robot_finds(
     words = ["-c", "config/robot.conf"]
     ended = robot.workspace.command("crawl", "--json", *words, PYTHONPATH=installed)
     assert (ended.code, ended.run["outcomes"]) == (0, {"NEW": 1}), ended.err
-    (hit,) = robot.workspace.command("search", "--json", "needle", *words, PYTHONPATH=installed).json["hits"]
+    (hit,) = robot.workspace.command(
+        "search", "--json", "--as-typed", "needle", *words, PYTHONPATH=installed
+    ).json["hits"]
     assert hit["attributes"]["Keywords"] == ["birds"]
     lacking = robot.command("crawl")
     assert (lacking.code, sentence("plugins.no_such_function") in lacking.err) == (2, True)

@@ -59,7 +59,7 @@ def test_the_same_pages_as_wget_all_searchable_with_their_titles(
     pages = {path for path, row in workspace.urls().items() if row["outcome"] == "NEW"}
     assert {path for path in pages if path.endswith(".html")} == expected
     assert run["indexed"] == len(pages)
-    found = workspace.command("search", "--json", "--limit", "1000", "the").json
+    found = workspace.command("search", "--json", "--as-typed", "--limit", "1000", "the").json
     titles = {"/" + hit["url"].split("/", 3)[3]: hit["title"] for hit in found["hits"]}
     wrong = {
         path: (title, title_of(root / path[1:]))

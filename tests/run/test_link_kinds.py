@@ -235,7 +235,7 @@ def test_a_canonical_link_is_an_attribute_and_a_link(site: Site, url: str, works
     workspace.define(f"{url}/", attributes={"canonical": "Subject"})
     workspace.crawl()
     assert site.count("/p") == 1
-    hits = workspace.command("search", "--json", "needle").json["hits"]
+    hits = workspace.command("search", "--json", "--as-typed", "needle").json["hits"]
     assert {hit["url"]: hit["attributes"].get("Subject") for hit in hits} == {
         f"{url}/p?print=1": [f"{url}/p"],
         f"{url}/p": None,
@@ -249,7 +249,7 @@ def test_a_canonical_link_out_of_the_boundary_is_an_attribute_only(
     site.page("/", title="Home", text="needle", head=head)
     workspace.define(f"{url}/", attributes={"canonical": "Subject"})
     workspace.crawl()
-    (hit,) = workspace.command("search", "--json", "needle").json["hits"]
+    (hit,) = workspace.command("search", "--json", "--as-typed", "needle").json["hits"]
     assert hit["attributes"]["Subject"] == ["http://elsewhere.invalid/p"]
     assert list(workspace.urls()) == ["/"]
 
@@ -261,7 +261,7 @@ def test_ultra_search_47_attributes_come_from_headers_or_meta(
     site.page("/meta", title="Meta", text="needle", head='<meta name="x-product" content="Saw">')
     workspace.define(start_urls=[f"{url}/", f"{url}/meta"], attributes={"X-Product": "Subject"})
     workspace.crawl()
-    hits = workspace.command("search", "--json", "needle").json["hits"]
+    hits = workspace.command("search", "--json", "--as-typed", "needle").json["hits"]
     assert {hit["attributes"]["Subject"][0] for hit in hits} == {"Hammer", "Saw"}
     assert workspace.search("Subject:hammer") == ["/"]
 
@@ -272,9 +272,9 @@ def test_ultra_search_58_59_the_description_of_a_page_without_one(
     site.page("/", title="Home", text="needle in the text")
     workspace.define(f"{url}/")
     workspace.crawl()
-    (hit,) = workspace.command("search", "--json", "needle").json["hits"]
+    (hit,) = workspace.command("search", "--json", "--as-typed", "needle").json["hits"]
     assert "Description" not in hit["attributes"]
     workspace.define(f"{url}/", description_fallback=True)
     workspace.crawl()
-    (hit,) = workspace.command("search", "--json", "needle").json["hits"]
+    (hit,) = workspace.command("search", "--json", "--as-typed", "needle").json["hits"]
     assert hit["attributes"]["Description"] == ["needle in the text"]

@@ -431,5 +431,5 @@ def test_the_example_does_what_its_readme_says(site: Site, url: str, workspace: 
     site.page("/people/", title="People", text="solar roof")
     workspace.crawl()
     assert fetched(site) == {"/", "/news/", "/people/"}
-    hits = workspace.command("search", "--json", "solar roof").json["hits"]
+    hits = workspace.command("search", "--json", "--as-typed", "solar roof").json["hits"]
     assert sorted(hit["url"] for hit in hits) == [f"{outside}/news/", f"{outside}/people/"]

@@ -251,7 +251,7 @@ def crawl(workspace: Workspace, sites: dict[str, NetworkSite]) -> dict[str, Seen
     assert ended.code in (0, 1), ended.err
     found: dict[str, tuple[set[str], set[str]]] = {host: (set(), set()) for host in sites}
     for word in (*WORDS, "needle"):
-        for hit in workspace.command("search", "--json", "--sections", "3", word).json["hits"]:
+        for hit in workspace.command("search", "--json", "--as-typed", "--sections", "3", word).json["hits"]:
             words, titles = found[hit["url"].split("/")[2].partition(":")[0]]
             words.add(word)
             titles |= {section["title"] for section in hit.get("sections", ())}

@@ -52,7 +52,7 @@ def asked(sites: dict[str, NetworkSite]) -> dict[str, list[int]]:
 
 
 def hits(workspace: Workspace, word: str) -> dict[str, int]:
-    found = workspace.command("search", "--json", "--limit", "100", word).json["hits"]
+    found = workspace.command("search", "--json", "--as-typed", "--limit", "100", word).json["hits"]
     return {host: sum(f"//{host}:" in hit["url"] for hit in found) for host in (ONE, OTHER)}
 
 

@@ -126,7 +126,7 @@ class Desk:
 
     def found(self, query: str, *words: str, **env: str) -> list[str]:
         """Return the paths that `ultracrawl search` finds."""
-        ended = self._hosted("search", "--json", query, *words, **env)
+        ended = self._hosted("search", "--json", "--as-typed", query, *words, **env)
         assert ended.code == 0, ended.err
         return ["/" + hit["url"].split("/", 3)[3] for hit in ended.json["hits"]]
 

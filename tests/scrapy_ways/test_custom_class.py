@@ -83,7 +83,9 @@ def test_any_kind_of_item_becomes_a_document(project: Desk, site: Site, item: st
     own_class(project, CLASS.replace("ITEM", item))
     project.crawled("site", "-O", "items.jsonl")
     assert project.outcomes() == {"/": "NEW", "/a": "NEW", "/private": "ROBOTS"}
-    (hit,) = project.ultracrawl("search", "--json", "request", "--where", "Product=T3").json["hits"]
+    (hit,) = project.ultracrawl("search", "--json", "--as-typed", "request", "--where", "Product=T3").json[
+        "hits"
+    ]
     assert hit["title"] == "Own Vacation"
     assert hit["url"].endswith("/a")
     assert hit["attributes"]["Author"] == ["Ann Lee"]
@@ -109,7 +111,7 @@ def test_a_class_says_who_may_see_a_document_also_of_an_unchanged_page(project: 
     def found_with(readers: object) -> list[int]:
         project.write("readers.json", json.dumps(readers))
         project.crawled("site")
-        asked = ("search", "--json", "request")
+        asked = ("search", "--json", "--as-typed", "request")
         ways = ((), ("--principal", "staff"), ("--principal", "boss"), ("--all-principals",))
         return [project.ultracrawl(*asked, *way).json["total"] for way in ways]
 
@@ -151,7 +153,7 @@ def test_values_that_no_index_can_hold_are_left_out_and_poison_nothing(project: 
     ended = project.ultracrawl("crawl", "--json")
     assert ended.code == 0, ended.err
     assert (ended.run["indexed"], ended.run["dropped_values"], ended.run["problems"]) == (1, 6, [])
-    (hit,) = project.ultracrawl("search", "--json", "vacation").json["hits"]
+    (hit,) = project.ultracrawl("search", "--json", "--as-typed", "vacation").json["hits"]
     found = {
         name: hit["attributes"].get(name)
         for name in ("Price", "Day", "Product", "Author", "Edition", "Subject")
@@ -235,7 +237,7 @@ def test_a_pipeline_of_ones_own(project: Desk, site: Site, url: str) -> None:
     project.crawled("site")
     assert sorted(project.found("stamped")) == ["/", "/a"]
     assert (
-        project.ultracrawl("search", "--json", "stamped").json["hits"][0]["title"]
+        project.ultracrawl("search", "--json", "--as-typed", "stamped").json["hits"][0]["title"]
         == "Stamped Vacation by Ann"
     )
 

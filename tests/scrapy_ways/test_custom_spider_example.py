@@ -47,7 +47,9 @@ def test_the_example_crawls(project: Desk) -> None:
     assert project.outcomes() == {"/": "NEW", "/news/": "NOT_INDEXED", "/news/2025-03-roof.html": "NEW"}
     assert project.found("solar roof", "--where", "Section=news") == ["/news/2025-03-roof.html"]
     assert project.found("navigation") == []
-    (hit,) = project.ultracrawl("search", "--json", "solar", "--where", "Published=2025-03-01").json["hits"]
+    (hit,) = project.ultracrawl(
+        "search", "--json", "--as-typed", "solar", "--where", "Published=2025-03-01"
+    ).json["hits"]
     assert hit["title"] == "Solar roof"
 
 

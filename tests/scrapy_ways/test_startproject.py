@@ -82,7 +82,7 @@ def test_examples_of_other_types_are_crawled_at_once_and_have_no_mistakes(desk: 
     again = made.ultracrawl("crawl")
     assert "2  NOT_MODIFIED" in again.out
     assert "changes nothing" not in again.out
-    (hit,) = made.ultracrawl("search", "--json", word).json["hits"]
+    (hit,) = made.ultracrawl("search", "--json", "--as-typed", word).json["hits"]
     assert hit["url"].endswith(url)
     own = made.python("-m", "pytest", "-q", "-p", "no:cacheprovider", PYTHONDONTWRITEBYTECODE="1")
     assert "2 passed" in own.out, own.out

@@ -91,7 +91,9 @@ class Play:
 
     def found(self, *words: str) -> list[str]:
         """Return the paths of the documents that are found."""
-        ended = self.workspace.command("search", "--json", "-c", "collection.xml", "--limit", "100", *words)
+        ended = self.workspace.command(
+            "search", "--json", "--as-typed", "-c", "collection.xml", "--limit", "100", *words
+        )
         return sorted(urlsplit(hit["url"])[2] for hit in ended.json["hits"]) if ended.code == 0 else []
 
 

@@ -100,7 +100,7 @@ class Played:
         return sorted("".join(urlsplit(hit["url"])[1:3]) for hit in hits)
 
     def hits(self, *words: str) -> list[dict[str, Any]]:
-        ended = self.workspace.command("search", "--json", "-c", FILE, "--limit", "200", *words)
+        ended = self.workspace.command("search", "--json", "--as-typed", "-c", FILE, "--limit", "200", *words)
         return list(ended.json["hits"]) if ended.code == 0 else []
 
     def source(self, name: str = "handbook") -> DataSource:

@@ -162,7 +162,7 @@ class Workspace:
 
     def search(self, *words: str) -> list[str]:
         """Return the paths found by `ultracrawl search`."""
-        hits = self.command("search", "--json", "--limit", "1000", *words).json["hits"]
+        hits = self.command("search", "--json", "--as-typed", "--limit", "1000", *words).json["hits"]
         return ["/" + hit["url"].split("/", 3)[3] for hit in hits]
 
 

@@ -61,6 +61,6 @@ class RobotFiles:
 
     def found(self, *words: str) -> list[dict[str, object]]:
         """Return the hits of a search."""
-        hits = self.command("search", "--json", "--limit", "100", *words).json["hits"]
+        hits = self.command("search", "--json", "--as-typed", "--limit", "100", *words).json["hits"]
         assert isinstance(hits, list)
         return hits

@@ -47,7 +47,7 @@ class Written:
 
     def search(self, *words: str) -> list[str]:
         """Return the paths of what is found, sorted."""
-        hits = self.command("search", "--json", "--limit", "100", *words).json["hits"]
+        hits = self.command("search", "--json", "--as-typed", "--limit", "100", *words).json["hits"]
         return sorted("/" + hit["url"].split("/", 3)[3] for hit in hits)
 
     def statuses(self) -> dict[str, int]:

@@ -67,7 +67,7 @@ def crawl(workspace: Workspace) -> dict[str, int]:
 
 
 def hits(workspace: Workspace, *words: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = run(workspace, "search", "--json", *words).json["hits"]
+    found: list[dict[str, Any]] = run(workspace, "search", "--json", "--as-typed", *words).json["hits"]
     return found
 
 

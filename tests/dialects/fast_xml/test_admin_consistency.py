@@ -46,7 +46,9 @@ class Handbook:
         return {one.pop("source"): one for one in rows}
 
     def found(self) -> set[str]:
-        hits = self.workspace.command("search", "--json", "--limit", "99", "-c", FILE, "needle").json["hits"]
+        hits = self.workspace.command(
+            "search", "--json", "--as-typed", "--limit", "99", "-c", FILE, "needle"
+        ).json["hits"]
         return {"/" + hit["url"].split("/", 3)[3] for hit in hits}
 
     @property

@@ -28,9 +28,9 @@ def crawl(workspace: Workspace, url: str, options: dict[str, Any] | None = None,
 
 
 def found(workspace: Workspace) -> list[str]:
-    hits = workspace.command("search", "--json", "--limit", "99", "-c", "collection.xml", "needle").json[
-        "hits"
-    ]
+    hits = workspace.command(
+        "search", "--json", "--as-typed", "--limit", "99", "-c", "collection.xml", "needle"
+    ).json["hits"]
     return sorted("/" + hit["url"].split("/", 3)[3] for hit in hits)
 
 

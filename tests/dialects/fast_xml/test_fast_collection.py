@@ -43,7 +43,7 @@ class Collection:
         return {"/" + row["access_url"].split("/", 3)[3]: row["outcome"] for row in rows}
 
     def found(self, word: str) -> list[str]:
-        hits = self.command("search", "--json", "--limit", "100", word).json["hits"]
+        hits = self.command("search", "--json", "--as-typed", "--limit", "100", word).json["hits"]
         return sorted("/" + hit["url"].split("/", 3)[3] for hit in hits)
 
 
@@ -155,9 +155,9 @@ def test_fast_5_send_links_to(pages: Site, collection: Collection) -> None:
     inside = f'</DomainSpecification><DomainSpecification name="other">{other}'
     collection.write(inside, send_links_to="other", exclude_uris__prefix=(f"{collection.url}/private/",))
     collection.command("crawl", "--json")
-    hits = collection.command("search", "--json", "--limit", "100", "--source", "other", "needle").json[
-        "hits"
-    ]
+    hits = collection.command(
+        "search", "--json", "--as-typed", "--limit", "100", "--source", "other", "needle"
+    ).json["hits"]
     assert f"{collection.url}/private/c" in {hit["url"] for hit in hits}, (
         "what the sender does not crawl itself"
     )

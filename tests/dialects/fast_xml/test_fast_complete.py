@@ -72,7 +72,9 @@ class World:
 
     def sources(self) -> dict[str, str]:
         """Return by place of whose documents it is one."""
-        hits = self.workspace.command("search", "--json", "-c", FILE, "--limit", "50", "needle").json["hits"]
+        hits = self.workspace.command(
+            "search", "--json", "--as-typed", "-c", FILE, "--limit", "50", "needle"
+        ).json["hits"]
         return {"".join(urlsplit(hit["url"])[1:3]): hit["source"] for hit in hits}
 
 

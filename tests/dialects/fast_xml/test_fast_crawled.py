@@ -220,7 +220,9 @@ class Crawl:
         return sum(row[2] == "add" and urlsplit(row[3])[2].startswith(beginning) for row in rows)
 
     def found(self, word: str) -> bool:
-        hits = self.workspace.command("search", "--json", "-c", "collection.xml", word).json["hits"]
+        hits = self.workspace.command("search", "--json", "--as-typed", "-c", "collection.xml", word).json[
+            "hits"
+        ]
         return bool(hits)
 
     @property
@@ -438,7 +440,9 @@ def test_collections_that_have_the_same_uri_whatever_type_its_server_names(tmp_p
 
     def hits(*words: str) -> int:
         return len(
-            workspace.command("search", "--json", "-c", "collection.xml", "needle", *words).json["hits"]
+            workspace.command(
+                "search", "--json", "--as-typed", "-c", "collection.xml", "needle", *words
+            ).json["hits"]
         )
 
     assert [hits(), *(hits("--source", name) for name in names)] == [1, 1, 1]

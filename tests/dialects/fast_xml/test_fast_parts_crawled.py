@@ -33,9 +33,9 @@ def crawl(workspace: Workspace, options: dict[str, object], inside: str) -> list
     (workspace.directory / "collection.xml").write_text(text)
     ended = workspace.command("crawl", "--json", "-c", "collection.xml")
     assert ended.code == 0, ended.err
-    hits = workspace.command("search", "--json", "--limit", "99", "-c", "collection.xml", "needle").json[
-        "hits"
-    ]
+    hits = workspace.command(
+        "search", "--json", "--as-typed", "--limit", "99", "-c", "collection.xml", "needle"
+    ).json["hits"]
     return sorted("/" + hit["url"].split("/", 3)[3] for hit in hits)
 
 

@@ -503,7 +503,7 @@ def listed(play: Play) -> int:
     for path in ("/0", "/1", "/2"):
         play.site.page(path, title="copy", text="the same needle")
     play.crawl(2)
-    ended = play.workspace.command("search", "--json", "-c", "collection.xml", "same needle")
+    ended = play.workspace.command("search", "--json", "--as-typed", "-c", "collection.xml", "same needle")
     return max(len(hit["attributes"].get("Duplicates", ())) for hit in ended.json["hits"])
 
 
@@ -516,7 +516,9 @@ def reported(name: str) -> Story:
         for path in ("/0", "/1"):
             play.site.page(path, title="copy", text="the same needle", links=("/",))
         play.crawl(2)
-        ended = play.workspace.command("search", "--json", "-c", "collection.xml", "same needle")
+        ended = play.workspace.command(
+            "search", "--json", "--as-typed", "-c", "collection.xml", "same needle"
+        )
         (hit,) = ended.json["hits"]
         return len(hit["attributes"].get(name, ()))
 

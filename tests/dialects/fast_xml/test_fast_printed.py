@@ -850,6 +850,8 @@ def test_fast_line_446_scripts_write_links_and_text(tmp_path_factory: pytest.Tem
             options = {"start_uris": (f"{address}/",), "delay": 0.0}
             (workspace.directory / "ultracrawl.xml").write_text(fast_xml(options, inside=sample))
             workspace.crawl("-c", "ultracrawl.xml", code=0 if sample else 1)  # 1: it has next to no text
-        hits = workspace.command("search", "--json", "-c", "ultracrawl.xml", "dynamic").json["hits"]
+        hits = workspace.command("search", "--json", "--as-typed", "-c", "ultracrawl.xml", "dynamic").json[
+            "hits"
+        ]
         found = [urlsplit(hit["url"])[2] for hit in hits]
         assert ([path for path in site.paths() if path == "/made"], found) == seen

@@ -55,7 +55,7 @@ class Seen:
             (workspace.directory / "collection.xml").write_text(fast_xml({**given, **options}))
             assert workspace.command("crawl", "--json", "-c", "collection.xml").code == 0
         rows = workspace.command("urls", "--json", "-c", "collection.xml").lines
-        hits = workspace.command("search", "--json", "-c", "collection.xml", "a").json["hits"]
+        hits = workspace.command("search", "--json", "--as-typed", "-c", "collection.xml", "a").json["hits"]
         self.asked = site.paths()
         self.outcomes = {
             urlsplit(row["access_url"])[2]: (row["outcome"], row["status_code"], row["indexed"])

@@ -193,7 +193,7 @@ def test_p4_https_goes_through_a_tunnel_that_holds_nothing_of_the_proxy(
         assert run["outcomes"] == {"NEW": 1}
         assert {head.split(" ")[0] for head in proxy.heads} == {"CONNECT"}
         assert all("user-agent: ultracrawl" not in head.lower() for head in proxy.heads)
-    (document,) = workspace.command("search", "--json", "needle").json["hits"]
+    (document,) = workspace.command("search", "--json", "--as-typed", "needle").json["hits"]
     assert "[]" in document["snippet"]
 
 

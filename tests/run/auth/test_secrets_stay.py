@@ -179,7 +179,7 @@ def run(workspace: Workspace, url: str) -> dict[str, bytes]:
         "convert": ["convert", "ultracrawl.yaml"],
         "export": ["export", "--warc", "exported.warc"],
         "reindex": ["reindex"],
-        "search": ["search", "--json", "kept"],
+        "search": ["search", "--json", "--as-typed", "kept"],
     }
     for name, words in commands.items():
         ended = workspace.command(*words, **ENVIRONMENT)

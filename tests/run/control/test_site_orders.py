@@ -61,7 +61,9 @@ class Collection:
         assert ended.code == 0, ended.err
 
     def found(self) -> set[str]:
-        hits = self.workspace.command("search", "--json", "--limit", "99", "-c", "collection.xml", "needle")
+        hits = self.workspace.command(
+            "search", "--json", "--as-typed", "--limit", "99", "-c", "collection.xml", "needle"
+        )
         return {"/" + hit["url"].split("/", 3)[3] for hit in hits.json["hits"]}
 
 

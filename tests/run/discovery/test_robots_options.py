@@ -489,7 +489,7 @@ def test_nosnippet_is_found_and_not_shown(
     site.page("/", title="Home", text="needle in the text", robots=f"{value}, NoTranslate")
     workspace.define(f"{url}/", attributes={"robots_directives": "Subject"})
     workspace.crawl()
-    (hit,) = workspace.command("search", "--json", "needle").json["hits"]
+    (hit,) = workspace.command("search", "--json", "--as-typed", "needle").json["hits"]
     assert (hit["snippet"] == "") is hidden
     assert hit["attributes"]["Subject"] == [value, "notranslate"]
 
@@ -501,6 +501,6 @@ def test_without_meta_the_wishes_of_pages_are_attributes_only(
     robots = {"meta": False, "obey_reservations": ["ai"]}
     workspace.define(f"{url}/", robots=robots, attributes={"robots_directives": "Subject"})
     workspace.crawl()
-    (hit,) = workspace.command("search", "--json", "needle").json["hits"]
+    (hit,) = workspace.command("search", "--json", "--as-typed", "needle").json["hits"]
     assert hit["snippet"]
     assert hit["attributes"]["Subject"] == ["nosnippet", "noai"]

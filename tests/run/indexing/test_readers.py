@@ -18,7 +18,9 @@ def test_the_option_says_who_sees_a_source_and_a_change_of_it_reaches_unchanged_
         workspace.define(f"{url}/", **options)
         workspace.crawl()
         ways = ((), ("--principal", "staff"), ("--all-principals",))
-        return [workspace.command("search", "--json", "heron", *way).json["total"] for way in ways]
+        return [
+            workspace.command("search", "--json", "--as-typed", "heron", *way).json["total"] for way in ways
+        ]
 
     assert found_with() == [1, 1, 1]
     assert found_with(acl=["boss", "staff"]) == [0, 1, 1]
@@ -30,7 +32,8 @@ def test_the_option_says_who_sees_a_source_and_a_change_of_it_reaches_unchanged_
 def readers(workspace: Workspace, word: str) -> list[str]:
     """Return who finds a word."""
     found = {
-        who: workspace.command("search", "--json", word, *way).json["total"] for who, way in WAYS.items()
+        who: workspace.command("search", "--json", "--as-typed", word, *way).json["total"]
+        for who, way in WAYS.items()
     }
     assert set(found.values()) <= {0, 1}
     return [who for who, total in found.items() if total]
@@ -81,9 +84,11 @@ def test_equal_pages_with_different_readers_are_two_documents(
         site.page(path, title="Gull", text="the gull steals what the heron leaves")
     workspace.define(f"{url}/", acl_paths={"/hr/": "hr"})
     workspace.crawl()
-    hits = workspace.command("search", "--json", "steals").json["hits"]
+    hits = workspace.command("search", "--json", "--as-typed", "steals").json["hits"]
     assert [hit["url"] for hit in hits] == [f"{url}/open/gull"]
-    assert workspace.command("search", "--json", "steals", "--principal", "hr").json["total"] == 2
+    assert (
+        workspace.command("search", "--json", "--as-typed", "steals", "--principal", "hr").json["total"] == 2
+    )
 
 
 def test_the_first_report_says_who_sees_what_is_read_behind_a_log_in(

@@ -41,13 +41,13 @@ def test_questions_about_a_manual_lead_to_its_parts(crawled: Workspace) -> None:
         ("quickest replacement", "heapq", "heapq.heappushpop", "Push item on the heap"),
         ('"text stream" sep', "functions", "print", "Print objects to the **text** **stream** file"),
     ):
-        hit = crawled.command("search", "--json", query).json["hits"][0]
+        hit = crawled.command("search", "--json", "--as-typed", query).json["hits"][0]
         assert hit["url"].endswith(f"/library/{name}.html"), query
         assert hit["section"] is not None, query
         assert hit["section"]["url"] == f"{hit['url']}#{anchor}"
         assert hit["section"]["anchor"] == anchor
         assert hit["snippet"].startswith(begins)
-    whole = crawled.command("search", "--json", "heapq").json["hits"][0]
+    whole = crawled.command("search", "--json", "--as-typed", "heapq").json["hits"][0]
     assert (whole["section"], whole["url"].rpartition("/")[2]) == (None, "heapq.html")
     printed = crawled.command("search", "heappush").out.splitlines()
     assert printed[1].strip() == "heapq.heappush(heap, item)"

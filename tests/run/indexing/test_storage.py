@@ -141,8 +141,8 @@ def test_what_a_server_claims_in_the_name_of_a_lister_is_not_stored(
     define(workspace, url, {"headers": True})
     workspace.crawl()
     workspace.command("reindex")
-    assert workspace.command("search", "--json", "Claimed").json["hits"] == []
-    assert len(workspace.command("search", "--json", "Home").json["hits"]) == 1
+    assert workspace.command("search", "--json", "--as-typed", "Claimed").json["hits"] == []
+    assert len(workspace.command("search", "--json", "--as-typed", "Home").json["hits"]) == 1
 
 
 @pytest.mark.parametrize("form", ["blocks", "files"])

@@ -65,7 +65,7 @@ def collection(site: Site, workspace: Workspace, url: str) -> Collection:
 def test_bodies_leave_the_store_once_they_were_sent(collection: Collection, remove: bool, left: int) -> None:
     collection.crawl({"storage/remove_docs": remove})
     assert collection.stored() == left
-    assert len(collection.run("search", "--json", "a").json["hits"]) >= 1
+    assert len(collection.run("search", "--json", "--as-typed", "a").json["hits"]) >= 1
     again = collection.run("reindex", "handbook")
     assert again.code == (1 if remove else 0)
     assert (sentence("storage.not_stored") in again.out + again.err) is remove

@@ -462,7 +462,7 @@ def test_workers_convert_at_once(site: Site, url: str, workspace: Workspace) -> 
     for workers in (1, 4):
         workspace.define(f"{url}/", types=["text/html", "data"], conversion={"workers": workers})
         workspace.crawl("--force", **converter_that(workspace, OBEY))
-        hits = workspace.command("search", "--json", "needle").json["hits"]
+        hits = workspace.command("search", "--json", "--as-typed", "needle").json["hits"]
         times = [tuple(map(float, re.findall(r"\d+\.\d+", hit["snippet"]))) for hit in hits]
         at_once = max(sum(began <= start < ended for began, ended in times) for start, _ in times)
         assert (len(times), at_once > 1) == (4, workers > 1)

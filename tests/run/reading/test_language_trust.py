@@ -113,7 +113,7 @@ def test_attribute_stems_and_focus_go_by_what_is_believed(
     site.page("/", title="x", text=GERMAN, lang="en")
     workspace.define(f"{url}/", languages={"trust": trust})
     workspace.crawl()
-    hits = workspace.command("search", "--json", "").json["hits"]
+    hits = workspace.command("search", "--json", "--as-typed", "").json["hits"]
     assert [hit["attributes"]["Language"] for hit in hits] == [["de"] if stemmed else ["en"]]
     assert workspace.search("Bibliothek") == stemmed
     workspace.define(f"{url}/", languages={"trust": trust}, focused={"languages": ["german"]})

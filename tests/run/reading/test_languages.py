@@ -14,7 +14,7 @@ FRENCH = "Les bibliothèques ouvraient hier leurs portes à tous les visiteurs d
 
 
 def languages(workspace: Workspace) -> dict[str, str]:
-    hits = workspace.command("search", "--json", "--limit", "50", "").json["hits"]
+    hits = workspace.command("search", "--json", "--as-typed", "--limit", "50", "").json["hits"]
     return {"/" + hit["url"].rsplit("/", 1)[1]: hit["attributes"]["Language"][0] for hit in hits}
 
 

@@ -80,7 +80,7 @@ def mapped(workspace: Workspace, url: str, names: Mapping[str, str]) -> dict[str
     }
     workspace.write({"attributes": attributes, "sources": {"site": source}})
     workspace.crawl()
-    (hit,) = workspace.command("search", "--json", "").json["hits"]
+    (hit,) = workspace.command("search", "--json", "--as-typed", "").json["hits"]
     found = {name: " ".join(hit["attributes"].get(own, ())) for name, own in source["attributes"].items()}  # type: ignore[union-attr]
     words = zip(names, attributes, strict=True)
     assert all(workspace.search("", "--where", f"{own}={found[name]}") for name, own in list(words)[:3])

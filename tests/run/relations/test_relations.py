@@ -13,7 +13,7 @@ STORY = "a heron stands in the shallow water and waits for a fish that does not 
 
 def relations_of(workspace: Workspace, path: str, *words: str) -> dict[str, list[str]]:
     """Return what the document of a path tells, each URL as its path."""
-    hits = workspace.command("search", "--json", "--limit", "100", "", *words).json["hits"]
+    hits = workspace.command("search", "--json", "--as-typed", "--limit", "100", "", *words).json["hits"]
     (hit,) = [hit for hit in hits if "/" + hit["url"].split("/", 3)[3] == path]
     names = ("Duplicates", "Redirects", "Mirrors", "Metadata", "Links", "Referrers")
     return {name: list(map(short, hit["attributes"][name])) for name in names if name in hit["attributes"]}

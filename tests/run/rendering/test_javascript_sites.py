@@ -52,7 +52,7 @@ def crawl(pair: Pair, workspace: Workspace, whole: dict[str, Any], own: dict[str
     workspace.crawl()
     found: dict[str, set[str]] = {host: set() for host in sites}
     for word in WORDS:
-        for hit in workspace.command("search", "--json", word).json["hits"]:
+        for hit in workspace.command("search", "--json", "--as-typed", word).json["hits"]:
             found[hit["url"].split("/")[2].partition(":")[0]].add(word)
     return {host: (found[host], sites[host].count("/app.js") > 0) for host in sites}
 

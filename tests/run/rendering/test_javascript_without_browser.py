@@ -51,7 +51,7 @@ def test_a_run_with_a_browser_renders_pages_that_were_read_without_one(
         workspace.crawl()
     opened = list[str]()
 
-    async def open_page(_: object, visit: Visit, __: object) -> browser.Rendered:
+    async def open_page(_: object, visit: Visit, *_given: object) -> browser.Rendered:
         opened.append(visit.url.removeprefix(url))
         return browser.Rendered(SCRIPTED)
 

@@ -49,7 +49,7 @@ def define(workspace: Workspace, engine: str = "whoosh", **sources: Any) -> None
 
 def found(workspace: Workspace, *words: str) -> list[str]:
     """Return the URLs of all hits of a search, by path; one that is found twice stands twice."""
-    hits = workspace.command("search", "--json", "--limit", "100", *words).json["hits"]
+    hits = workspace.command("search", "--json", "--as-typed", "--limit", "100", *words).json["hits"]
     return sorted("/" + hit["url"].split("/", 3)[3] for hit in hits)
 
 

@@ -29,7 +29,7 @@ def crawl(workspace: Workspace, url: str, *words: str, code: int = 0) -> dict[st
 
 def indexed(workspace: Workspace) -> list[str]:
     """Return the paths of all documents that a search finds."""
-    hits = workspace.command("search", "--json", "--limit", "100", "heron").json["hits"]
+    hits = workspace.command("search", "--json", "--as-typed", "--limit", "100", "heron").json["hits"]
     return sorted("/" + hit["url"].split("/", 3)[3] for hit in hits)
 
 

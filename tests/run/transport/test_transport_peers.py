@@ -90,7 +90,7 @@ def test_fast_25_a_tunnel_through_squid(source: Written) -> None:
         lines = proxy.lines()
     assert source.search("needle") == ["/page"]
     assert {(user, method) for user, method, *_ in lines if method != "-"} == {("crawler", "CONNECT")}
-    (hit,) = source.command("search", "--json", "needle").json["hits"]
+    (hit,) = source.command("search", "--json", "--as-typed", "needle").json["hits"]
     assert "[]" in hit["snippet"]
 
 

@@ -101,7 +101,9 @@ def test_roots_lie_beside_the_file_of_a_fast_collection(
 
     def found() -> list[str]:
         workspace.command("crawl", "-c", "collection.xml")
-        hits = workspace.command("search", "--json", "-c", "collection.xml", "needle").json["hits"]
+        hits = workspace.command("search", "--json", "--as-typed", "-c", "collection.xml", "needle").json[
+            "hits"
+        ]
         return [hit["url"] for hit in hits]
 
     assert found() == []

@@ -234,7 +234,11 @@ def test_metrics_say_which_index_can_be_read(server: Server, pages: Pages) -> No
 def test_a_command_says_it_in_one_line(tmp_path: Path) -> None:
     pages = pages_of(tmp_path, f"http://127.0.0.1:{free_port()}", user=None, password=None)
     check_page(pages.ask("/?q=egret"))
-    for words in (["search", "egret"], ["search", "--json", "egret"], ["search", "--complete", "egr"]):
+    for words in (
+        ["search", "egret"],
+        ["search", "--json", "--as-typed", "egret"],
+        ["search", "--complete", "egr"],
+    ):
         ended = pages.workspace.command(*words)
         assert (ended.code, ended.out, len(ended.err.splitlines())) == (1, "", 1)
 
