@@ -24,7 +24,9 @@ def path() -> dict[str, str]:
 
 
 def hits(workspace: Workspace, query: str) -> dict[str, str]:
-    found = workspace.command("search", query, "--limit", "1000", "--json", **path()).json["hits"]
+    found = workspace.command("search", "--as-typed", query, "--limit", "1000", "--json", **path()).json[
+        "hits"
+    ]
     return {hit["url"]: hit["title"] for hit in found}
 
 

@@ -21,6 +21,6 @@ def outcomes(run: dict[str, Any]) -> dict[str, int]:
 def found(workspace: Workspace, *query: str, principal: str = "") -> list[str]:
     """Return the last parts of the URLs of all hits, sorted; also checks that their number is the total."""
     who = ("--principal", principal) if principal else ()
-    answer = workspace.command("search", *query, *who, "--limit", "1000", "--json").json
+    answer = workspace.command("search", "--as-typed", *query, *who, "--limit", "1000", "--json").json
     assert answer["total"] == len(answer["hits"])
     return sorted(re.split("[/=]", hit["url"])[-1] for hit in answer["hits"])

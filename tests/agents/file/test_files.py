@@ -427,7 +427,7 @@ def crawl(workspace: Workspace, code: int = 0) -> dict[str, int]:
 
 
 def hits(workspace: Workspace, *query: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = workspace.command("search", *query, "--json").json["hits"]
+    found: list[dict[str, Any]] = workspace.command("search", "--as-typed", *query, "--json").json["hits"]
     return sorted(found, key=lambda hit: str(hit["url"]))
 
 

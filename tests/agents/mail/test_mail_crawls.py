@@ -41,7 +41,7 @@ def define(workspace: Workspace, server: ImapServer, **options: Any) -> None:
 
 
 def titles(workspace: Workspace, *query: str) -> list[str]:
-    answer = workspace.command("search", *query, "--limit", "1000", "--json").json
+    answer = workspace.command("search", "--as-typed", *query, "--limit", "1000", "--json").json
     return sorted(hit["title"] for hit in answer["hits"])
 
 

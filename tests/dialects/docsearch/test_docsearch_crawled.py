@@ -63,7 +63,9 @@ def crawl(workspace: Workspace, site: Site, file: str = "docsearch.json") -> lis
 
 
 def hits(workspace: Workspace, *words: str) -> list[dict[str, Any]]:
-    found = workspace.command("search", "-c", "docsearch.json", "--json", "--sections", "2", *words)
+    found = workspace.command(
+        "search", "--as-typed", "-c", "docsearch.json", "--json", "--sections", "2", *words
+    )
     return list(found.json["hits"])
 
 

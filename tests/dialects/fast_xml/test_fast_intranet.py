@@ -215,7 +215,7 @@ def test_fast_line_1277_the_sample_login_works_in_an_intranet(workspace: Workspa
     club = Club()
     with resolved(names), club.serve(INSIDE, 443), NetworkSite().serve(LOOPBACK, 443):
         ended = workspace.crawl("-c", "c.xml", code=None)
-    found = workspace.command("search", "-c", "c.xml", "secretword", "--json").json
+    found = workspace.command("search", "--as-typed", "-c", "c.xml", "secretword", "--json").json
     if address == INSIDE:
         assert club.sent == [{"account": ["robot"], "secret": ["s3cret"], "token": ["t1"]}]
         assert {hit["url"] for hit in found["hits"]} == set(starts)
