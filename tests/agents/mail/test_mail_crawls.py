@@ -241,7 +241,10 @@ def test_two_mails_of_equal_text_are_two_documents(workspace: Workspace, server:
 
 
 def test_hits_link_where_the_template_says(workspace: Workspace, server: ImapServer) -> None:
-    server.inbox.add(mail(1, Message_ID="<a/b+c@x>"), mail(2, Message_ID="<a/b+c@x>"), mail(3, Message_ID=""))
+    first, second = (
+        mail(day, Message_ID="<a/b+c@x>", Date=f"Mon, {day} Mar 2026 12:00:00 +0000") for day in (1, 2)
+    )
+    server.inbox.add(first, second, mail(3, Message_ID=""))
     define(workspace, server, display_url="https://lists.example.com/{folder}/{message_id}")
     crawl(workspace)
     hits = workspace.command("search", "common", "--json").json["hits"]

@@ -92,7 +92,7 @@ def test_a_server_that_is_down(
         define(workspace, f"{address}/pub/notes.html", rules)
         assert crawl(workspace) == ("NEW", True)
     assert [crawl(workspace) for _ in expected] == expected
-    assert "refused" in workspace.urls()["/pub/notes.html"]["reason"]
+    assert workspace.urls()["/pub/notes.html"]["cause"] == "connection-refused"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_server_that_says_nothing(
         assert crawl(workspace) == ("NEW", True)
         monkeypatch.setattr(Moody, "reply", "")
         assert [crawl(workspace) for _ in expected] == expected
-        assert "timeout" in workspace.urls()["/pub/notes.html"]["reason"]
+        assert workspace.urls()["/pub/notes.html"]["cause"] == "timeout"
 
 
 @pytest.mark.parametrize(
