@@ -136,7 +136,7 @@ def test_a_schedule_bound_to_it_runs_only_there__ultra_search_128(
     deploy(project, server)
     here = Desk(tmp_path / "here")
     schedule_here(here, server, mode="index-only")
-    assert "local: finished, 1 URLs" in launch(here, server)
+    assert "local: finished, 1 URL," in launch(here, server)
     schedule_here(here, server)
     assert "local: finished, 3 URLs" in launch(here, server)
     assert outcomes(project, tmp_path / "data").keys() == {"/", "/a", "/private"}
