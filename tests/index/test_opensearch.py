@@ -66,7 +66,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         (SearchQuery("grey heron"), 2),
         (SearchQuery('"the grey heron" waits', facets=("Author", "Size"), count_sources=True), 2),
         (SearchQuery("heron", boosts=(("/her*", 2.0),), principals=("ann",)), 2),
-        (SearchQuery("heronn egret"), 3),
+        (SearchQuery("heronn egret"), 9),
     ],
     ids=["words", "facets", "boosts", "misspelt"],
 )

@@ -241,7 +241,8 @@ Vue.createApp({data: () => ({words: '', links: []}), mounted() { get().then(data
     ),
     "pushed": Application(
         f"{DATA}<script>history.pushState(0, '', '/to/pushed/');"
-        "write({...data, links: data.links.map(link => link.split('/').pop())})</script>"
+        "write({...data, links: data.links.map(link => link.split('/').pop())})</script>",
+        more=("/to/pushed/",),
     ),
     "navigates": Application(
         f"{DATA}<script>write(data); for (const link of data.links) location.href = link</script>"
