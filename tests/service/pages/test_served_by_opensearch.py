@@ -170,7 +170,7 @@ def test_pins_boosts_and_equal_sources(two: Two) -> None:
         ("/?q={}", 2),
         ("/api/v1/suggest?q={}", 2),
         ("/suggestions?q={}", 2),
-        ("/api/v1/search?q={}n", 3),
+        ("/api/v1/search?q={}n", 9),
     ],
 )
 def test_an_answer_takes_few_requests(two: Two, path: str, most: int) -> None:
