@@ -48,6 +48,8 @@ _NEEDED_TYPES = _AWAITED_TYPES | {"Document"}
 """Types of requests that affect the text of a page."""
 _EXPLAINED = ("canceled", "blockedReason", "corsErrorStatus")
 """What says that the page gave a request up, or that crawler or browser refused it, which is for good."""
+_WALLED = "net::ERR_PROXY_CONNECTION_FAILED"
+"""How a request ends that would go round the crawler: the proxy of the browser is none."""
 _NO_COPIES = {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 0}
 """What the browser keeps of the requests that it tells of."""
 _TICK = 0.05
@@ -387,7 +389,8 @@ class OpenPage:
 
     def _note_loss(self, event: dict[str, Any]) -> None:
         """Note the end of a request without a result, which is a missing part if nobody wanted it so."""
-        if event["requestId"] in self._needed and not any(event.get(name) for name in _EXPLAINED):
+        is_refused = event.get("errorText") == _WALLED or any(event.get(name) for name in _EXPLAINED)
+        if event["requestId"] in self._needed and not is_refused:
             logger.info("%s: a part was lost: %s", self._url, event.get("errorText"))
             self._note_failure()
         self._note_end(event)
