@@ -11,7 +11,8 @@ from support.site import Site
 from support.verbs import mistyped
 
 from ultracrawl.cli.mistakes import Mistake
-from ultracrawl.index.query.parser import QueryFlaw, query_flaws
+from ultracrawl.index import QueryFlaw, SearchQuery, SearchResult
+from ultracrawl.index.query.parser import search_with_relaxation
 from ultracrawl.sources import adhoc_project
 from ultracrawl.sources.catalog import ForeignSchemeError
 from ultracrawl.sources.dialects import read_definitions
@@ -178,7 +179,8 @@ def test_a_mistake_in_a_definition_has_its_line_and_what_to_write(workspace: Wor
     ],
 )
 def test_flaws_of_queries(query: str, flaws: list[QueryFlaw]) -> None:
-    assert list(query_flaws(query)) == flaws
+    found = search_with_relaxation(SearchQuery(query), {}, lambda _: SearchResult(0, ()))
+    assert list(found.flaws) == flaws
 
 
 def test_a_flawed_query_is_searched_and_reported(site: Site, url: str, workspace: Workspace) -> None:

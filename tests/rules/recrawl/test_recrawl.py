@@ -162,6 +162,10 @@ def test_content_that_no_converter_reads_is_known_again_by_the_same_version_alon
     assert not stays_unread(failed, version, other)
     assert not stays_unread(failed, b"version2", body)
     assert not stays_unread(replace(failed, outcome=UrlOutcome.HTTP_ERROR), version, body)
+    assert classify(failed, other) is UrlOutcome.NEW
+    assert classify(replace(failed, indexed=True), other) is UrlOutcome.MODIFIED, (
+        "an older version is in the index"
+    )
     assert not stays_unread(replace(failed, status_code=StatusCode.READ_ERROR), version, body)
     assert classify(failed, body) is UrlOutcome.NEW
     assert conditional_headers(failed) == {}, "unless the version is known to be the same"

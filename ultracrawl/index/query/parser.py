@@ -102,12 +102,8 @@ def _begins_term(tokens: Sequence[Token], at: int) -> bool:
     return written == "(" if kind == "paren" else kind != ""
 
 
-def query_flaws(text: str) -> tuple[QueryFlaw, ...]:
-    """Return the flaws of a query, each once; what stands before a colon counts as an attribute."""
-    return _flaws(text, _tokens(text))
-
-
 def _flaws(text: str, tokens: Sequence[Token]) -> tuple[QueryFlaw, ...]:
+    """Return the flaws of a query, each once."""
     words = [written for kind, written in tokens if kind == "word"]
     found = dict.fromkeys(
         flaw

@@ -88,9 +88,10 @@ def is_known(record: UrlRecord | None) -> bool:
 def classify(record: UrlRecord | None, checksum: bytes, force: bool = False) -> UrlOutcome:
     """Compare a checksum with the record: NEW, MODIFIED or UNMODIFIED.
 
-    With `force` known content is MODIFIED even if it is equal, so that it is processed again.
+    With `force` known content is MODIFIED even if it is equal, so that it is processed again. So is what replaces a
+    document in the index whose last version could not be converted.
     """
-    if record is None or not is_known(record):
+    if record is None or not (is_known(record) or (record.retained and is_unread(record.checksum))):
         return UrlOutcome.NEW
     return UrlOutcome.MODIFIED if force or record.checksum != checksum else UrlOutcome.UNMODIFIED
 

@@ -169,7 +169,8 @@ def _lasting_failure_of(context: CrawlContext, url: str) -> str:
     record = _last_record(context, url)
     if record is not None and record.outcome is UrlOutcome.GONE:
         return _failure_of(context, url)
-    if context.report.problems or (record is not None and record.outcome.transient and is_known(record)):
+    was_read = record is not None and (is_known(record) or record.retained)
+    if context.report.problems or (record is not None and record.outcome.transient and was_read):
         return ""
     if record is None:
         rule = context.rules.boundary.rejects(url, seed=True)

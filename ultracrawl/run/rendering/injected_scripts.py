@@ -39,7 +39,15 @@ MAX_WINDOWS = 50
 MAX_WINDOW_TEXT = 100_000
 """Characters that are read of such a window."""
 
-PREPARE = """
+
+def with_numbers(script: str, **numbers: int) -> str:
+    """Return a script with numbers in place of their names."""
+    for name, number in numbers.items():
+        script = script.replace(name, str(number))
+    return script
+
+
+_PREPARE = """
 delete window.RTCPeerConnection; delete window.webkitRTCPeerConnection; delete window.WebTransport;
 window.close = () => {};
 addEventListener('click', event => {
@@ -191,15 +199,15 @@ for (const [name, way] of [['back', -1], ['forward', 1], ['go', 0]]) {
   }});
 })();
 """
-for _name, _value in (
-    ("LONGEST", int(LONGEST_TIMER * 1000)),
-    ("LATE", int(LATE_FRAME * 1000)),
-    ("MOST_FRAMES", MAX_FRAMES),
-    ("MOST_ASKED", MAX_ASKED),
-    ("MOST_WINDOWS", MAX_WINDOWS),
-    ("MOST_TEXT", MAX_WINDOW_TEXT),
-):
-    PREPARE = PREPARE.replace(_name, str(_value))
+PREPARE = with_numbers(
+    _PREPARE,
+    LONGEST=int(LONGEST_TIMER * 1000),
+    LATE=int(LATE_FRAME * 1000),
+    MOST_FRAMES=MAX_FRAMES,
+    MOST_ASKED=MAX_ASKED,
+    MOST_WINDOWS=MAX_WINDOWS,
+    MOST_TEXT=MAX_WINDOW_TEXT,
+)
 """Changes what the scripts of every page and frame find.
 
 No WebRTC: a second barrier, should a version of Chromium ignore the flags. A window that a page opens becomes a

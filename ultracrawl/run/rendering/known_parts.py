@@ -33,11 +33,8 @@ class KnownPart(NamedTuple):
         if answer is None:
             return cls(request.url, request.kind, request.initiator, headers, "", "", 0, "")
         own = {name.lower(): value for name, value in answer.headers.items()}
-        tag, date, sum_ = (
-            own.get("etag", ""),
-            own.get("last-modified", ""),
-            steady_checksum(answer.body).hex(),
-        )
+        tag, date = own.get("etag", ""), own.get("last-modified", "")
+        sum_ = steady_checksum(answer.body).hex()
         return cls(request.url, request.kind, request.initiator, headers, tag, date, answer.status, sum_)
 
     def request(self) -> PartRequest:

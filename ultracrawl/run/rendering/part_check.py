@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome
+from ultracrawl.model.outcome import WITH_DOCUMENT
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.rendering.known_parts import KnownPage
 from ultracrawl.run.visit import Step, Visit
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
     from ultracrawl.run.rendering.page_parts import PartFetcher
 
-_READ = frozenset(
-    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.REINDEXED, UrlOutcome.UNMODIFIED, UrlOutcome.PENDING}
-)
+_READ = WITH_DOCUMENT - {UrlOutcome.NOT_MODIFIED}
 _UNCHANGED = frozenset({UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING})
 
 

@@ -1,5 +1,7 @@
 """Scripts that look at a page, and scroll it, in the isolated world of the crawler."""
 
+from ultracrawl.run.rendering.injected_scripts import with_numbers
+
 FIND = """
 (selector => {
   const find = node => node.querySelector(selector) !== null
@@ -28,7 +30,8 @@ MAX_DEPTH = 500
 MAX_ROW_TEXT = 2_000_000
 """Characters that are kept of rows that a page took away."""
 
-KEEP = """
+KEEP = with_numbers(
+    """
 (() => {
   if (window.ultracrawlRows) return;
   const ROWS = 'li, tr, dt, dd, p, h1, h2, h3, h4, h5, h6, pre, blockquote, option, [role=row], [role=listitem], '
@@ -120,7 +123,11 @@ KEEP = """
     return found;
   }};
 })()
-"""
+""",
+    MAX_ROWS=MAX_ROWS,
+    MAX_ROW_TEXT=MAX_ROW_TEXT,
+    MAX_DEPTH=MAX_DEPTH,
+)
 """Begins to keep the rows that a page takes away, or writes other words into, while it is scrolled.
 
 Rows are the smallest blocks with words: list items, rows of tables, paragraphs. Of a list that is virtual the page has
@@ -128,7 +135,8 @@ but those in sight. One row that changes alone, such as a clock or a message tha
 unless it has a link. What stands in the page in the end is not kept.
 """
 
-SCROLL = """
+SCROLL = with_numbers(
+    """
 (async () => {
   const page = document.scrollingElement ?? document.documentElement;
   const frame = () => new Promise(done => { requestAnimationFrame(done); setTimeout(done, 100); });
@@ -168,7 +176,10 @@ SCROLL = """
   ultracrawlRows.note();
   return isLeft || isLeftInside;
 })()
-"""
+""",
+    MAX_STEPS=MAX_STEPS,
+    MAX_WAITS=MAX_WAITS,
+)
 """Scrolls a page to its end by the height of the window, because parts may only be loaded when they are seen, and then
 the boxes in it, all at a time, by their own height. A list that draws its rows late is waited for after the first step,
 and after the others if it has taken rows away. What has no such list goes to its end after the last step. Returns
@@ -242,12 +253,3 @@ READ = """
 Frames that have no address of their own are in it behind their element, former rows before those of their list, and
 words of drawings behind the drawing.
 """
-
-for _name, _value in (
-    ("MAX_STEPS", MAX_STEPS),
-    ("MAX_WAITS", MAX_WAITS),
-    ("MAX_ROWS", MAX_ROWS),
-    ("MAX_ROW_TEXT", MAX_ROW_TEXT),
-    ("MAX_DEPTH", MAX_DEPTH),
-):
-    KEEP, SCROLL = KEEP.replace(_name, str(_value)), SCROLL.replace(_name, str(_value))
