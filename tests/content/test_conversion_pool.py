@@ -21,6 +21,7 @@ from ultracrawl.content.service.job import Converted, Job, NotConverted, Process
 from ultracrawl.content.service.pool import ConversionPool
 from ultracrawl.content.service.process import ConversionProcess
 from ultracrawl.model import StatusCode
+from ultracrawl.system.plugins import CONVERTERS, Plugin
 
 PDF = Job(files.pdf(), "application/pdf")
 ROOT = Path(__file__).resolve().parents[2]
@@ -170,6 +171,45 @@ def test_a_process_whose_crawler_is_gone_ends_itself(converts: str, sent: signal
         process.stdin.write(encode_job(Job(b"{}", "application/json")) + b"{}")
         process.stdin.flush()
         assert process.wait(60) == -sent
+
+
+CHATTY = """
+import sys
+from ultracrawl.content.converters.registry import Converter
+
+CONVERTERS = [Converter("chatty", ("application/x-chatty",))]
+
+
+def convert(source, sink):
+    for _ in range(3):
+        sys.stderr.write("a warning of a library " * 10_000)
+    sink.add(source.body.decode())
+"""
+
+
+def test_a_converter_may_write_more_to_standard_error_than_a_pipe_holds(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "chatty.py").write_text(CHATTY)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), str(ROOT))))
+    plugin = Plugin("converters", "chatty", "chatty:CONVERTERS")
+    monkeypatch.setattr(CONVERTERS, "_passed_on", (*CONVERTERS.all_plugins(), plugin))
+    process = ConversionProcess(ProcessLimits(20.0, 512 << 20))
+    try:
+        converted = process.convert(Job(b"words", "application/x-chatty"))
+        assert isinstance(converted, Converted)
+        assert converted.conversion.text == "words"
+        assert isinstance(process.convert(PDF), Converted), "what it wrote late is read, too"
+    finally:
+        process.kill()
+
+
+def test_a_process_that_reads_no_more_is_ended_in_the_middle_of_a_document() -> None:
+    process = ConversionProcess(ProcessLimits(20.0, 512 << 20), wall=later(201.0))
+    os.kill(process.pid, signal.SIGSTOP)
+    answer = process.convert(Job(bytes(1 << 22), "application/pdf"))
+    assert isinstance(answer, NotConverted)
+    assert not process.usable
 
 
 def later(seconds: float) -> Callable[[], float]:

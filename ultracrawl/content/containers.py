@@ -7,6 +7,7 @@ import struct
 
 _OOXML = "application/vnd.openxmlformats-officedocument"
 _MIMETYPE_ENTRY = re.compile(rb"application/[a-z0-9.+-]{1,100}")
+"""What the member `mimetype` holds; what follows it in the file begins with `PK`."""
 _NAMES = (
     (b"word/document", f"{_OOXML}.wordprocessingml.document"),
     (b"xl/workbook.bin", "application/vnd.ms-excel.sheet.binary.macroenabled.12"),
@@ -44,8 +45,7 @@ _MAX_END_BYTES = _END.size + 0xFFFF
 def zip_type(body: bytes) -> str:
     """Return the media type of a zip file: Office, OpenDocument and EPUB by their members, else plain zip."""
     if body[30:38] == b"mimetype" and (match := _MIMETYPE_ENTRY.match(body, 38)):
-        size = int.from_bytes(body[22:26], "little")
-        return match[0][:size].decode() if size else match[0].decode().partition("PK")[0]
+        return match[0].decode()
     names = _directory(body)
     if b"[Content_Types].xml" in names or b"[Content_Types].xml" in body[:_MAX_DIRECTORY_BYTES]:
         return next((name for member, name in _NAMES if member in names), "application/zip")

@@ -101,6 +101,12 @@ WORD = {
 }
 
 
+def test_a_simple_field_of_word_is_a_link(converted: Convert) -> None:
+    field = "<w:fldSimple w:instr=' HYPERLINK \"https://x.example/a\" '>" + run("a") + "</w:fldSimple>"
+    found = converted(word(paragraph(field)))
+    assert (found.text, found.links) == ("a", ("https://x.example/a",))
+
+
 @pytest.mark.parametrize("case", WORD)
 def test_word(converted: Convert, case: str) -> None:
     body, text = WORD[case]

@@ -32,6 +32,7 @@ LINK = "http://in.example/a"
         (["@x@y@", "@a@b@"], "http://h/a", "http://h/b"),
         (["@a@aa@"], "http://h/a/a", "http://h/aa/aa"),
         ([r"@(?P<n>\d+)@[\g<n>]\\@"], "http://h/12", "http://h/[12]\\"),
+        ([r"@\d+@[\g<0>]@"], "http://h/12", "http://h/[12]"),
         ([r"@(x)?h@\1-\g<0>-\.@"], "http://h/", "-h-.ttp://-h-./"),
         (["@^.*$@@"], "http://h/a", ""),
         ([], "http://h/a", "http://h/a"),

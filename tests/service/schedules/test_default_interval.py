@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from support.sentences import sentence
 
@@ -14,7 +15,9 @@ from ultracrawl.model import Finding
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.service.notices.watch import interval_of
 from ultracrawl.service.schedules.optimisation import all_plans
-from ultracrawl.service.schedules.plans import OwnInterval, due_lines, plans_of
+from ultracrawl.service.schedules.plans import OwnInterval, Plan, due_lines, plans_of
+from ultracrawl.service.supervisor.command import launch_schedule
+from ultracrawl.service.supervisor.planned_crawls import CrawlOptions
 from ultracrawl.sources import DataSource, InvalidSource, Project, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.loading.yaml_loader import load_tree
@@ -112,3 +115,20 @@ def test_converted_definitions_are_due_by_their_own_rules(tmp_path: Path) -> Non
     loaded, mistakes = load_tree(tree, tmp_path)
     assert loaded.project is not None
     assert (all_plans(loaded.project), loaded.findings, mistakes) == ([], (), ())
+
+
+def test_a_schedule_that_is_launched_by_hand_is_launched_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launched: list[str] = []
+
+    class Recorder:
+        def __init__(self, _project: Project, plans: Sequence[Plan], *_: object) -> None:
+            launched.extend(plan.name for plan in plans)
+
+        def run(self, _options: CrawlOptions, *, once: str) -> None:
+            launched.append(once)
+
+    monkeypatch.setattr("ultracrawl.service.supervisor.command._PlansCommand", Recorder)
+    launch_schedule(project(tmp_path), "rests", CrawlOptions(), on_report=lambda _: None)
+    assert launched == ["rests", "rests"]

@@ -102,6 +102,12 @@ def test_texts_to_copy_say_what_was_asked_and_nothing_else(
     assert shlex.split(check)[3:] == ["--add", plain, "https://a.example/x y"]
 
 
+def test_a_text_to_copy_has_a_query_in_its_own_letters(administration: Administration) -> None:
+    answer = administration.browser().ask("GET", QUERY, params={"q": "été 魚"})
+    pin = document_fromstring(answer.text).cssselect("pre.code")[0].text_content()
+    assert "été 魚" in pin
+
+
 @pytest.mark.parametrize("text", [SCRIPT, QUOTES, "{{ 7 * 7 }}"])
 def test_what_people_type_is_text(administration: Administration, text: str) -> None:
     for fields in ({"q": text}, {"q": "heron", "page": text}, {"q": "heron", "synonym": text}):
