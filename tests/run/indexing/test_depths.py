@@ -159,3 +159,24 @@ def stored_outcomes(directory: Path) -> dict[str, str]:
         return {
             "/" + url.split("/", 3)[3]: outcome for url, outcome in db.execute("SELECT url, outcome FROM url")
         }
+
+
+def test_a_page_that_only_a_feed_led_to_any_more_has_its_depth_from_there(
+    site: Site, url: str, tmp_path: Path
+) -> None:
+    site.page("/p0", links=["/p1", "/p9"])
+    site.page("/p1", title="One", text="one", links=["/p2"])
+    link = '<link rel=alternate type="application/rss+xml" href=/feed.xml>'
+    site.page("/p2", title="Two", text="two", head=link)
+    site.page("/p9", title="Nine", text="nine", links=["/p10"])
+    site.page("/p10", title="Ten", text="ten")
+    feed = "<rss version='2.0'><channel><title>Latest</title><item><link>/p9</link></item></channel></rss>"
+    site.file("/feed.xml", feed.encode(), "application/rss+xml")
+    kept = crawled(tmp_path / "kept", url, feeds={"discover": True})
+    assert depths(kept) == {"/p0": 0, "/p1": 1, "/p2": 2, "/p9": 1, "/p10": 2}
+    site.page("/p0", links=["/p1"])
+    fresh = crawled(tmp_path / "fresh", url, feeds={"discover": True})
+    assert depths(fresh)["/p9"] > 2
+    site.file("/feed.xml", feed.partition("<item>")[0].encode() + b"</channel></rss>", "application/rss+xml")
+    kept.crawl()
+    assert depths(kept) == depths(fresh), "an entry that has left a feed still counts"
