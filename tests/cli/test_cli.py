@@ -246,7 +246,7 @@ def test_a_url_needs_no_file_and_the_other_verbs_know_it(site: Site, url: str, w
     site.page("/a", title="A", text="needle")
     ended = workspace.crawl("--url", f"{url}/", "--delay", "0")
     assert ended.run["outcomes"] == {"NEW": 2}
-    name = "http-127.0.0.1-" + url.rpartition(":")[2]
+    name = "127.0.0.1-" + url.rpartition(":")[2]
     assert ended.run["source"] == name
     assert sorted(workspace.search("needle")) == ["/", "/a"]
     assert workspace.command("status").code == 0

@@ -9,6 +9,7 @@ import pytest
 from support.sentences import sentence
 
 from ultracrawl.cli.crawl.progress import MAX_LINES, PLAIN_INTERVAL, Progress
+from ultracrawl.cli.rough_time import rough_time
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.run import RunningCrawl
 from ultracrawl.run.run_counters import RunCounters
@@ -55,6 +56,39 @@ def test_each_source_has_a_line_with_rate_errors_and_what_is_left() -> None:
         sentence("progress.line"),
         "  b: paused · 3 fetched · 3 indexed · 0 queued · 0 pages/s · http://h",
     ]
+
+
+def test_what_the_delay_makes_slow_has_a_rough_time() -> None:
+    counted = RunCounters("s")
+    visits = {1: SimpleNamespace(entry=SimpleNamespace(site="h"))}
+    context = SimpleNamespace(
+        counters=counted,
+        visits=visits,
+        report=SimpleNamespace(source="s", fetched=1, indexed=1, queued=1200, outcomes=counted.outcomes),
+    )
+    crawl = SimpleNamespace(context=context, paused=False)
+
+    def notes(delay: float) -> list[str]:
+        screen = Screen()
+        Progress(enabled=True, screen=screen, clock=Clock(), delay=delay).update(cast(RunningCrawl, crawl))
+        return screen.lines[1:]
+
+    assert notes(0.5) == [sentence("progress.rough_time")]
+    assert notes(0.0) == [], "no delay is known, or it is that of several sites"
+    assert notes(0.1) == [], "the server decides"
+    visits[2] = SimpleNamespace(entry=SimpleNamespace(site="other"))
+    assert notes(0.5) == []
+    del visits[2]
+    context.report.queued = 30
+    assert notes(0.5) == [], "it is soon over"
+
+
+@pytest.mark.parametrize(
+    ("urls", "delay", "key"),
+    [(240, 0.5, "minutes"), (1000, 1.0, "one_a_second"), (1000, 5.0, "slow"), (100_000, 0.5, "hours")],
+)
+def test_the_rough_time_is_in_minutes_or_hours(urls: int, delay: float, key: str) -> None:
+    assert rough_time(urls, delay) == sentence(f"rough_time.{key}")
 
 
 def test_a_source_without_a_site_ends_with_its_numbers() -> None:

@@ -303,7 +303,7 @@ def test_compiling_without_a_project():
 def test_adhoc_bounds_a_source_to_the_hosts_of_its_urls(tmp_path):
     project = adhoc_project(["http://127.0.0.1:8000/a", "https://b.example/"], tmp_path)
     (source,) = project.sources.values()
-    assert source.name == "http-127.0.0.1-8000"
+    assert source.name == "127.0.0.1-8000"
     assert project.index.path == tmp_path / "var" / "index"
     rules = compile_source(source, project)
     assert rules.boundary.rejects("https://b.example/x") is None
@@ -329,8 +329,8 @@ def test_adhoc_bounds_a_source_to_the_port_of_an_address_of_version_6(tmp_path):
         ("http://[::1]/", "1"),
         ("http://_a.example/", "a.example"),
         ("http://www.example.com/", "www.example.com"),
-        ("https://www.example.com:8443/x", "https-www.example.com-8443"),
-        ("http://www.example.com:443/", "http-www.example.com-443"),
+        ("https://www.example.com:8443/x", "www.example.com-8443"),
+        ("http://www.example.com:443/", "www.example.com-443"),
     ],
 )
 def test_adhoc_names(url, name):

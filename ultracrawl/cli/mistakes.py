@@ -50,8 +50,9 @@ class Mistake(Enum):
     CONFIG_WITHOUT_SOURCE = "--config has the source that a probe is sent as; write --source, too"
     BAD_HOST = "--allow-host {name} is no name of a host; write for example www.example.com"
     SCOPE_WITHOUT_URL = (
-        "--path, --exclude, --depth, --limit and --public belong to a URL; write in a definition for example "
-        "`only: [/docs/]`, `exclude: [/archive/]`, `depth: 3`, `limits: {{documents: 100}}`, `public: true`"
+        "--path, --exclude, --depth, --limit, --delay and --public belong to a URL; write in a definition for example "
+        "`only: [/docs/]`, `exclude: [/archive/]`, `depth: 3`, `limits: {{documents: 100}}`, "
+        "`politeness: {{delay: 0.1}}`, `public: true`"
     )
     NO_SCHEME = "{name!r} is no source; for a site write `{instead}`"
     NO_URL = "{url!r} is no URL; write for example https://docs.example.com/x"

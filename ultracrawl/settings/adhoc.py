@@ -53,11 +53,15 @@ class AdhocScope:
     """Number of documents from which on no new URLs are crawled."""
     public: bool = False
     """Everybody may search it; if not, what is stored stays."""
+    delay: float | None = None
+    """Seconds between two requests to its site; None keeps what is stored."""
 
     def applied_to(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of a source as its file has them, with these restrictions."""
         limits = dict(entry.get("limits", {}))
         _put(limits, "documents", self.documents and _number(self.documents))
+        politeness = dict(entry.get("politeness", {}))
+        _put(politeness, "delay", "" if self.delay is None else self.delay)
         changed = dict(entry)
         for name, value in (
             ("only", list(self.paths)),
@@ -66,8 +70,10 @@ class AdhocScope:
             ("public", self.public or ""),
         ):
             _put(changed, name, value)
-        changed.pop("limits", None)
-        return changed | ({"limits": limits} if limits else {})
+        sections = {"limits": limits, "politeness": politeness}
+        for name in sections:
+            changed.pop(name, None)
+        return changed | {name: section for name, section in sections.items() if section}
 
 
 def _number(text: str) -> int | str:

@@ -117,17 +117,14 @@ def _unknown(name: str, sources: Iterable[str]) -> str:
 def adhoc_project(urls: Sequence[str], base: Path) -> Project:
     """Return a project with one web source that crawls the hosts of some URLs; data go to `base`/var.
 
-    The source is named after the host of the first URL, with scheme and port unless they are the default ones.
+    The source is named after the host of the first URL, with its port unless that is the default one.
     Raises `UserError` for text that is not an http(s) URL.
     """
     canonical = [_canonical(url) for url in urls]
     if not canonical:
         raise UserError("no URL is given; give at least one, as https://www.example.com/")
-    parts = split(canonical[0])
-    is_default_site = site_of(canonical[0]) == parts.host
-    origin = parts.host if is_default_site else f"{parts.scheme}-{parts.host}-{parts.port}"
     source = DataSource(
-        name=to_source_name(origin, "adhoc"),
+        name=to_source_name(site_of(canonical[0]), "adhoc"),
         start_urls=tuple(canonical),
         boundary=BoundarySection.model_validate(adhoc_boundary(canonical)),
     )

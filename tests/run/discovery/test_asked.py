@@ -88,9 +88,9 @@ def test_what_was_asked_for_decides(site: Site, url: str, workspace: Workspace) 
 def test_other_ports_are_other_sources(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="heron")
     port = url.rpartition(":")[2]
-    assert workspace.crawl("--url", f"{url}/", "--delay", "0").run["source"] == f"http-127.0.0.1-{port}"
+    assert workspace.crawl("--url", f"{url}/", "--delay", "0").run["source"] == f"127.0.0.1-{port}"
     failed = workspace.command("crawl", "--url", NOWHERE, "--delay", "0", "--json")
-    assert (failed.code, failed.run["source"]) == (1, "http-127.0.0.1-1")
+    assert (failed.code, failed.run["source"]) == (1, "127.0.0.1-1")
     assert site.count("/") == 1
 
 
@@ -200,6 +200,6 @@ def test_a_source_that_was_remembered_can_be_copied_alone(workspace: Workspace) 
     for port in (1, 2):
         workspace.command("crawl", "--url", f"http://127.0.0.1:{port}/", "--delay", "0")
     written = (workspace.directory / "var" / "adhoc.yaml").read_text().splitlines()
-    copy = ["sources:", *written[written.index("  http-127.0.0.1-2:") :]]
+    copy = ["sources:", *written[written.index("  127.0.0.1-2:") :]]
     (workspace.directory / "copy.yaml").write_text("\n".join(copy) + "\n")
     assert workspace.command("lint", "copy.yaml").code == 0

@@ -73,7 +73,9 @@ class Service:
         path = self.project.logs.path / "audit.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
-    def add(self, name: str, role: Role = Role.READER, principals: tuple[str, ...] | None = ()) -> None:
+    def add(
+        self, name: str, role: Role | None = Role.READER, principals: tuple[str, ...] | None = ()
+    ) -> None:
         """Add a user with the password `PASSWORD`."""
         self.users.add_user(name, role, PASSWORD, principals)
 

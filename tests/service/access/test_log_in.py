@@ -52,6 +52,18 @@ def test_a_session_has_the_role_of_its_user(service: Service) -> None:
     assert eric.ask("POST", "/api/v1/reload", headers=headers).status_code == 403
 
 
+def test_who_may_only_search_sees_no_administration(service: Service) -> None:
+    service.add("ben", None)
+    ben = Browser(service)
+    ben.log_in("ben")
+    page = ben.get("/?q=heron")
+    assert page.status_code == 200
+    assert "/admin" not in page.text
+    assert ben.get("/api/v1/search?q=heron").json()["total"] == 2
+    paths = ("/admin", "/admin/schedules", "/admin/sources/lake", "/api/v1/sources", "/api/v1/schedules")
+    assert {ben.get(path).status_code for path in paths} == {403}
+
+
 def test_a_session_sees_the_documents_of_its_user(service: Service) -> None:
     service.add("ben")
     service.add("staffer", principals=("staff",))

@@ -15,6 +15,7 @@ import yaml
 from service.access.conftest import PASSWORD, csrf_token_of
 from support.nginx import nginx_site
 from support.project import ROOT, Workspace
+from support.sentences import sentence
 from support.site import Site
 from support.started import end, kill, start
 from support.until import until
@@ -101,7 +102,18 @@ def test_a_url_is_crawled_within_the_restrictions_that_are_typed_or_stored(tmp_p
     site.page("/guide/heron", title="Heron", text="heron")
     site.page("/guide/old/egret", title="Egret", text="egret")
     with site.serve() as url:
-        scope = ("--path", "/guide/", "--exclude", "/guide/old/", "--depth", "3", "--limit", "9")
+        scope = (
+            "--path",
+            "/guide/",
+            "--exclude",
+            "/guide/old/",
+            "--depth",
+            "3",
+            "--limit",
+            "9",
+            "--delay",
+            "0.3",
+        )
         for words in (scope, ()):
             with serving(tmp_path, "--url", f"{url}/", *words) as printed:
                 found = re.search(r"http://(\S+?)(/login\?key=\S+)", printed.read_text())
@@ -114,6 +126,8 @@ def test_a_url_is_crawled_within_the_restrictions_that_are_typed_or_stored(tmp_p
             (source,) = yaml.safe_load((tmp_path / "var" / "adhoc.yaml").read_text())["sources"].values()
             assert (source["only"], source["exclude"]) == (["/guide/"], ["/guide/old/"])
             assert (source["depth"], source["limits"]) == (3, {"documents": 9})
+            assert source["politeness"] == {"delay": 0.3}
+            assert sentence("serve.rough_time") in printed.read_text()
 
 
 def test_the_command_ends_in_a_box_for_a_site(tmp_path: Path) -> None:
@@ -155,7 +169,13 @@ def test_a_box_belongs_to_a_site_and_a_url(tmp_path: Path) -> None:
 def test_restrictions_belong_to_a_url(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     workspace.define("http://a.example/")
-    for words in (["--path", "/guide/"], ["--exclude", "/old/"], ["--depth", "3"], ["--limit", "9"]):
+    for words in (
+        ["--path", "/guide/"],
+        ["--exclude", "/old/"],
+        ["--depth", "3"],
+        ["--limit", "9"],
+        ["--delay", "1"],
+    ):
         result = workspace.command("serve", *words)
         assert (result.code, len(result.err.splitlines())) == (2, 1), words
 

@@ -34,13 +34,16 @@ def test_users_are_added_listed_changed_and_removed(users: UserStore) -> None:
     added = user("add", "Anna", "--role", "administrator", "--all-principals", "--password-stdin")
     assert added.exit_code == 0
     assert user("add", "ben", "--role", "reader", "--principal", "staff", "--password-stdin").exit_code == 0
+    assert user("add", "carl", "--role", "searcher", "--password-stdin").exit_code == 0
     rows = json.loads(user("list", "--json").output)["users"]
     assert [(row["name"], row["role"], row["principals"]) for row in rows] == [
         ("anna", "administrator", None),
         ("ben", "reader", ["staff"]),
+        ("carl", None, []),
     ]
     assert {"password", "number"}.isdisjoint(rows[0])
     assert "anna: administrator" in user("list").output
+    assert "carl: searcher" in user("list").output
     before = users.find_user("ANNA")
     assert before is not None
     assert passwords.fits(before.password, PASSWORD)
@@ -52,7 +55,7 @@ def test_users_are_added_listed_changed_and_removed(users: UserStore) -> None:
     assert passwords.fits(after.password, "another long one")
     assert not passwords.fits(after.password, PASSWORD)
     assert user("remove", "anna").exit_code == 0
-    assert [one.name for one in users.all_users()] == ["ben"]
+    assert [one.name for one in users.all_users()] == ["ben", "carl"]
     text = users.path.read_text() + (users.path.parents[2] / "log" / "audit.jsonl").read_text()
     assert PASSWORD not in text
     assert "another long one" not in text

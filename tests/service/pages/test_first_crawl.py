@@ -30,6 +30,15 @@ def test_its_numbers_are_those_of_the_supervisor(new: Pages) -> None:
     assert (found.sources, found.waiting, found.speed) == (1, 758, 4.0)
 
 
+def test_a_long_first_crawl_says_about_how_long(new: Pages) -> None:
+    found = first_crawl(new.app.state.api, ANYBODY, NOW)
+    assert found is not None
+    assert found.left == 180
+    assert replace(found, waiting=100).left == 0
+    assert replace(found, speed=None).left == 0
+    assert replace(found, speed=0.0).left == 0
+
+
 def test_a_crawl_that_has_just_begun_has_no_speed(new: Pages) -> None:
     found = first_crawl(new.app.state.api, ANYBODY, NOW - 9)
     assert found is not None

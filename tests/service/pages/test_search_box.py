@@ -25,6 +25,8 @@ STRICT = (
 )
 XSS = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 Open = Callable[..., BoxPage]
+DELAY, WAITING, SLOW, GIVEN_UP = 200, 500, 5100, 15100
+"""Milliseconds after which the box has asked, and says that it searches, that it is slow, and that it gives up."""
 
 
 class World:
@@ -289,6 +291,36 @@ def test_a_late_answer_is_dropped(opened: Open) -> None:
     assert [one.inner_text().strip() for one in box.page.locator(f"{BOX} .name").all()] == ["Fast"]
 
 
+def test_a_search_without_answer_says_that_it_waits_and_gives_up(opened: Open) -> None:
+    box = opened()
+    box.page.clock.install()
+    count, held = box.page.locator(f"{BOX} .count"), list[Route]()
+    answer_with(box, of_hits(total=0))
+    box.page.keyboard.press("Control+k")
+    box.field.fill("qwrtzy")
+    box.page.clock.run_for(DELAY)
+    expect(count).to_have_text("0 pages")
+    said = box.note.text_content()
+    box.page.unroute("**/api/v1/search*")
+    box.page.route("**/api/v1/search*", lambda route, _request: held.append(route))
+    box.field.fill("heron")
+    with box.page.expect_request("**/api/v1/search*heron*"):
+        box.page.clock.run_for(DELAY)
+    expect(count).to_have_text("")
+    shown = [said]
+    for milliseconds in (WAITING, SLOW - WAITING, GIVEN_UP - SLOW):
+        box.page.clock.run_for(milliseconds)
+        shown.append(box.note.text_content())
+        expect(box.options).to_have_count(0)
+    assert len(set(shown)) == 4, "nothing found, searching, slow, given up"
+    box.page.unroute("**/api/v1/search*")
+    answer_with(box, of_hits({"title": "Back again"}))
+    box.note.locator(".again").click()
+    expect(box.options).to_have_count(1)
+    box.page.clock.run_for(GIVEN_UP)
+    expect(box.options).to_have_count(1)
+
+
 def test_titles_snippets_and_urls_of_documents_run_nothing(world: World, opened: Open) -> None:
     box = opened(policy="default-src * 'unsafe-inline'")
     box.page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
@@ -431,7 +463,7 @@ def test_attributes_choose_what_is_searched_and_shown(world: World, opened: Open
     expect(box.page.locator(f"{BOX} .count")).to_have_text("2 pages")
     assert box.page.locator(f"{BOX} a.hit:not(.section)").count() == 1
     every = box.page.locator(f"{BOX} .foot a")
-    assert every.inner_text() == "All 2 results"
+    assert every.inner_text() == "All results (2)"
     assert every.get_attribute("href") == f"{world.url}/all?q=heron&x=1"
     other = opened(source="reference")
     other.type("heron")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
@@ -10,6 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from lxml.html import HtmlElement, document_fromstring
 from support.pages import Pages
+
+from ultracrawl.service.pages.result_view import place_of
+from ultracrawl.service.pages.search_routes import plain_words
 
 if TYPE_CHECKING:
     from httpx import Response
@@ -243,3 +247,78 @@ def test_the_same_url_is_the_same_page_for_a_script_and_for_a_browser_without(pa
     page = parsed(pages.ask("/", params={"q": "heron"}))
     part = document_fromstring(pages.ask("/", params={"q": "heron"}, headers={"HX-Request": "true"}).text)
     assert hits(page) == hits(part)
+
+
+def test_a_source_of_a_url_with_a_port_is_shown_as_its_host() -> None:
+    assert place_of("127.0.0.1-8000", "http://127.0.0.1:8000/guide/") == "127.0.0.1:8000"
+    assert place_of("docs", "http://127.0.0.1:8000/guide/") == "docs"
+    assert place_of("docs.example.com", "https://docs.example.com/guide/") == "docs.example.com"
+
+
+def test_a_date_that_all_hits_have_is_not_shown(workspace: InProcessWorkspace, site: Site, url: str) -> None:
+    days = {"grey": 1, "white": 1, "brown": 2}
+    for colour, day in days.items():
+        changed = datetime(2026, 10, day, 10, tzinfo=UTC)
+        site.page(f"/{colour}", title=colour, text=f"bird {colour} only{day}", modified=changed)
+    workspace.define(start_urls=[f"{url}/{colour}" for colour in days])
+    workspace.crawl()
+    pages = Pages(workspace)
+
+    def dates(query: str) -> int:
+        page = parsed(pages.ask("/", params={"q": query}))
+        return sum("2026" in one.text_content() for one in page.cssselect(".hit .details"))
+
+    assert [dates(query) for query in ("bird", "only1", "only2")] == [3, 0, 1]
+
+
+def test_the_heading_says_search_once(pages: Pages) -> None:
+    project = pages.workspace.directory / "ultracrawl.yaml"
+    text = project.read_text()
+    for title, language, heading in (
+        ("Birds", "en", "Search Birds"), ("Bird Search", "en", "Bird Search"), ("Vogelsuche", "de", "Vogelsuche")
+    ):  # fmt: skip
+        project.write_text(f"search_page: {{title: {title}}}\n{text}")
+        page = parsed(pages.ask("/", params={"language": language}))
+        assert page.cssselect("h1")[0].text_content() == heading
+
+
+def test_the_line_of_keys_can_be_hidden_and_shown_again(pages: Pages) -> None:
+    def forms(cookie: str = "") -> list[str]:
+        page = parsed(pages.ask("/?q=heron", headers={"Cookie": cookie} if cookie else {}))
+        assert len(page.cssselect("footer.keys")) == (not cookie)
+        return [str(one.get("value")) for one in page.cssselect("button[name=keys]")]
+
+    assert forms() == ["hidden"]
+    hidden = pages.ask("/preferences", method="POST", data={"keys": "hidden", "next": "/?q=heron"})
+    assert (hidden.status_code, hidden.headers["location"]) == (303, "/?q=heron")
+    assert forms(hidden.headers["set-cookie"].partition(";")[0]) == ["shown"]
+    shown = pages.ask("/preferences", method="POST", data={"keys": "shown"})
+    assert "Max-Age=0" in shown.headers["set-cookie"]
+
+
+def test_words_that_find_nothing_together_are_counted_one_by_one(pages: Pages) -> None:
+    def words(query: str, **filters: str) -> list[tuple[str, bool]]:
+        page = parsed(pages.ask("/", params={"q": query, **filters}))
+        rows = page.cssselect(".no-answer .word")
+        return [(" ".join(one.text_content().split()), bool(one.cssselect("a"))) for one in rows]
+
+    assert words("the qwrtzy NOT bird", where="Author=nobody") == [
+        ("the 3 pages", True),
+        ("qwrtzy 0 pages", False),
+        ("bird 1 page", True),
+    ]
+    assert words("heron", where="Author=nobody") == [], "a word is what was searched"
+    assert words("qwrtzy zyxwv") == [], "no word finds anything"
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ('"grey heron" -egret', ["grey", "heron", "egret"]),
+        ("(a OR b) AND +a", ["a", "b"]),
+        ("C++ node:fs", ["C", "node:fs"]),
+        ("- ()", []),
+    ],
+)
+def test_words_of_a_query(query: str, words: list[str]) -> None:
+    assert plain_words(query) == words

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import click
 
+from ultracrawl.cli.rough_time import rough_time
+
 if TYPE_CHECKING:
     from ultracrawl.run import RunningCrawl
     from ultracrawl.service.orders import CrawlProgress
@@ -45,11 +47,20 @@ class Screen(Protocol):
 
 
 class Progress:
-    """Shows phase, time, counts, rate and current site of running crawls; nothing if it is not enabled."""
+    """Shows phase, time, counts, rate and current site of running crawls; nothing if it is not enabled.
+
+    `delay` is that of a single source with one site, in seconds: then it says about how long its queue takes.
+    """
 
     def __init__(
-        self, *, enabled: bool, screen: Screen | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        enabled: bool,
+        screen: Screen | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        delay: float = 0.0,
     ) -> None:
+        self._delay = delay
         self._screen = (
             (screen or (_Terminal() if sys.stderr.isatty() else _Plain(clock))) if enabled else None
         )
@@ -84,9 +95,11 @@ class Progress:
             "done": report.outcomes.total(),
             "failed": sum(number for outcome, number in report.outcomes.items() if outcome.transient),
         }
-        site = next((visit.entry.site for visit in crawl.context.visits.values()), "")
+        sites = {visit.entry.site for visit in crawl.context.visits.values()}
+        site = next(iter(sites), "")
         parts = [f"{report.source}: {phase}", self._elapsed(), *self._numbers("", counts), site]
-        self._screen.show([_SEPARATOR.join(filter(None, parts))])
+        note = "" if crawl.paused or len(sites) != 1 else rough_time(report.queued, self._delay)
+        self._screen.show([_SEPARATOR.join(filter(None, parts)), *([f"  {note}"] if note else ())])
 
     def update_all(self, done: int, sources: int, going: Mapping[str, CrawlProgress]) -> None:
         """Show the numbers of running crawls in child processes, a line each."""

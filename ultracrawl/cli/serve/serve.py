@@ -11,8 +11,10 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.audit import note_project
+from ultracrawl.cli.crawl.crawl import delay_of_one_site
 from ultracrawl.cli.mistakes import Mistake
-from ultracrawl.cli.options import config_option, jobs_option, show_hints
+from ultracrawl.cli.options import Seconds, config_option, jobs_option, show_hints
+from ultracrawl.cli.rough_time import rough_time
 from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.cli.serve.search_options import search_options
 from ultracrawl.cli.serve.service_options import checked_node, patience_option, site_origins
@@ -22,8 +24,11 @@ from ultracrawl.service.api import check_extra
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import HOST, PORT, ServeOptions, serve
-from ultracrawl.settings.adhoc import AdhocScope
+from ultracrawl.settings.adhoc import AdhocScope, sites_of
+from ultracrawl.sources import Project
 
+_SAMPLE = 1000
+"""Pages of which it is said how long their crawl takes."""
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -49,6 +54,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     multiple=True,
     metavar="SITE",
     help="A site whose pages show the box, as https://docs.example.com; repeat for several.",
+)
+@click.option(
+    "--delay", type=Seconds(min=0), help="Seconds between two requests to the site of --url; it is kept."
 )
 @click.option("--host", default=HOST, show_default=True, help="The address of the API.")
 @click.option(
@@ -98,6 +106,7 @@ def command(
     scope: AdhocScope,
     is_public: bool,
     sites: tuple[str, ...],
+    delay: float | None,
     host: str,
     port: int,
     jobs: int | None,
@@ -133,7 +142,7 @@ def command(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     log_as_a_service()
     origins = site_origins(sites, is_public=is_public)
-    definitions = _definitions(config, urls, replace(scope, public=is_public))
+    definitions = _definitions(config, urls, replace(scope, public=is_public, delay=delay))
     box_key = TokenStore.of_project(definitions.project).site_key(origins) if origins else ""
     options = ServeOptions(
         host,
@@ -146,7 +155,7 @@ def command(
         allowed_hosts,
         metrics_open,
         root_path,
-        partial(_announce, box_key, origins) if urls else None,
+        partial(_announce, box_key, origins, _delay_of(definitions.project, urls)) if urls else None,
         search,
         read_only_definitions,
         name,
@@ -183,10 +192,19 @@ def checked_host(name: str) -> str:
     return name
 
 
-def _announce(box_key: str, origins: tuple[str, ...], base: str, path: str) -> None:
+def _delay_of(project: Project, urls: tuple[str, ...]) -> float:
+    """Return the seconds between two requests to the site of URLs; 0 if they are of several."""
+    wanted = sites_of(urls)
+    found = [source for source in project.known_sources.values() if wanted & sites_of(source.start_urls)]
+    return delay_of_one_site(found)
+
+
+def _announce(box_key: str, origins: tuple[str, ...], delay: float, base: str, path: str) -> None:
     print_line(f"Search page: {base}{path}")
     if "?" in path:
         print_line("Open it within ten minutes: it signs one browser in, once.")
+    if note := rough_time(_SAMPLE, delay):
+        print_line(f"1,000 pages take {note}.")
     if box_key:
         print_line(f"Search box: these two lines in the pages of {', '.join(origins)}")
         print_line(f'  <script src="{base}/static/box.js" async></script>')

@@ -16,6 +16,8 @@ from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.users import UserStore
 from ultracrawl.sources import Project
 
+SEARCHER = "searcher"
+"""The word for a user without a role, who may only search."""
 _stdin_option = click.option(
     "--password-stdin",
     is_flag=True,
@@ -33,7 +35,7 @@ def command() -> None:
     \b
     Examples:
       ultracrawl user add anna --role administrator
-      pass show search/ben | ultracrawl user add ben --role reader --principal staff --password-stdin
+      pass show search/ben | ultracrawl user add ben --role searcher --principal staff --password-stdin
       ultracrawl user password anna
       ultracrawl user remove ben
     """  # noqa: D301 - click's mark for a block that keeps its lines
@@ -44,8 +46,9 @@ def command() -> None:
 @click.option(
     "--role",
     required=True,
-    type=click.Choice([role.value for role in Role]),
-    help="reader: search, see the status of sources; editor: also steer crawls, see URLs, approve; administrator: all.",
+    type=click.Choice([SEARCHER, *(role.value for role in Role)]),
+    help="searcher: search only; reader: also see the status of sources; editor: also steer crawls, see URLs, approve; "
+    "administrator: all.",
 )
 @readers_options
 @_stdin_option
@@ -63,12 +66,14 @@ def add(
     \b
     Examples:
       ultracrawl user add anna --role administrator
-      pass show search/ben | ultracrawl user add ben --role reader --principal staff --password-stdin
+      pass show search/ben | ultracrawl user add ben --role searcher --principal staff --password-stdin
     """  # noqa: D301 - as above
     names = chosen_principals(principals, all_principals)
     users = UserStore.of_project(project)
     users.check_new(name)
-    user = users.add_user(name, Role(role), _password(name, from_stdin=password_stdin), names)
+    user = users.add_user(
+        name, None if role == SEARCHER else Role(role), _password(name, from_stdin=password_stdin), names
+    )
     print_line(f"The user {user.name} can log in, as {role}.")
 
 
@@ -88,7 +93,7 @@ def list_users(project: Project, as_json: bool) -> None:
         return
     for user in users:
         print_line(
-            f"{user.name}: {user.role.value}, added {user.created}, password of {user.password_changed}, "
+            f"{user.name}: {user.role or SEARCHER}, added {user.created}, password of {user.password_changed}, "
             f"sees {visible_documents(user.principals)}"
         )
     if not users:

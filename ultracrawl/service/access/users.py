@@ -26,7 +26,8 @@ class User:
     """A user who can log in."""
 
     name: str
-    role: Role
+    role: Role | None
+    """None: may only search."""
     created: str
     principals: tuple[str, ...] | None = ()
     """Users and groups whose documents are shown, beside public ones; None: all documents."""
@@ -59,7 +60,9 @@ class UserStore:
         """Return the users of a project, in its state folder."""
         return cls(project.state.path / "service" / "users.json")
 
-    def add_user(self, name: str, role: Role, password: str, principals: Sequence[str] | None = ()) -> User:
+    def add_user(
+        self, name: str, role: Role | None, password: str, principals: Sequence[str] | None = ()
+    ) -> User:
         """Add a user. Raises `UserError` for a used or invalid name and for a weak password, `WorkError`."""
         self.check_new(name)
         name = normal_name(name)
@@ -150,9 +153,9 @@ def _user(row: dict[str, Any]) -> tuple[str, User]:
     principals = None if who is None else tuple(map(str, who))
     texts = (str(row[name]) for name in ("password_changed", "number", "password"))
     return str(row["name"]), User(
-        str(row["name"]), Role(row["role"]), str(row["created"]), principals, *texts
+        str(row["name"]), row["role"] and Role(row["role"]), str(row["created"]), principals, *texts
     )
 
 
 def _row(user: User) -> dict[str, Any]:
-    return {**asdict(user), "role": user.role.value}
+    return {**asdict(user), "role": user.role and user.role.value}

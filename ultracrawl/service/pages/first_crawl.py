@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _ACTIVE = frozenset({SourcePhase.QUEUED, SourcePhase.RUNNING, SourcePhase.PAUSED, SourcePhase.BACKING_OFF})
 _LEAST_SECONDS = 3.0
 """Seconds of a crawl before which it has no speed."""
+_MINUTE = 60.0
 _SILENT_SECONDS = 30.0
 """Seconds without any page after which the server of a source counts as silent."""
 
@@ -32,6 +33,12 @@ class FirstCrawl:
     """Whether one of them has died and waits to be started again."""
     is_silent: bool
     """Whether no server of theirs has answered; crawls of silent servers do not count beside others."""
+
+    @property
+    def left(self) -> float:
+        """About how many seconds what waits takes, a minute and more; 0 if it takes less or cannot be said."""
+        left = self.waiting / self.speed if self.speed else 0.0
+        return round(left / _MINUTE) * _MINUTE
 
 
 def first_crawl(state: ApiState, requester: Requester, now: float) -> FirstCrawl | None:

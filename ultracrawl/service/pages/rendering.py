@@ -34,8 +34,11 @@ CONTENT_POLICY = (
     "base-uri 'none'; frame-ancestors 'none'"
 )
 """The Content-Security-Policy of pages: no inline styles or scripts, nothing from other hosts, no frames."""
-THEMES = ("system", "light", "dark")
-THEME_COOKIE = "ultracrawl-theme"
+PREFERENCES = {
+    "theme": ("ultracrawl-theme", ("system", "light", "dark")),
+    "keys": ("ultracrawl-keys", ("shown", "hidden")),
+}
+"""Cookie and values of what visitors choose: colours, and the line of keys. The first value needs no cookie."""
 FRAGMENT_HEADER = "HX-Request"
 """Sent by htmx, which replaces a part of a page."""
 _NOT_IN_HTML = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
@@ -91,7 +94,6 @@ def render(
 ) -> Response:
     """Return a page made from a template of `templates/`. All values are escaped."""
     language = languages()[chosen_language(request) or DEFAULT]
-    theme = request.cookies.get(THEME_COOKIE, "")
     session: Session | None = getattr(request.state, "session", None)
     here = request.url.path.removeprefix(page_url(request, ""))
     text = (
@@ -104,7 +106,7 @@ def render(
                 "static": partial(static_url, request),
                 "language": language,
                 "languages": languages().values(),
-                "theme": theme if theme in THEMES else THEMES[0],
+                **{name: _preference(request, name) for name in PREFERENCES},
                 "site_title": site_title(request),
                 "here": here,
                 "other_language": partial(_other_language, request),
@@ -123,6 +125,12 @@ def render(
         **(headers or {}),
     }
     return _compressed(request, HTMLResponse(text, status, all_headers))
+
+
+def _preference(request: Request, name: str) -> str:
+    cookie, values = PREFERENCES[name]
+    chosen = request.cookies.get(cookie, "")
+    return chosen if chosen in values else values[0]
 
 
 def _other_language(request: Request, code: str) -> list[tuple[str, str]]:
@@ -171,6 +179,7 @@ def _environment(code: str) -> Environment:
     environment.filters["moment"] = partial(_moment, language)
     environment.filters["clock"] = _clock
     environment.filters["ago"] = partial(_ago, language)
+    environment.filters["code"] = Markup("<code>{}</code>").format
     environment.filters["bold"] = Markup("<b>{}</b>").format
     return environment
 

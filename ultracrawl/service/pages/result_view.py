@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from html import unescape
 from typing import Any
@@ -18,6 +18,7 @@ from ultracrawl.index.hits.highlighting import collapse_controls
 from ultracrawl.rules.attributes.schema import value_text
 from ultracrawl.rules.urls.shown import harmless
 from ultracrawl.service.pages.search_address import PAGE_SIZE, SearchAddress
+from ultracrawl.sources.definition import to_source_name
 
 SHOWN_VALUES = 5
 """Values of a filter that are shown at once; further ones are in a disclosure."""
@@ -74,6 +75,8 @@ class HitView:
     """Where its title leads to; empty if that would run a script."""
     title: Markup
     source: str
+    place: str
+    """The source as people read it."""
     path: str
     snippet: Markup
     sections: tuple[SectionView, ...]
@@ -168,7 +171,7 @@ def result_view(
     return ResultView(
         total=int(answer["total"]),
         reading=str(answer["reading"]),
-        hits=tuple(_hit(address, hit, copies) for hit in answer["hits"]),
+        hits=_with_telling_dates([_hit(address, hit, copies) for hit in answer["hits"]]),
         filters=filters,
         suggestion=_compared(address.text, suggestion),
         suggested=address.with_text(suggestion) if suggestion else None,
@@ -189,6 +192,12 @@ def result_view(
     )
 
 
+def _with_telling_dates(hits: Sequence[HitView]) -> tuple[HitView, ...]:
+    """Return the hits, without their dates if several have all the same: then it is the day when a site was built."""
+    days = {hit.changed and hit.changed.date() for hit in hits}
+    return tuple(replace(hit, changed=None) for hit in hits) if len(hits) > 1 == len(days) else tuple(hits)
+
+
 def safe_link(url: str) -> str:
     """Return a URL that a page may link to; empty for schemes that run scripts, or that no browser opens safely."""
     shown = harmless(url)
@@ -205,6 +214,12 @@ def path_of(url: str) -> str:
     return path or parts.hostname or url
 
 
+def place_of(source: str, url: str) -> str:
+    """Return the name of a source for people: a source of `crawl URL` as its host with its port, as in the address."""
+    site = urlsplit(url).netloc
+    return site if ":" in site and to_source_name(site, "") == source else source
+
+
 def _hit(address: SearchAddress, hit: Mapping[str, Any], copies: Collection[tuple[str, str]]) -> HitView:
     words = {word.casefold() for word in _WORD.findall(address.text)}
     words.update(
@@ -216,6 +231,7 @@ def _hit(address: SearchAddress, hit: Mapping[str, Any], copies: Collection[tupl
         url=safe_link(hit["url"]),
         title=marked_title(collapse_controls(hit["title"]).strip() or path_of(hit["url"]), words),
         source=hit["source"],
+        place=place_of(hit["source"], hit["url"]),
         path=path_of(hit["url"]),
         snippet=marked_snippet(hit["snippet_html"]),
         sections=tuple(

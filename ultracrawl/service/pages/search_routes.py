@@ -25,6 +25,9 @@ from ultracrawl.service.pages.searching import PageSearches, search_order, sugge
 from ultracrawl.service.pages.stored_copies import documents_with_copies
 from ultracrawl.service.searching.orders import SearchEndedError, SearchRefusedError
 
+_OPERATORS = frozenset({"AND", "OR", "NOT"})
+_MOST_WORDS = 5
+"""Words of a query that found nothing that are searched by themselves."""
 router = APIRouter(route_class=PageRoute)
 
 
@@ -158,6 +161,8 @@ class Advice(NamedTuple):
     """The number of documents that the corrected query finds."""
     unfiltered: int
     """The number of documents that the query finds without filters."""
+    words: tuple[tuple[str, int], ...]
+    """The words of the query and how many documents each finds by itself, without filters; none if none finds any."""
     documents: int
     last_end: float | None
 
@@ -173,9 +178,26 @@ async def _advice(
     return Advice(
         None if suggested is None else await searches.count_matches(suggested),
         await searches.count_matches(shown.without_filters()) if shown.is_filtered else 0,
+        await _words_alone(searches, shown),
         await searches.count_documents(),
         max(ends, default=None),
     )
+
+
+async def _words_alone(searches: PageSearches, shown: SearchAddress) -> tuple[tuple[str, int], ...]:
+    words = plain_words(shown.text)[:_MOST_WORDS]
+    everywhere = shown.without_filters()
+    counts = [
+        (word, await searches.count_matches(everywhere.with_text(word).searched_as_typed()))
+        for word in words[1:] and words
+    ]
+    return tuple(counts) if any(count for _, count in counts) else ()
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words of a query, each once, without quotation marks, signs, parentheses and operators."""
+    found = (one.strip("\"'()+-,;") for one in text.split())
+    return list(dict.fromkeys(one for one in found if one and one not in _OPERATORS))
 
 
 async def _first_crawl(state: ApiState, requester: Requester) -> FirstCrawl | None:

@@ -7,6 +7,8 @@
 
   const SCRIPT = document.currentScript;
   const DELAY = 120; // ms after the last key
+  const WAITING = 400, SLOW = 5000, GIVEN_UP = 15000; // ms after which a search that has no answer says so
+  const LATE = 504; // the status of a search that was given up
   const RECENT = 'ultracrawl-recent';
   const MOST_RECENT = 5;
   const LONGEST_QUERY = 200;
@@ -18,14 +20,16 @@
       none: 'Nothing found for “{query}”', hint: 'Type to search', recent: 'Recent searches', forget: 'Forget them',
       mean: 'Did you mean', down: 'Search is not reachable.', busy: 'Too many searches.', again: 'Try again',
       bad: 'This cannot be searched for.', showing: 'Showing results for', instead: 'Search instead for',
-      choose: 'choose', open: 'open', tab: 'open in a new tab', all: 'All {total} results',
+      choose: 'choose', open: 'open', tab: 'open in a new tab', all: 'All results ({total})', page_of_all: 'Search page',
+      searching: 'Searching …', slow: 'The search takes longer than usual …', late: 'The search took too long.',
     },
     de: {
       search: 'Suchen', placeholder: 'Suchen', close: 'Schließen', results: 'Treffer', page: 'Seite', pages: 'Seiten',
       none: 'Nichts gefunden zu „{query}“', hint: 'Tippen, um zu suchen', recent: 'Letzte Suchen',
       forget: 'Vergessen', mean: 'Meinten Sie', down: 'Die Suche ist nicht erreichbar.', busy: 'Zu viele Suchen.',
       showing: 'Ergebnisse für', instead: 'Stattdessen suchen nach',
-      bad: 'Danach kann nicht gesucht werden.', again: 'Noch einmal', choose: 'wählen', open: 'öffnen', tab: 'in neuem Tab', all: 'Alle {total} Treffer',
+      bad: 'Danach kann nicht gesucht werden.', again: 'Noch einmal', choose: 'wählen', open: 'öffnen', tab: 'in neuem Tab', all: 'Alle Treffer ({total})', page_of_all: 'Suchseite',
+      searching: 'Es wird gesucht …', slow: 'Die Suche dauert länger als sonst …', late: 'Die Suche hat zu lange gedauert.',
     },
   };
 
@@ -179,6 +183,7 @@ mark { background: none; color: inherit; font-weight: 650; }
   class UltracrawlSearch extends HTMLElement {
     static observedAttributes = ['lang', 'placeholder', 'shortcut'];
     #timer = 0;
+    #waits = [];
     #asked = 0;
     #abort = null;
     #shown = null; // the query of what is shown
@@ -330,7 +335,7 @@ mark { background: none; color: inherit; font-weight: 650; }
     }
 
     #stop() {
-      clearTimeout(this.#timer);
+      [this.#timer, ...this.#waits].forEach(clearTimeout);
       this.#asked += 1; // an answer that is under way comes too late
       this.#abort?.abort();
       this.#dialog.classList.remove('busy');
@@ -389,6 +394,7 @@ mark { background: none; color: inherit; font-weight: 650; }
       const number = this.#asked;
       this.#abort = new AbortController();
       this.#dialog.classList.add('busy');
+      this.#wait();
       let answer = null;
       let status = 0;
       try {
@@ -402,13 +408,30 @@ mark { background: none; color: inherit; font-weight: 650; }
         if (response.ok) answer = await response.json();
       } catch { /* not reachable: as any other failure */ }
       if (number !== this.#asked) return;
-      this.#dialog.classList.remove('busy');
+      this.#stop();
       try {
         this.#answer(query, answer);
       } catch { // there is no answer, or it is none
         return this.#failed(status);
       }
       this.#tell('search', { query, total: answer.total });
+    }
+
+    // What is shown while there is no answer; that of the query before goes, because it would pass for one.
+    #wait() {
+      const texts = this.#texts;
+      this.#count.textContent = '';
+      const say = (text) => () => {
+        this.#shown = null;
+        this.#show([]);
+        this.#say(make('span', { role: 'status' }, text));
+      };
+      const abort = () => {
+        this.#stop();
+        this.#failed(LATE);
+      };
+      this.#waits = [[WAITING, say(texts.searching)], [SLOW, say(texts.slow)], [GIVEN_UP, abort]]
+        .map(([after, done]) => setTimeout(done, after));
     }
 
     #failed(status) {
@@ -421,7 +444,7 @@ mark { background: none; color: inherit; font-weight: 650; }
         this.#input.focus();
         this.#search();
       });
-      const said = { 400: texts.bad, 429: texts.busy }[status] || texts.down;
+      const said = { 400: texts.bad, 429: texts.busy, [LATE]: texts.late }[status] || texts.down;
       this.#say(make('span', { role: 'alert' }, said), ...(status === 400 ? [] : [again])); // it would fail again
       if (status === 401 || status === 403) console.warn(`<${NAME}>: the server refuses the key (${status})`);
       this.#tell('error', { status });
@@ -465,9 +488,9 @@ mark { background: none; color: inherit; font-weight: 650; }
       }
       this.#say(...notes);
       const all = webUrl((this.getAttribute('all-results') || '').replace('{query}', () => encodeURIComponent(query)));
-      if (all && total) {
+      if (all) {
         this.#all.href = all.href;
-        this.#all.textContent = texts.all.replace('{total}', () => shown);
+        this.#all.textContent = total ? texts.all.replace('{total}', () => shown) : texts.page_of_all;
         this.#all.hidden = false;
       }
     }

@@ -218,8 +218,10 @@
     }
   });
   const allKeys = document.getElementById("all-keys");
-  allKeys.hidden = false;
-  allKeys.addEventListener("click", () => keys.showModal());
+  if (allKeys) {
+    allKeys.hidden = false;
+    allKeys.addEventListener("click", () => keys.showModal());
+  }
   document.addEventListener("click", event => {
     for (const one of document.querySelectorAll(".menu details[open]")) if (!one.contains(event.target)) one.open = false;
   });
@@ -249,8 +251,7 @@
       search.set("language", link.hreflang);
       link.search = search;
     }
-    const next = document.querySelector(".menu input[name=next]");
-    if (next) next.value = location.pathname + location.search;
+    for (const next of document.querySelectorAll("input[name=next]")) next.value = location.pathname + location.search;
   });
   for (const kind of ["htmx:sendError", "htmx:timeout"]) {
     document.body.addEventListener(kind, event => {
