@@ -74,7 +74,7 @@ def _record(number: int) -> UrlRecord:
     return replace(record, outcome=UrlOutcome.GONE, submitted=True, removal=leaves, **done)
 
 
-def _rows() -> dict[type[Row], Sequence[Row]]:
+def rows_of_each_kind() -> dict[type[Row], Sequence[Row]]:
     """Return rows of each kind, with the borders of their values."""
     keys = {number: number * (-BIG // 16) for number in range(1, URLS + 1)}
     purposes = [(purpose.value, keys[2], purpose.value.encode()) for purpose in sorted(Retained, key=_order)]
@@ -160,7 +160,7 @@ def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Stor
 
 def _fill(place: StorePlace) -> None:
     """Create two sources with rows of each kind."""
-    rows = _rows()
+    rows = rows_of_each_kind()
     with place.transfer.importing(place.folder, ["empty", "s"]) as written:
         for kind in OF_SOURCE:
             written.write(kind, rows[kind], "s")
@@ -178,7 +178,7 @@ def test_every_row_of_each_kind_arrives(places: list[StorePlace]) -> None:
     _fill(places[0])
     for name in (FAILURE, LET_IN, LOST_VERSIONS):
         places[0].notes("s").write(name, name.encode())
-    before, rows = _all_rows(places[0]), _rows()
+    before, rows = _all_rows(places[0]), rows_of_each_kind()
     for kind in (*OF_SOURCE, *OF_PROJECT):
         source = "s" if kind in OF_SOURCE else ""
         assert before[f"{source}.{name_of(kind)}"] == sorted(rows[kind], key=repr), name_of(kind)
@@ -215,7 +215,7 @@ def test_texts_that_not_every_store_can_hold_are_replaced_and_counted(places: li
 
 
 def test_each_kind_of_rows_has_an_example() -> None:
-    assert _rows().keys() == {*OF_SOURCE, *OF_PROJECT}
+    assert rows_of_each_kind().keys() == {*OF_SOURCE, *OF_PROJECT}
 
 
 @pytest.mark.parametrize("places", PATHS[:2], indirect=True)
