@@ -48,6 +48,8 @@ ROOT = Path(__file__).parents[1]
 WORK = Path("var", "mutants")
 TABLE = Path("tests", "mutants.json")
 ROOMS = ("rules", "content", "index", "stores", "run", "scheduler", "service", "dialects")
+TESTS = (*ROOMS, "agents")
+"""The folders of `tests` that are asked."""
 OF_SERVERS = ("ultracrawl/index/opensearch/", "ultracrawl/stores/postgresql/", "ultracrawl/run/rendering/")
 """What no test runs without server programs or a browser."""
 MARKS = "not servers and not night and not processes"
@@ -179,7 +181,7 @@ class Trial:
 
     def run(self, drawn: Sequence[tuple[str, Mutant]]) -> list[Row]:
         """Return the rows of mutants, by their rooms; each is kept as soon as it is known."""
-        measured = [self._measured(room) for room in ROOMS if (self._root / "tests" / room).exists()]
+        measured = [self._measured(room) for room in TESTS if (self._root / "tests" / room).exists()]
         known = read_table(self._fates)
         with ThreadPoolExecutor(self._workers) as pool:
             waiting = [(room, one) for room, one in drawn if one.key not in known]

@@ -45,6 +45,8 @@ def test_words_that_stand_everywhere_count_little() -> None:
     ("text", "begins"),
     [
         ("e.g. this one. It has v. 3.11 of the heron in it.", "It has v. 3.11 of the [heron]"),
+        ("It has release 42.75 of the heron in it.", "It has release 42.75 of the [heron]"),
+        ("One finds in vol. two the heron in it.", "One finds in vol. two the [heron]"),
         ("Was it? \u201cA heron!\u201d he said.", "\u201cA [heron]!\u201d he said."),
         ("Heading\nA heron below it", "A [heron] below it"),
         ("Heading\xb6 A heron below it", "A [heron] below it"),
