@@ -126,7 +126,6 @@ OUTSIDE = {
 PASSED_OVER = {
     ("outside", "FAST"): False,
     ("outside", "sitemap"): False,
-    ("outside", "feed"): False,
     ("outside", "value lists"): False,
     ("bare", "FAST"): False,
 }

@@ -178,3 +178,27 @@ _PIECES = st.sampled_from(
 @given(st.lists(_PIECES, max_size=20), _PIECES)
 def test_sitemap_never_raises_on_markup(pieces: list[bytes], first: bytes) -> None:
     parse_sitemap(first + b"".join(pieces), URL)
+
+
+@pytest.mark.parametrize("prefix", ["image", "i"])
+def test_the_address_of_a_picture_is_no_page(prefix: str) -> None:
+    data = (
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:{prefix}="http://www.google.com/x"><url>'
+        f"<{prefix}:loc>https://example.com/j.png</{prefix}:loc><loc>https://example.com/b</loc></url></urlset>"
+    )
+    assert locs(data.encode()) == ["https://example.com/b"]
+
+
+def test_an_address_that_is_cut_off_is_none() -> None:
+    assert locs(b"<urlset><url><loc>https://example.com/a</loc></url><url><loc>https://example.com/pag") == [
+        "https://example.com/a"
+    ]
+
+
+@pytest.mark.parametrize("kind", ["sitemapindex", "urlset"])
+def test_addresses_that_are_relative_are_counted(kind: str) -> None:
+    entry = "sitemap" if kind == "sitemapindex" else "url"
+    entries = "".join(f"<{entry}><loc>{loc}</loc></{entry}>" for loc in ("/a", "b", "https://example.com/c"))
+    sitemap = parse_sitemap(f"<{kind}>{entries}</{kind}>".encode(), URL)
+    assert [one.loc for one in (*sitemap.urls, *sitemap.children)] == ["https://example.com/c"]
+    assert "2" in sitemap.problem

@@ -1,16 +1,18 @@
 """Parser for untrusted XML: no DTDs, no entities, no external resources.
 
-All readers of XML use `guarded_parser` and `parse`, which refuse DTDs. `read_xml` passes elements with their text and
-repairs common mistakes, for sitemaps, feeds and lists; `stream_xml` passes events in document order, for documents of
-any size.
+All readers of XML use `guarded_parser` and `parse`, which refuse DTDs. `read_xml` passes elements with their text, for
+sitemaps and lists, `read_tree` elements with all that is in them, for feeds; both repair common mistakes, and name
+elements by their namespaces. `stream_xml` passes events in document order, for documents of any size.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from html.entities import html5
 from typing import Protocol
+from urllib.parse import urljoin
 from xml.parsers import expat
 
 from ultracrawl.content.charset.decoding import find_charset
@@ -24,6 +26,36 @@ _PLAIN_DOCTYPE = re.compile(rb"<!DOCTYPE[^\[\]<>]*>")
 _PROLOG_BYTES = 4096
 _CHUNK_BYTES = 1 << 16
 _MAX_NAMES = 1000
+_MAX_SCOPES = 100
+"""Elements inside each other that declare namespaces; what further ones declare is ignored."""
+_SPACES = {
+    "http://www.w3.org/2005/atom": "atom",
+    "http://purl.org/atom/ns#": "atom",
+    "http://purl.org/dc/elements/1.0": "dc",
+    "http://purl.org/dc/elements/1.1": "dc",
+    "http://purl.org/dc/terms": "dcterms",
+    "http://purl.org/rss/1.0/modules/content": "content",
+    "http://search.yahoo.com/mrss": "media",
+    "http://www.itunes.com/dtds/podcast-1.0.dtd": "itunes",
+    "http://www.w3.org/1999/xhtml": "xhtml",
+}
+"""What elements of these namespaces are called; namespaces in lower case, without a last slash."""
+_USUAL_PREFIXES = frozenset({*_SPACES.values(), "image", "video", "news", "rdf"})
+_OF_RSS = frozenset(
+    {
+        "http://purl.org/rss/1.0",
+        "http://purl.org/net/rss1.1#",
+        "http://my.netscape.com/rdf/simple/0.9",
+        "http://channel.netscape.com/rdf/simple/0.9",
+        "http://backend.userland.com/rss",
+        "http://backend.userland.com/rss2",
+        "http://backend.userland.com/rss091",
+        "http://backend.userland.com/rss092",
+        "http://blogs.law.harvard.edu/tech/rss",
+        "http://cyber.law.harvard.edu/rss/rss.html",
+    }
+)
+"""The namespaces that feeds of RSS have, or say that they have."""
 
 
 class XmlError(ValueError):
@@ -43,13 +75,44 @@ class XmlBrokenError(XmlError):
 
 
 class XmlEvents(Protocol):
-    """Receives the elements of a document; names without namespace prefix, in lower case."""
+    """Receives the elements of a document; names as `Scopes` makes them."""
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
         """Handle the start of an element; return False to stop parsing."""
 
     def end_element(self, name: str, text: str) -> None:
         """Handle the end of an element with its own text (without that of its children)."""
+
+
+@dataclass(slots=True)
+class XmlElement:
+    """An element of a tree: its name as `Scopes` makes it, attributes as written, and texts and elements in order."""
+
+    name: str
+    attributes: Mapping[str, str]
+    base: str
+    """The URL that its addresses are relative to, by the `xml:base` of it and of those around it (XML Base, 3)."""
+    parts: list[str | XmlElement] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """Its own text, without that of its children."""
+        return "".join(part for part in self.parts if isinstance(part, str)).strip()
+
+    @property
+    def children(self) -> list[XmlElement]:
+        """The elements in it."""
+        return [part for part in self.parts if not isinstance(part, str)]
+
+
+class TreeEvents(Protocol):
+    """Receives the elements of a document, each with its tree."""
+
+    def start_tree(self, element: XmlElement, around: Sequence[XmlElement]) -> bool:
+        """Handle the start of an element inside those of `around`, the root first; return False to stop parsing."""
+
+    def end_tree(self, element: XmlElement, around: Sequence[XmlElement]) -> bool:
+        """Handle the end of an element; return whether the element around it is to hold it."""
 
 
 class XmlHandler(Protocol):
@@ -102,16 +165,29 @@ def read_xml(data: bytes, listener: XmlEvents, *, content_type: str = "") -> str
     """Send the elements of `data` to `listener`; return the error in the document, or empty.
 
     Bare ampersands, HTML entities and control characters are repaired. Parsing ends at the first other error, after
-    the elements before it. Raises `XmlRefusedError` for a DOCTYPE with declarations or references.
+    the elements before it; an element that the end of the data cuts off has no text. Raises `XmlRefusedError` for a
+    DOCTYPE with declarations or references.
     """
+    return _read_repaired(data, content_type, _ElementReader(listener))
+
+
+def read_tree(data: bytes, listener: TreeEvents, base: str, *, content_type: str = "") -> str:
+    """Send the elements of the document at `base` to `listener`, each with what is in it; else as `read_xml`.
+
+    A DOCTYPE without declarations is passed over, and nothing that it refers to is opened.
+    """
+    return _read_repaired(_without_doctype(data), content_type, _TreeReader(listener, base))
+
+
+def _read_repaired(data: bytes, content_type: str, reader: _RepairedReader) -> str:
     charset = find_charset(data, content_type)
     text = _DECLARATION.sub("", data.decode(charset, "replace").lstrip("\ufeff"), count=1).lstrip()
     text = _AMPERSAND.sub(_repair_entity, _FORBIDDEN.sub("", text))
-    reader = _ElementReader(listener)
+    repaired = text.encode("utf-8", "replace")
     try:
-        parse(reader.parser, text.encode("utf-8", "replace"))
+        parse(reader.parser, repaired)
     except XmlBrokenError as error:
-        reader.close_open_elements()
+        reader.close_open_elements(cut_off=reader.parser.ErrorByteIndex >= len(repaired))
         return str(error)
     except _EnoughError:
         return ""
@@ -129,37 +205,173 @@ class _EnoughError(Exception):
     """The listener stopped parsing."""
 
 
-class _ElementReader:
+class Scopes:
+    """Names the elements of a document, whatever prefixes it gives to namespaces (Namespaces in XML, 6).
+
+    An element is called by its local name in lower case if it has the namespace of the root, that of a kind of RSS, or
+    none; `dc:date` if it has one of those in `_SPACES`; and `foreign:date` otherwise. A prefix that is not declared
+    means what it usually means, or nothing.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._declared: list[tuple[int, Mapping[str, str]]] = []
+        self._own = ""
+        self._names: dict[str, str] = {}
+
+    def enter(self, name: str, attributes: Mapping[str, str]) -> str:
+        """Return what an element is called that begins."""
+        self._depth += 1
+        new = {key: value for key, value in attributes.items() if key.startswith("xmlns")}
+        if new and len(self._declared) < _MAX_SCOPES:
+            self._declared.append((self._depth, new))
+            self._names = {}
+        if self._depth == 1:
+            self._own = self._space(name.rpartition(":")[0]) or ""
+        called = self._names.get(name)
+        if called is None:
+            called = self._call(name)
+            if len(self._names) < _MAX_NAMES:
+                self._names[name] = called
+        return called
+
+    def leave(self) -> None:
+        """Note that the innermost element ends."""
+        if self._declared and self._declared[-1][0] == self._depth:
+            self._declared.pop()
+            self._names = {}
+        self._depth -= 1
+
+    def _space(self, prefix: str) -> str | None:
+        """Return the namespace of a prefix; None if it is not declared."""
+        key = f"xmlns:{prefix}" if prefix else "xmlns"
+        return next((one[key] for _, one in reversed(self._declared) if key in one), None)
+
+    def _call(self, qualified: str) -> str:
+        prefix, _, local = qualified.rpartition(":")
+        space = self._space(prefix)
+        local = local.lower()
+        if space is None:
+            prefix = prefix.lower()
+            return f"{prefix}:{local}" if prefix in _USUAL_PREFIXES else local
+        plain = space.lower().rstrip("/")
+        if not space or space == self._own or plain in _OF_RSS:
+            return local
+        return f"{_SPACES.get(plain, 'foreign')}:{local}"
+
+
+class _RepairedReader:
+    """What readers of repaired documents have in common."""
+
+    def __init__(self) -> None:
+        self.scopes = Scopes()
+        self.parser = guarded_parser("utf-8", bare_doctype=True)
+        self.parser.StartElementHandler = self.open_element
+        self.parser.EndElementHandler = self.close_element
+        self.parser.CharacterDataHandler = self.add_text
+
+    def open_element(self, name: str, attributes: dict[str, str]) -> None:
+        """Handle the start of an element."""
+        raise NotImplementedError
+
+    def close_element(self, name: str) -> None:
+        """Handle the end of an element."""
+        raise NotImplementedError
+
+    def add_text(self, data: str) -> None:
+        """Handle text."""
+        raise NotImplementedError
+
+    def close_open_elements(self, *, cut_off: bool) -> None:
+        """End the elements that a broken document left open, so that its last entry is not lost.
+
+        With `cut_off` the text of the innermost one has no end, and is dropped: half an address is none.
+        """
+        raise NotImplementedError
+
+
+class _ElementReader(_RepairedReader):
     """Combines expat's events to elements with their text."""
 
     def __init__(self, listener: XmlEvents) -> None:
+        super().__init__()
         self._listener = listener
         self._open: list[tuple[str, list[str]]] = []
-        self._names = _LocalNames()
-        self.parser = guarded_parser("utf-8", bare_doctype=True)
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        name = self._names[name]
+    def open_element(self, name: str, attributes: dict[str, str]) -> None:
+        """Handle the start of an element."""
+        name = self.scopes.enter(name, attributes)
         self._open.append((name, []))
         if not self._listener.start_element(name, attributes):
             raise _EnoughError
 
-    def _end(self, _name: str) -> None:
+    def close_element(self, name: str) -> None:
+        """Handle the end of an element."""
         name, texts = self._open.pop()
+        self.scopes.leave()
         self._listener.end_element(name, "".join(texts))
 
-    def close_open_elements(self) -> None:
-        """End the elements that a broken document left open, so that its last entry is not lost."""
-        self.parser.buffer_text = False  # flushes the buffered text
-        while self._open:
-            self._end("")
-
-    def _characters(self, data: str) -> None:
+    def add_text(self, data: str) -> None:
+        """Handle text."""
         if self._open:
             self._open[-1][1].append(data)
+
+    def close_open_elements(self, *, cut_off: bool) -> None:
+        """End what is open."""
+        self.parser.buffer_text = False  # flushes the buffered text
+        if cut_off and self._open:
+            self._open[-1][1].clear()
+        while self._open:
+            self.close_element("")
+
+
+class _TreeReader(_RepairedReader):
+    """Combines expat's events to trees of elements."""
+
+    def __init__(self, listener: TreeEvents, base: str) -> None:
+        super().__init__()
+        self._listener = listener
+        self._base = base
+        self._open: list[XmlElement] = []
+
+    def open_element(self, name: str, attributes: dict[str, str]) -> None:
+        """Handle the start of an element."""
+        base = self._open[-1].base if self._open else self._base
+        if own := attributes.get("xml:base"):
+            base = joined(base, own) or base
+        element = XmlElement(self.scopes.enter(name, attributes), attributes, base)
+        goes_on = self._listener.start_tree(element, self._open)
+        self._open.append(element)
+        if not goes_on:
+            raise _EnoughError
+
+    def close_element(self, name: str) -> None:
+        """Handle the end of an element."""
+        element = self._open.pop()
+        self.scopes.leave()
+        if self._listener.end_tree(element, self._open) and self._open:
+            self._open[-1].parts.append(element)
+
+    def add_text(self, data: str) -> None:
+        """Handle text."""
+        if self._open:
+            self._open[-1].parts.append(data)
+
+    def close_open_elements(self, *, cut_off: bool) -> None:
+        """End what is open."""
+        self.parser.buffer_text = False
+        if cut_off and self._open and self._open[-1].parts:
+            self._open[-1].parts.pop()
+        while self._open:
+            self.close_element("")
+
+
+def joined(base: str, address: str) -> str:
+    """Return an address as an absolute URL; empty if it is none."""
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return ""
 
 
 def stream_xml(
@@ -171,12 +383,17 @@ def stream_xml(
     and `XmlRefusedError` for entity declarations. A DOCTYPE without declarations is removed, and nothing that it refers
     to is opened. Undeclared entities are expanded if HTML has them, and else ignored.
     """
-    data = _PLAIN_DOCTYPE.sub(b"", data[:_PROLOG_BYTES], count=1) + data[_PROLOG_BYTES:]
+    data = _without_doctype(data)
     parser = _streaming_parser(handler, encoding)
     for at in range(0, len(data), _CHUNK_BYTES):
         parse(parser, data[at : at + _CHUNK_BYTES], final=False)
         check_time()
     parse(parser, b"")
+
+
+def _without_doctype(data: bytes) -> bytes:
+    """Return a document without a DOCTYPE that declares nothing."""
+    return _PLAIN_DOCTYPE.sub(b"", data[:_PROLOG_BYTES], count=1) + data[_PROLOG_BYTES:]
 
 
 def _streaming_parser(handler: XmlHandler, encoding: str | None) -> expat.XMLParserType:

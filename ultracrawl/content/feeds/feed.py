@@ -1,19 +1,31 @@
-"""Parser for RSS 0.9x, 1.0, 2.0 and Atom feeds (no DTD, no entities)."""
+"""Parser for feeds: RSS 0.9x, 1.0, 2.0, Atom 0.3 and 1.0, and JSON Feed 1.
+
+XML is read without the declarations of a DTD, and without entities.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
 from typing import NamedTuple
-from urllib.parse import urljoin
 
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import declared_type
-from ultracrawl.content.xml import XmlRefusedError, read_xml
+from ultracrawl.content.xml import XmlElement, XmlRefusedError, joined, read_tree
 from ultracrawl.model.dates import read_lastmod
 
-FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
+FEED_TYPES = frozenset(
+    {
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/feed+json",
+    }
+)
 XML_TYPES = frozenset({"text/xml", "application/xml", "application/x-rss+xml", "text/rss+xml"})
 MAX_ENTRIES = 10_000
 """Maximum entries of one feed."""
@@ -27,8 +39,27 @@ _ROOT = re.compile(
 )
 _ROOTS = frozenset({"rss", "feed", "rdf", "channel"})
 _ENTRIES = frozenset({"item", "entry"})
-_DATES = ("published", "pubdate", "date", "issued", "updated", "modified")
-_TEXTS = ("encoded", "content", "description", "summary")
+_TITLES = ("title", "atom:title", "dc:title", "media:title", "itunes:title")
+_DATES = (
+    *(
+        "published",
+        "pubdate",
+        "issued",
+        "atom:published",
+        "dcterms:issued",
+        "dc:date",
+        "date",
+        "dcterms:created",
+    ),
+    *("created", "updated", "atom:updated", "modified", "dcterms:modified"),
+)
+_TEXTS = (
+    *("content:encoded", "content", "atom:content", "xhtml:body", "description", "summary", "atom:summary"),
+    *("body", "fullitem", "dc:description", "itunes:summary", "media:description"),
+)
+"""Where a field of an entry may stand; the first that has something is taken."""
+_FEED_FIELDS = frozenset({"title", "dc:title", "description", "subtitle", "tagline"})
+_PLAIN = frozenset({"text", "text/plain"})
 
 
 class FeedEntry(NamedTuple):
@@ -66,10 +97,12 @@ def is_feed(content_type: str, body: bytes) -> bool:
 
 
 def parse_feed(body: bytes, url: str, content_type: str = "") -> Feed:
-    """Parse the feed at `url`; never raises. A feed with a DTD or entities has no entries."""
-    reader = _Reader(url)
+    """Parse the feed at `url`; never raises. One whose DTD declares something has no entries."""
+    if body[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        return _parse_json(body, url)
+    reader = _Reader()
     try:
-        problem = read_xml(body, reader, content_type=content_type)
+        problem = read_tree(body, reader, url, content_type=content_type)
     except XmlRefusedError as refusal:
         return Feed(problem=str(refusal))
     if not reader.known_root:
@@ -87,69 +120,150 @@ def plain_text(markup: str) -> str:
     return " ".join(page.text.split())
 
 
-@dataclass(slots=True)
-class _Entry:
-    """The current entry: the first value of each field, and its depth in the tree."""
+def _markup(element: XmlElement) -> str:
+    """Return the content of an element as HTML: escaped, as elements, or coded (RFC 4287, 3.1.1 and 4.1.3.3)."""
+    kind = element.attributes.get("type", "").strip().lower()
+    if element.children:
+        return "".join(_as_html(element))[:_MAX_FIELD_CHARS]
+    text = element.text
+    is_foreign = "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "html"))
+    if element.attributes.get("mode", "").strip().lower() == "base64" or (is_foreign and text):
+        text = _decoded(text)
+    return (escape(text, quote=False) if kind in _PLAIN else text)[:_MAX_FIELD_CHARS]
 
-    depth: int
-    fields: dict[str, str] = field(default_factory=dict)
+
+def _as_html(element: XmlElement) -> Iterator[str]:
+    """Yield the texts and tags in an element, however deep it is."""
+    waiting = [iter(element.parts)]
+    names: list[str] = []
+    while waiting:
+        part = next(waiting[-1], None)
+        if part is None:
+            waiting.pop()
+            if names:
+                yield f"</{names.pop()}>"
+        elif isinstance(part, str):
+            yield escape(part, quote=False)
+        else:
+            name = part.name.rpartition(":")[2]
+            yield f"<{name}>"
+            names.append(name)
+            waiting.append(iter(part.parts))
+
+
+def _decoded(text: str) -> str:
+    try:
+        return b64decode(text, validate=False).decode()
+    except ValueError:
+        return ""
 
 
 class _Reader:
-    """Receives the elements of a feed; namespaces are ignored."""
+    """Receives the elements of a feed; those of an entry's own kind come before those of others."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._depth = 0
-        self._entry: _Entry | None = None
+    def __init__(self) -> None:
+        self._entry: XmlElement | None = None
         self.known_root = False
         self.title = ""
         self.description = ""
         self.entries: list[FeedEntry] = []
 
-    def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
+    def start_tree(self, element: XmlElement, around: Sequence[XmlElement]) -> bool:
         """Handle the start of an element; return False to stop parsing."""
-        self._depth += 1
-        if self._depth == 1:
-            self.known_root = name in _ROOTS
+        if not around:
+            self.known_root = element.name.removeprefix("rdf:") in _ROOTS
             return self.known_root
-        if self._entry is None and name in _ENTRIES:
-            self._entry = _Entry(self._depth)
-        elif self._entry is not None and name == "link" and "href" in attributes:
-            if attributes.get("rel", "alternate").strip().lower() == "alternate":
-                self._entry.fields.setdefault("link", attributes["href"].strip())
-        elif self._entry is not None and name == "guid":
-            self._entry.fields["permalink"] = attributes.get("ispermalink", attributes.get("isPermaLink", ""))
+        if self._entry is None and element.name in _ENTRIES:
+            self._entry = element
         return len(self.entries) < MAX_ENTRIES
 
-    def end_element(self, name: str, text: str) -> None:
-        """Handle the end of an element: a field of the entry or of the feed, or the entry itself."""
-        entry, text = self._entry, text.strip()
-        if entry is not None and self._depth == entry.depth:
-            self._close(entry)
+    def end_tree(self, element: XmlElement, around: Sequence[XmlElement]) -> bool:
+        """Handle the end of an element: an entry, a field of the feed, or a part of one of them."""
+        if element is self._entry:
             self._entry = None
-        elif entry is not None and text and self._depth == entry.depth + 1:
-            entry.fields.setdefault(name, text[:_MAX_FIELD_CHARS])
-        elif entry is None and text and self._depth <= 3:
-            if name == "title":
-                self.title = self.title or plain_text(text[:_MAX_FIELD_CHARS])
-            elif name in ("description", "subtitle"):
-                self.description = self.description or text[:_MAX_FIELD_CHARS]
-        self._depth -= 1
+            if (entry := _entry(element)) is not None:
+                self.entries.append(entry)
+            return False
+        if self._entry is not None or any(one.name in _FEED_FIELDS for one in around[1:3]):
+            return True
+        if around and around[-1].name.removeprefix("rdf:") in _ROOTS:
+            if element.name in ("title", "dc:title"):
+                self.title = self.title or plain_text(_markup(element))
+            elif element.name in _FEED_FIELDS:
+                self.description = self.description or _markup(element)
+        return False
 
-    def _close(self, entry: _Entry) -> None:
-        fields = entry.fields
-        link = fields.get("link", "")
-        guid = fields.get("guid", "")
-        if not link and fields.get("permalink", "").lower() != "false" and "://" in guid:
-            link = guid
-        try:
-            url = urljoin(self._url, link) if link else ""
-        except ValueError:  # the link is no URL
-            return
-        if not url:
-            return
-        text = next((fields[name] for name in _TEXTS if name in fields), "")
-        dates = (read_lastmod(fields[name]).moment for name in _DATES if name in fields)
-        date = next((moment.timestamp() for moment in dates if moment is not None), 0.0)
-        self.entries.append(FeedEntry(url, plain_text(fields.get("title", "")), text, date))
+
+def _entry(element: XmlElement) -> FeedEntry | None:
+    """Return the entry that an element is; None if it has no address."""
+    fields: dict[str, list[XmlElement]] = {}
+    inner = [part for child in element.children if child.name == "media:group" for part in child.children]
+    for part in (*element.children, *inner):
+        fields.setdefault(part.name, []).append(part)
+    url = _address(element, fields)
+    if not url:
+        return None
+    dates = (read_lastmod(one.text).moment for name in _DATES for one in fields.get(name, ()))
+    date = next((moment.timestamp() for moment in dates if moment is not None), 0.0)
+    return FeedEntry(url, plain_text(_first(fields, _TITLES)), _first(fields, _TEXTS), date)
+
+
+def _first(fields: Mapping[str, Sequence[XmlElement]], names: Iterable[str]) -> str:
+    found = (_markup(one).strip() for name in names for one in fields.get(name, ()))
+    return next(filter(None, found), "")
+
+
+def _address(element: XmlElement, fields: Mapping[str, Sequence[XmlElement]]) -> str:
+    """Return where an entry leads: its link, the identifier that is one, or what RDF says that it is about."""
+    for name in ("link", "atom:link"):
+        for one in fields.get(name, ()):
+            relation = one.attributes.get("rel", "alternate").strip().lower().rpartition("/")[2]
+            link = one.attributes.get("href", "" if name != "link" else one.text).strip()
+            if link and relation == "alternate":
+                return joined(one.base, link)
+    about = next((value for name, value in element.attributes.items() if name.lower() == "rdf:about"), "")
+    names = [one.text for name in ("guid", "id") for one in fields.get(name, ()) if _is_permanent(one)]
+    return next((one for one in (*names, about.strip()) if "://" in one), "")
+
+
+def _is_permanent(element: XmlElement) -> bool:
+    said = next((text for name, text in element.attributes.items() if name.lower() == "ispermalink"), "")
+    return said.strip().lower() != "false"
+
+
+def _parse_json(body: bytes, url: str) -> Feed:
+    """Parse a JSON Feed (version 1.1); the address of an item is its `url`, else `external_url`, else its `id`."""
+    try:
+        feed = json.loads(body.decode("utf-8-sig", "replace"), parse_int=str)  # a number may have any length
+    except (ValueError, RecursionError):
+        return Feed(problem="broken JSON")
+    items = feed.get("items")
+    if not isinstance(items, list):
+        return Feed(problem="the JSON is not a feed")
+    problem = f"more than {MAX_ENTRIES} entries" if len(items) > MAX_ENTRIES else ""
+    entries = (_item(one, url) for one in items[:MAX_ENTRIES] if isinstance(one, dict))
+    found = tuple(entry for entry in entries if entry is not None)
+    return Feed(_text(feed, "title"), _text(feed, "description"), found, problem)
+
+
+def _item(item: Mapping[str, object], url: str) -> FeedEntry | None:
+    link = _text(item, "url") or _text(item, "external_url")
+    if not link and "://" in (name := _text(item, "id")):
+        link = name
+    place = joined(url, link) if link else ""
+    if not place:
+        return None
+    text = item.get("content_html") or escape(
+        _text(item, "content_text") or _text(item, "summary"), quote=False
+    )
+    moment = read_lastmod(_text(item, "date_published") or _text(item, "date_modified")).moment
+    date = moment.timestamp() if moment is not None else 0.0
+    return FeedEntry(
+        place, _text(item, "title"), text[:_MAX_FIELD_CHARS] if isinstance(text, str) else "", date
+    )
+
+
+def _text(values: Mapping[str, object], name: str) -> str:
+    """Return a text of JSON in one line; empty if there is none."""
+    value = values.get(name)
+    return " ".join(value[:_MAX_FIELD_CHARS].split()) if isinstance(value, str) else ""

@@ -14,6 +14,7 @@ from urllib.parse import urljoin
 from ultracrawl.content.charset.decoding import decode, find_charset
 from ultracrawl.content.xml import XmlRefusedError, read_xml
 from ultracrawl.model.dates import NO_LASTMOD, LastMod, read_lastmod
+from ultracrawl.system.nouns import counted
 
 MAX_UNZIPPED = 50 * 1024 * 1024
 """Maximum bytes of a decompressed sitemap; the limit of the sitemap protocol."""
@@ -163,8 +164,14 @@ def parse_sitemap(data: bytes, url: str, content_type: str = "") -> Sitemap:
 def _regular(entries: list[Fields], problem: str) -> Sitemap:
     if len(entries) > MAX_URLS:
         problem = f"more than {MAX_URLS} entries"
-    urls = (_regular_url(entry) for entry in entries[:MAX_URLS])
-    return Sitemap(SitemapKind.URLS, tuple(url for url in urls if url is not None), problem=problem)
+    found = [_regular_url(entry) for entry in entries[:MAX_URLS]]
+    urls = tuple(url for url in found if url is not None)
+    return Sitemap(SitemapKind.URLS, urls, problem=problem or _skipped(len(found) - len(urls)))
+
+
+def _skipped(number: int) -> str:
+    """Return the problem of entries whose address is relative, or none."""
+    return f"{counted(number, 'entry')} without an absolute URL" if number else ""
 
 
 def _regular_url(fields: Fields) -> SitemapUrl | None:
@@ -212,7 +219,7 @@ _ENTRIES = {
     SitemapKind.RSS: frozenset({"item"}),
     SitemapKind.ATOM: frozenset({"entry"}),
 }
-_DATES = ("lastmod", "updated", "modified", "pubdate", "date", "published")
+_DATES = ("lastmod", "updated", "atom:updated", "modified", "pubdate", "date", "dc:date", "published")
 
 
 @dataclass(slots=True)
@@ -226,7 +233,7 @@ class _Entry:
 
 
 class _Collector:
-    """Receives the elements of all XML formats and makes entries of them; namespaces are ignored."""
+    """Receives the elements of all XML formats and makes entries of them; `image:loc` is no address of a page."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -234,6 +241,7 @@ class _Collector:
         self._depth = 0
         self._entry: _Entry | None = None
         self._full = False
+        self._skipped = 0
         self.urls: list[SitemapUrl] = []
         self.children: list[SitemapUrl] = []
 
@@ -241,11 +249,11 @@ class _Collector:
         """Handle the start of an element; return False to stop parsing."""
         self._depth += 1
         if self._depth == 1:
-            self._kind = _ROOTS.get(name, SitemapKind.UNKNOWN)
+            self._kind = _ROOTS.get(name.removeprefix("rdf:"), SitemapKind.UNKNOWN)
             return self._kind is not SitemapKind.UNKNOWN
         if self._entry is None and name in _ENTRIES[self._kind]:
             self._entry = _Entry(self._depth, name == "sitemap")
-        elif self._entry is not None and name == "link" and "href" in attributes:
+        elif self._entry is not None and name.rpartition(":")[2] == "link" and "href" in attributes:
             self._add_link(self._entry, attributes)
         self._full = len(self.urls) + len(self.children) >= MAX_URLS
         return not self._full
@@ -272,6 +280,7 @@ class _Collector:
             problem = "the XML is neither a sitemap nor a feed"
         if self._full:
             problem = f"more than {MAX_URLS} entries"
+        problem = problem or _skipped(self._skipped)
         return Sitemap(self._kind, tuple(self.urls), tuple(self.children), problem)
 
     def _add_link(self, entry: _Entry, attributes: Mapping[str, str]) -> None:
@@ -284,6 +293,7 @@ class _Collector:
     def _close(self, entry: _Entry) -> None:
         loc = _repaired(self._location(entry))
         if not _is_url(loc):
+            self._skipped += 1
             return
         moment, latest = _lastmod(entry.fields)
         url = SitemapUrl(
