@@ -18,6 +18,8 @@ def at(*parts: int) -> datetime:
         pytest.param("2024-05-02T10:00:00+02:00", at(2024, 5, 2, 8), at(2024, 5, 2, 8), id="offset"),
         pytest.param("2024-05-02T10:00:00", at(2024, 5, 2, 10), at(2024, 5, 2, 22), id="no-zone"),
         pytest.param(" 2024-05-02\n", at(2024, 5, 2), at(2024, 5, 3, 12), id="day"),
+        pytest.param("20240502", at(2024, 5, 2), at(2024, 5, 3, 12), id="basic-day"),
+        pytest.param("2024/05/02 10:00", at(2024, 5, 2, 10), at(2024, 5, 2, 22), id="slashes"),
         pytest.param("2024-12", at(2024, 12, 1), at(2025, 1, 1, 12), id="month"),
         pytest.param("2024", at(2024, 1, 1), at(2025, 1, 1, 12), id="year"),
         pytest.param("Thu, 02 May 2024 10:00:00 GMT", at(2024, 5, 2, 10), at(2024, 5, 2, 10), id="header"),

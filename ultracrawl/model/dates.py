@@ -48,6 +48,11 @@ _W3C = re.compile(
     r"(?:[T\s](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?\s*",
     re.IGNORECASE | re.ASCII,
 )
+_OTHER_ISO = re.compile(
+    r"\s*(\d{4})(/?)(\d{2})\2(\d{2})(?![\d/])(?:[T\s]\s*(\d{2}):?(\d{2})(?::?(\d{2})(?:\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?\s*",
+    re.IGNORECASE | re.ASCII,
+)
+"""The basic format of ISO 8601 (`20240501T100000Z`), and days with slashes that begin with the year."""
 _FIRST_YEAR = 1601
 _MAX_LENGTH = 100
 _PARTIAL = re.compile(r"\d{4}(-\d{1,2}(-\d{1,2})?)?", re.ASCII)
@@ -75,7 +80,8 @@ def parse_http_date(value: str) -> datetime | None:
 
     Follows RFC 6265 section 5.1.1: parts in any order, two-digit years, any delimiters. Also understands dates of mails
     and feeds: times without seconds, numeric offsets, names of zones (`PST`, `CEST`, `ET`); any other zone name means
-    UTC. A date without a time (`15 July 2012`, `July 15, 2012`) is its midnight. ISO forms go to `parse_w3c_date`.
+    UTC. A date without a time (`15 July 2012`, `July 15, 2012`, `20120715`, `2012/07/15`) is its midnight. ISO forms go
+    to `parse_w3c_date`.
     """
     found = _find_date(value)
     return found.moment if found else None
@@ -95,6 +101,11 @@ def _find_date(value: str) -> _Found | None:
 def _find_short_date(value: str) -> _Found | None:
     if _ISO.match(value) and (found := _find_w3c_date(value)):
         return found
+    if match := _OTHER_ISO.fullmatch(value):
+        year, _, month, day, hour, minute, second, zone = match.groups()
+        time = f"T{hour}:{minute}:{second or '00'}{zone or ''}" if hour else ""
+        found = _find_w3c_date(f"{year}-{month}-{day}{time}")
+        return found and found._replace(is_day=not hour)
     clock = _CLOCK.search(value)
     return _find_day(value) if clock is None else _find_moment(value, clock)
 
