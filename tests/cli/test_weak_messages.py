@@ -47,11 +47,7 @@ START = "https://docs.example.com/"
         ("explain http://[", Mistake.NO_URL_OR_PATH, None),
         ("crawl --path /docs/", Mistake.SCOPE_WITHOUT_URL, None),
         ("reset handbook", Mistake.NO_SUCH_VERB, "ultracrawl remove handbook"),
-        (
-            f"remove {START}x",
-            Mistake.URL_TO_REMOVE,
-            f"ultracrawl approve handbook --remove {START}x",
-        ),
+        (f"remove {START}x", Mistake.URL_OF_NO_SOURCE, None),
         ("remove handbok --yes", Mistake.NO_SUCH_SOURCE, None),
         ("status nosuch.example", Mistake.NO_SUCH_SITE, None),
     ],

@@ -60,7 +60,7 @@ VERBS = {
     "queue": Verb("look.queue", "Show which URLs are next, in which order and why."),
     "reindex": Verb("crawl.reindex", "Index stored documents again, without requests."),
     "restore": Verb("manage.backup", "Put the contents of a backup back in place.", "restore"),
-    "remove": Verb("manage.remove", "Remove a source with all that is stored of it.", "remove"),
+    "remove": Verb("manage.remove", "Remove a URL, or a source with all that is stored of it.", "remove"),
     "rename": Verb("manage.remove", "Give a source another name, and fetch nothing again.", "rename"),
     "resume": Verb("crawl.steering", "Resume paused crawls.", "resume"),
     "schedule": Verb("serve.schedule", "Show schedules, launch and stop them."),

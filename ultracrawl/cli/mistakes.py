@@ -59,7 +59,7 @@ class Mistake(Enum):
     NO_SITE = "{name!r} is no URL; write for example https://{name}/, or `{instead}` for a Scrapy project"
     NO_URL_OR_PATH = "{url!r} is no URL; write for example https://docs.example.com/x, or a path as /x"
     SOURCE_FOR_URL = "{name!r} is a source; name one of its URLs, as `{instead}`"
-    URL_TO_REMOVE = "{url} is a URL, and `remove` is for whole sources; write `{instead}`"
+    URL_OF_NO_SOURCE = "no source knows {url}; `ultracrawl urls` lists what is known"
     BAD_ROOT_PATH = "--root-path {path} is no path; write for example /search"
     BAD_BOOST = "--boost {text!r} is not URL=FACTOR; write for example https://www.example.com/new/*=2"
 

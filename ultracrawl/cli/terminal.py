@@ -14,7 +14,8 @@ from unicodedata import category
 
 import click
 
-from ultracrawl.model import StatusCode, status_text
+from ultracrawl.model import status_text
+from ultracrawl.model.status import http_status
 
 _CONTROL_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of characters that move the cursor, change colours or text direction, or end a line."""
@@ -44,22 +45,14 @@ def log_as_a_service() -> None:
     logging.getLogger("ultracrawl").setLevel(logging.INFO)
 
 
-_LAST_HTTP_CODE = 599
 _SILENT_SECONDS = 3.0
 """Seconds that a person waits without a word."""
-_OWN_CODES = frozenset(code for code in StatusCode if not 0 < code <= _LAST_HTTP_CODE)
-"""The status codes of the crawler, which are none of HTTP."""
 
 
 def described_status(code: int, *, verbose: bool = False) -> str:
     """Return a status code with its text; of the crawler's own ones the text alone unless `verbose`."""
     text = status_text(code)
-    return f"{code} {text}" if verbose or code not in _OWN_CODES else text
-
-
-def http_status(code: int, *, verbose: bool = False) -> str:
-    """Return a status code of HTTP, or any one if `verbose`; else nothing."""
-    return str(code) if verbose or code not in _OWN_CODES else ""
+    return f"{code} {text}" if verbose or http_status(code) else text
 
 
 def print_line(line: str, *, mark: str = "", color: str = "", err: bool = False) -> None:

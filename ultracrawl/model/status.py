@@ -107,6 +107,11 @@ _TEXTS: dict[int, str] = {
 }
 
 
+def http_status(code: int) -> str:
+    """Return a code as text if it is a status of HTTP; an empty text for the crawler's own codes."""
+    return str(code) if code in _HTTP_STATUSES else ""
+
+
 def recorded_status(status: int) -> int:
     """Return the code to record for an HTTP status: `HTTP_FAILURE` for one outside 100 to 599."""
     return status if status in _HTTP_STATUSES else StatusCode.HTTP_FAILURE

@@ -19,7 +19,7 @@ from ultracrawl.run.writing.source_writer import idle_writer
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.control_channel import crawl_status
-from ultracrawl.stores.project_stores import open_state, source_notes
+from ultracrawl.stores.project_stores import open_state, source_notes, state_to_read
 from ultracrawl.stores.site_orders import SiteAction, SiteOrder, leave_site_order
 
 
@@ -32,9 +32,22 @@ class DecidedMeanwhileError(WorkError):
 
 def revision_of(records: Iterable[UrlRecord]) -> str:
     """Return a text that is another one if other documents wait, or other texts of them."""
+    return combined_revision(revision_of_one(one) for one in records)
+
+
+def revision_of_one(record: UrlRecord) -> str:
+    """Return a text that is another one if another text of a document waits."""
     # The checksum of a record whose new version is held back is still that of the old one.
-    lines = (f"{one.url} {one.checksum.hex()} {one.last_fetched if one.held_back else ''}" for one in records)
-    return sha256("\n".join(sorted(lines)).encode()).hexdigest()[:32]
+    return _digest(f"{record.url} {record.checksum.hex()} {record.last_fetched if record.held_back else ''}")
+
+
+def combined_revision(revisions: Iterable[str]) -> str:
+    """Return the revision of several documents from those of each."""
+    return _digest("\n".join(sorted(revisions)))
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:32]
 
 
 def check_revision(records: Iterable[UrlRecord], revision: str) -> None:
@@ -183,6 +196,22 @@ class Approval:
         if missing:
             raise UserError(f"{', '.join(missing)} {problem}; `ultracrawl urls` lists what is known")
         return chosen
+
+
+def knowing_sources(project: Project, url: str) -> Iterator[tuple[DataSource, str]]:
+    """Yield the sources that know a URL, by its access URL or its display URL, each with its access URL.
+
+    URLs that were removed count as unknown. Raises `StateError`.
+    """
+    for name, source in project.known_sources.items():
+        canonical = compile_source(source, project).url_policy.canonical(url) or url
+        with state_to_read(project, name) as state:
+            if state is None:
+                continue
+            known = (state.records.get_record(url_key(canonical)), *state.records.with_display_url(canonical))
+            record = next(filter(None, known), None)
+            if record is not None and not record.removed:
+                yield source, record.url
 
 
 def keep_for_run(project: Project, source: str, orders: Iterable[SiteOrder]) -> bool:

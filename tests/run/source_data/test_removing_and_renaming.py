@@ -104,6 +104,30 @@ def test_a_question_needs_somebody_who_answers(pages: Site, url: str, workspace:
     assert names_of(workspace) == {"members": 3}
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_url_is_removed_from_each_source_that_knows_it(
+    pages: Site, url: str, workspace: Workspace, engine: str
+) -> None:
+    define(workspace, url, "members", "others", engine=engine)
+    workspace.crawl()
+    asked = workspace.command("remove", f"{url}/a")
+    assert (asked.code, "--yes" in asked.err) == (2, True)
+    assert names_of(workspace) == {"members": 3, "others": 3}
+    ended = workspace.command("remove", f"{url}/a", "--yes", "--json")
+    assert ended.code == 0
+    assert [(one["source"], one["removed"], one["deleted"]) for one in ended.lines] == [
+        ("members", 1, 1),
+        ("others", 1, 1),
+    ]
+    workspace.crawl("--force")
+    assert names_of(workspace) == {"members": 2, "others": 2}, "no crawl brings it back"
+    for unknown in (f"{url}/a", f"{url}/nothing"):
+        assert workspace.command("remove", unknown, "--yes").code == 2
+    workspace.command("approve", "members", "--restore", f"{url}/a")
+    workspace.crawl()
+    assert names_of(workspace) == {"members": 3, "others": 2}
+
+
 @pytest.mark.parametrize("verb", [("remove", "membres"), ("rename", "membres", "x")])
 def test_an_unknown_name_is_a_mistake(
     pages: Site, url: str, workspace: Workspace, verb: tuple[str, ...]

@@ -12,9 +12,10 @@ from ultracrawl.cli.options import (
     print_json,
     project_option,
 )
-from ultracrawl.cli.terminal import http_status, print_line
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome
+from ultracrawl.model.status import http_status
 from ultracrawl.sources import Project
 from ultracrawl.stores import Store
 from ultracrawl.stores.project_stores import state_to_read
@@ -68,7 +69,7 @@ def _list(state: Store, wanted: UrlOutcome | None, verbose: bool, as_json: bool)
             print_json(url_json(state, record))
         else:
             why = record.cause.logged if verbose else record.reason
-            status = http_status(record.status_code, verbose=verbose)
+            status = str(record.status_code) if verbose else http_status(record.status_code)
             print_line(
                 f"{record.outcome.value:<14} {status:>4}  {record.shown_url}{f'  ({why})' if why else ''}"
             )

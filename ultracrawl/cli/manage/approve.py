@@ -74,19 +74,26 @@ def command(
         _list(project, definition, selection, as_json)
         return
     action = SiteAction.DELETE if remove else SiteAction.RESTORE if restore else SiteAction.APPROVE
-    if keep_for_run(project, source, selection.orders(action)):
+    carry_out(project, definition, selection, action, as_json=as_json)
+
+
+def carry_out(
+    project: Project, source: DataSource, selection: Selection, action: SiteAction, *, as_json: bool
+) -> None:
+    """Do something to URLs of a source, or keep it for its running crawl, and print what was done."""
+    if keep_for_run(project, source.name, selection.orders(action)):
         if as_json:
-            print_json({"source": source, "kept": True})
+            print_json({"source": source.name, "kept": True})
         else:
-            click.echo(f"{source}: kept; its running crawl carries it out, or the next one")
+            click.echo(f"{source.name}: kept; its running crawl carries it out, or the next one")
         return
-    with approval_of(project, definition) as approval:
-        _decide(approval, selection, remove, restore)
+    with approval_of(project, source) as approval:
+        _decide(approval, selection, action)
     note_details(**asdict(approval.report))
     if as_json:
         print_json(asdict(approval.report))
     else:
-        _print(approval.report, remove, restore)
+        _print(approval.report, action)
 
 
 def _check(selection: Selection, listing: bool, remove: bool, restore: bool) -> None:
@@ -96,10 +103,10 @@ def _check(selection: Selection, listing: bool, remove: bool, restore: bool) -> 
         raise Mistake.EVERYTHING_MEANT.error(option="--remove" if remove else "--restore")
 
 
-def _decide(approval: Approval, selection: Selection, remove: bool, restore: bool) -> None:
-    if remove:
+def _decide(approval: Approval, selection: Selection, action: SiteAction) -> None:
+    if action is SiteAction.DELETE:
         approval.remove(selection)
-    elif restore:
+    elif action is SiteAction.RESTORE:
         approval.restore(selection)
     else:
         approval.approve(selection)
@@ -115,12 +122,12 @@ def _list(project: Project, source: DataSource, selection: Selection, as_json: b
                 print_line(record.shown_url)
 
 
-def _print(report: ApprovalReport, remove: bool, restore: bool) -> None:
-    if remove:
+def _print(report: ApprovalReport, action: SiteAction) -> None:
+    if action is SiteAction.DELETE:
         done = (
             f"{counted(report.removed, 'URL')} removed, {counted(report.deleted, 'document')} left the index"
         )
-    elif restore:
+    elif action is SiteAction.RESTORE:
         done = f"{counted(report.restored, 'URL')} restored, for the next crawl to fetch"
     else:
         done = f"{counted(report.indexed, 'document')} indexed"

@@ -227,12 +227,13 @@ def _next_steps(file: Path, draft: Draft) -> list[str]:
 def _print_site(found: Survey, *, is_quiet: bool) -> None:
     """Print what was found out about a site, but not its size."""
     delay = f"; it asks for {found.crawl_delay:g} s between requests" if found.crawl_delay else ""
+    missing = what_rendering_lacks() if found.lacks else ""
     lacks = f"before its scripts have run, the front page has {found.lacks}" if found.lacks else ""
     rows = {
         "title": found.page.title,
         "generator": found.generator.name if found.generator else "",
         "robots.txt": f"allows the front page{delay}",
-        "scripts": f"{lacks}; {what_rendering_lacks()}".removesuffix("; ") if lacks else "",
+        "scripts": f"{lacks}; a browser is missing: {missing}" if missing else lacks,
     }
     if is_quiet:
         return

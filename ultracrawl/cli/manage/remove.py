@@ -1,4 +1,4 @@
-"""`ultracrawl remove` and `ultracrawl rename`: all that is stored of a source, under its name."""
+"""`ultracrawl remove` and `ultracrawl rename`: a URL, or all that is stored of a source, under its name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import chain
 
 import click
 
+from ultracrawl.cli.manage.approve import carry_out
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, confirm, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
@@ -15,17 +16,19 @@ from ultracrawl.index.project_index import open_index
 from ultracrawl.run.source_data.places import require_idle
 from ultracrawl.run.source_data.removing import RemovedSource, remove_source
 from ultracrawl.run.source_data.renaming import rename_source, unfinished_renames
+from ultracrawl.service.approval import Selection, knowing_sources
 from ultracrawl.settings.adhoc import is_adhoc
 from ultracrawl.sources import Project
 from ultracrawl.sources.definition import to_source_name
 from ultracrawl.sources.mistakes import closest_match
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.project_stores import stored_sources
+from ultracrawl.stores.site_orders import SiteAction
 from ultracrawl.system.nouns import counted
 
 
-@click.command("remove", short_help="Remove a source with everything that is stored of it.")
-@click.argument("source", type=SOURCE_NAME)
+@click.command("remove", short_help="Remove a URL, or a source with everything that is stored of it.")
+@click.argument("source", type=SOURCE_NAME, metavar="SOURCE|URL")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @project_option
 @json_option
@@ -33,17 +36,20 @@ def remove(source: str, yes: bool, project: Project, as_json: bool) -> None:
     """Remove SOURCE: its documents in the indexes and other destinations, and all that is stored of it.
 
     It is meant for a source that no file defines any more. A source that is still defined loses everything too; its
-    next crawl starts anew. A source of `crawl --url` is forgotten. `ultracrawl approve SOURCE --remove URL` removes a
-    single page.
+    next crawl starts anew. A source of `crawl --url` is forgotten.
+
+    With a URL, its document leaves the index, and no crawl brings it back: `ultracrawl approve SOURCE --restore URL`
+    does. While its source is being crawled, the crawl carries the order out.
 
     \b
     Examples:
       ultracrawl remove members
+      ultracrawl remove https://handbook.example.com/draft.html
       ultracrawl remove members --yes --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if "://" in source:
-        owner = next(iter(project.known_sources), "") if len(project.known_sources) == 1 else "SOURCE"
-        raise Mistake.URL_TO_REMOVE.error(url=source, instead=f"ultracrawl approve {owner} --remove {source}")
+        _remove_url(project, source, yes=yes, as_json=as_json)
+        return
     _require_known(project, source)
     confirm(f"Remove {source}, its documents and all that is stored of it?", yes=yes)
     removed = remove_source(project, source)
@@ -51,6 +57,17 @@ def remove(source: str, yes: bool, project: Project, as_json: bool) -> None:
         print_json(removed.as_json())
     else:
         print_removed(removed)
+
+
+def _remove_url(project: Project, url: str, *, yes: bool, as_json: bool) -> None:
+    """Remove a URL from each source that knows it; `approve --remove` does the same to URLs of one source."""
+    owners = list(knowing_sources(project, url))
+    if not owners:
+        raise Mistake.URL_OF_NO_SOURCE.error(url=url)
+    names = ", ".join(source.name for source, _ in owners)
+    confirm(f"Remove {url} from {names}, so that no crawl brings it back?", yes=yes)
+    for source, access_url in owners:
+        carry_out(project, source, Selection((access_url,)), SiteAction.DELETE, as_json=as_json)
 
 
 def print_removed(removed: RemovedSource) -> None:

@@ -60,21 +60,27 @@ async def client_address(request: Request) -> str:
     return address_of(request.scope)
 
 
-async def form_of(request: Request) -> dict[str, str]:
-    """Return the fields of a form in the body of a request, the last of each name; none if there is no form."""
+async def fields_of(request: Request) -> dict[str, list[str]]:
+    """Return the values of each field of a form in the body of a request; none if there is no form."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if request.method in _SAFE or kind != "application/x-www-form-urlencoded":
         return {}
     try:
-        fields = parse_qs((await request.body()).decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+        return parse_qs((await request.body()).decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
     except ValueError:
         return {}
+
+
+async def form_of(fields: Annotated[dict[str, list[str]], Depends(fields_of)]) -> dict[str, str]:
+    """Return the fields of a form in the body of a request, the last of each name; none if there is no form."""
     return {name: values[-1] for name, values in fields.items()}
 
 
 State = Annotated[ApiState, Depends(state_of)]
 Address = Annotated[str, Depends(client_address)]
 Form = Annotated[dict[str, str], Depends(form_of)]
+Fields = Annotated[dict[str, list[str]], Depends(fields_of)]
+"""All values of each field of a form."""
 
 
 def is_of_another_site(request: Request) -> bool:

@@ -86,6 +86,12 @@ def plots(runs: Sequence[RunNumbers]) -> list[Plot]:
     return [_plot(kind, shown) for kind in PlotKind] if shown else []
 
 
+def telling_plots(runs: Sequence[RunNumbers]) -> list[Plot]:
+    """Return the plots that show something: of two runs that have ended at least, and not 0 in all of them."""
+    ended = sum(run.end is not RunEnd.UNFINISHED for run in runs[-PLOT_RUNS:])
+    return [one for one in plots(runs) if any(bar.kind != _MISSING for bar in one.bars)] if ended > 1 else []
+
+
 def place_of(runs: Sequence[RunNumbers], moment: float) -> float | None:
     """Return where in the plots of runs, the oldest first, a moment stands: left of the first run that began after it.
 

@@ -20,7 +20,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from ultracrawl.model.dates import iso
+from ultracrawl.model.status import http_status
 from ultracrawl.rules.urls.canonical import host_of
+from ultracrawl.service.access.requester import Role
 from ultracrawl.service.pages.languages import DEFAULT, Language, languages, negotiated
 from ultracrawl.service.pages.static_files import accepts_gzip, static_files
 
@@ -95,6 +97,7 @@ def render(
     """Return a page made from a template of `templates/`. All values are escaped."""
     language = languages()[chosen_language(request) or DEFAULT]
     session: Session | None = getattr(request.state, "session", None)
+    requester: Requester | None = getattr(request.state, "requester", None)
     here = request.url.path.removeprefix(page_url(request, ""))
     text = (
         _environment(language.code)
@@ -110,7 +113,9 @@ def render(
                 "site_title": site_title(request),
                 "here": here,
                 "other_language": partial(_other_language, request),
-                "requester": getattr(request.state, "requester", None),
+                "requester": requester,
+                "is_editor": requester is not None and requester.allows(Role.EDITOR),
+                "is_administrator": requester is not None and requester.allows(Role.ADMINISTRATOR),
                 "csrf_token": getattr(request.state, "csrf_token", ""),
                 "has_password": session is not None and session.has_password,
                 **context,
@@ -179,6 +184,7 @@ def _environment(code: str) -> Environment:
     environment.filters["moment"] = partial(_moment, language)
     environment.filters["clock"] = _clock
     environment.filters["ago"] = partial(_ago, language)
+    environment.filters["http_status"] = http_status
     environment.filters["code"] = Markup("<code>{}</code>").format
     environment.filters["bold"] = Markup("<b>{}</b>").format
     return environment

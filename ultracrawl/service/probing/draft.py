@@ -138,7 +138,10 @@ def _of_site(survey: Survey, delay: float | None) -> Iterator[_Option]:
         comment = f"before its scripts have run, the front page has {survey.lacks}"
         lacking = what_rendering_lacks()
         yield _Option(
-            "javascript", "auto", comment + (f"; {lacking}" if lacking else ""), is_off=bool(lacking)
+            "javascript",
+            "auto",
+            comment + (f"; a browser is missing: {lacking}" if lacking else ""),
+            is_off=bool(lacking),
         )
 
 

@@ -59,7 +59,7 @@ class Administration(Pages):
     def status(self, path: str, role: Role | None = Role.ADMINISTRATOR) -> int:
         return self.browser(role).get(path).status_code
 
-    def send(self, path: str, role: Role | None = Role.ADMINISTRATOR, **fields: str) -> Any:
+    def send(self, path: str, role: Role | None = Role.ADMINISTRATOR, **fields: str | list[str]) -> Any:
         """Send a form of a page, with its CSRF token."""
         browser = self.browser(role)
         token = {"csrf_token": browser.session_token} if role is not None else {}
@@ -68,11 +68,19 @@ class Administration(Pages):
     def form(self, part: str, decision: str, url: str = "") -> Form:
         """Return the form of a button of the page of approvals."""
         for one in self.get("/admin/approvals").cssselect(f"form[action$='/{part}']"):
+            boxes = [box.get("value") for box in one.cssselect("[type=checkbox]")]
+            marked = next((box for box in boxes if box.endswith(f" {url}")), "") if url else ""
+            if marked:
+                return one.get("action"), {"decision": decision, "document": marked}
             fields = {field.get("name"): field.get("value") for field in one.cssselect("[name]")}
-            if (fields["decision"], fields.get("url", "")) == (decision, url):
+            if not (url or boxes) and fields["decision"] == decision and "revision" in fields:
                 del fields["csrf_token"]
                 return one.get("action"), fields
         raise AssertionError(f"no button of {part} sends {decision!r} for {url!r}")
+
+    def send_many(self, path: str, **fields: str | list[str]) -> int:
+        """Send a form with several values of a field; returns the status."""
+        return int(self.send(path, **fields).status_code)
 
     def press(self, form: Form, role: Role = Role.ADMINISTRATOR) -> int:
         """Send a form; returns the status."""

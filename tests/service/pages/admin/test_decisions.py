@@ -52,6 +52,62 @@ def test_a_document_is_approved_after_a_look_at_its_text(waiting: Administration
     assert not waiting.get(PAGE).cssselect(".documents li")
 
 
+def test_documents_are_chosen_by_their_boxes(waiting: Administration, url: str) -> None:
+    (form,) = [one for one in waiting.get(PAGE).cssselect("form") if one.cssselect(".documents")]
+    path, boxes = form.get("action"), [one.get("value") for one in form.cssselect("[type=checkbox]")]
+    assert len(boxes) == 3
+    assert waiting.press((path, {"decision": "approve"})) == 400, "nothing is chosen, which does not mean all"
+    stale = f"0{boxes[0][1:]}" if boxes[0][0] != "0" else f"1{boxes[0][1:]}"
+    assert waiting.send_many(path, decision="approve", document=[stale, boxes[1]]) == 409
+    assert len(waiting.get(PAGE).cssselect(".documents li")) == 3
+    assert waiting.send_many(path, decision="approve", document=boxes[:2]) == 303
+    assert waiting.send_many(path, decision="remove", document=boxes[2:]) == 303
+    assert not waiting.get(PAGE).cssselect(".documents li")
+    assert len(waiting.get("/?q=heron OR egret OR birds").cssselect(".hit")) == 2
+
+
+def test_many_documents_are_approved_by_their_folders(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects
+) -> None:
+    names = ["/guide/a", "/guide/b", "/guide/deep/c", "/news/a", "/news/b"]
+    site.page("/", title="Home", text="home", links=names)
+    for name in names:
+        site.page(name, title=name, text=f"text of {name}")
+    workspace.define(f"{url}/", crawling_mode="examine")
+    crawled_projects.crawl(workspace, site)
+    waiting = Administration(workspace)
+    page = waiting.get(PAGE)
+    groups = page.cssselect(".group")
+    assert [one.cssselect("h4")[0].text for one in groups] == [f"{url}/", f"{url}/guide/", f"{url}/news/"]
+    (form,) = page.cssselect(f"form#{groups[1].cssselect('button')[0].get('form')}")
+    documents = [one.get("value") for one in form.cssselect("[name=document]")]
+    path = form.get("action")
+    assert waiting.send_many(path, decision="approve", document=documents) == 303
+    left = texts(waiting.get(PAGE), ".documents .address")
+    assert sorted(left) == [f"{url}/", f"{url}/news/a", f"{url}/news/b"]
+
+
+def test_a_page_is_removed_at_its_hit_and_crawled_again_if_wanted(
+    administration: Administration, workspace: InProcessWorkspace, url: str
+) -> None:
+    query = "/?q=grey+heron"
+    assert not administration.get(query, Role.READER).cssselect("form[action$='/remove']")
+    (form,) = administration.get(query, Role.EDITOR).cssselect(".hit form[action$='/remove']")
+    fields = {one.get("name"): one.get("value") for one in form.cssselect("[name]")}
+    del fields["csrf_token"]
+    assert administration.send(form.get("action"), Role.READER, **fields).status_code == 403
+    answer = administration.send(form.get("action"), Role.EDITOR, **fields)
+    assert (answer.status_code, answer.headers["location"]) == (303, query)
+    assert not administration.get(query).cssselect(".hit h3 a[href$='/heron']")
+    workspace.crawl("--force")
+    assert not administration.get(query).cssselect(".hit h3 a[href$='/heron']"), "no crawl brings it back"
+    page = administration.get(f"/admin/sources/site/url?url={url}/heron")
+    (back,) = [one for one in page.cssselect("form[action$='/remove']") if one.cssselect("[name=restore]")]
+    assert administration.press((back.get("action"), {"url": f"{url}/heron", "restore": "1"})) == 303
+    workspace.crawl()
+    assert administration.get(query).cssselect(".hit h3 a[href$='/heron']")
+
+
 @pytest.fixture
 def alike(
     workspace: InProcessWorkspace, site: NetworkSite, url: str, crawled_projects: CrawledProjects

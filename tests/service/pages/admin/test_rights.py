@@ -51,6 +51,7 @@ OF_ROLES: dict[Role | None, str] = {
         POST /admin/sources/{name}/deletions                POST /admin/sources/{name}/submit
         POST /admin/sources/{name}/start                    POST /admin/sources/{name}/stop
         POST /admin/sources/{name}/pause                    POST /admin/sources/{name}/resume
+        POST /admin/sources/{name}/remove
         GET /api/v1/queries     GET /api/v1/queries/golden  GET /api/v1/sources/{name}/explain
         GET /api/v1/sources/{name}/approvals                POST /api/v1/sources/{name}/approvals
         GET /api/v1/sources/{name}/changes                  POST /api/v1/sources/{name}/changes

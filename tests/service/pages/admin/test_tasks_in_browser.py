@@ -218,7 +218,8 @@ def test_a_document_is_approved_after_a_look_at_its_text(enter: Enter, room: Roo
     heron = documents.filter(has=page.locator(".address", has_text="/heron"))
     heron.locator("summary").click()
     expect(heron.locator(".preview")).to_contain_text("the grey heron")
-    heron.locator("button:has-text('Approve')").click()
+    heron.locator("input[type=checkbox]").check()
+    page.locator("form:has(.documents) button[value=approve]").click()
     expect(
         page.locator(".documents li", has_text="drafts").or_(page.locator(".documents"))
     ).not_to_have_count(0)

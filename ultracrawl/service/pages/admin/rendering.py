@@ -9,7 +9,6 @@ from fastapi import Request
 from markupsafe import Markup
 from starlette.responses import Response
 
-from ultracrawl.service.access.requester import Requester, Role
 from ultracrawl.service.metrics.run_history import RunNumbers
 from ultracrawl.service.metrics.run_plots import sparkline
 from ultracrawl.service.pages.rendering import render
@@ -32,18 +31,8 @@ _RECT = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>')
 def render_admin(
     request: Request, template: str, status: int = 200, *, section: str, **context: Any
 ) -> Response:
-    """Return a page; `section` is the part of the menu that it belongs to. Buttons follow the role of who asks."""
-    requester: Requester = request.state.requester
-    return render(
-        request,
-        template,
-        status,
-        section=section,
-        is_editor=requester.allows(Role.EDITOR),
-        is_administrator=requester.allows(Role.ADMINISTRATOR),
-        sparkline=_sparkline,
-        **context,
-    )
+    """Return a page; `section` is the part of the menu that it belongs to."""
+    return render(request, template, status, section=section, sparkline=_sparkline, **context)
 
 
 @lru_cache(maxsize=2048)

@@ -11,9 +11,10 @@ from starlette.responses import RedirectResponse, Response
 
 from ultracrawl.errors import UserError
 from ultracrawl.service.api import approvals
-from ultracrawl.service.api.access import Editor, Form, State
+from ultracrawl.service.api.access import Editor, Fields, Form, State
 from ultracrawl.service.api.audit import Details
 from ultracrawl.service.api.problems import Conflict, RequestBody
+from ultracrawl.service.approval import combined_revision
 from ultracrawl.service.held_back import CHANGES, DELETIONS
 from ultracrawl.service.pages.admin.approvals.waiting import waiting_sources
 from ultracrawl.service.pages.admin.rendering import render_admin
@@ -35,12 +36,28 @@ def approvals_page(
 
 @router.post("/sources/{name}/approvals", name="approve")
 def approve(
-    request: Request, state: State, _requester: Editor, name: str, form: Form, details: Details
+    request: Request,
+    state: State,
+    _requester: Editor,
+    name: str,
+    form: Form,
+    fields: Fields,
+    details: Details,
 ) -> Response:
-    """Decide about one document that waits for approval, or approve all."""
-    urls = (form["url"],) if form.get("url") else ()
-    order = _order(approvals.ApprovalOrder, decision=form.get("decision", ""), urls=urls)
-    approvals.decide(state, name, order, details, _shown(form))
+    """Decide about the documents that were chosen of those that wait for approval, or approve all.
+
+    A field `document` has the revision of one and, after a blank, its URL.
+    """
+    chosen = [one.partition(" ") for one in fields.get("document", ())]
+    if not chosen and "revision" not in form:
+        raise UserError("no document is chosen: mark its box first")
+    order = _order(
+        approvals.ApprovalOrder,
+        decision=form.get("decision", ""),
+        urls=tuple(url for _, _, url in chosen),
+    )
+    shown = combined_revision(revision for revision, _, _ in chosen) if chosen else _shown(form)
+    approvals.decide(state, name, order, details, shown)
     return _back(request)
 
 

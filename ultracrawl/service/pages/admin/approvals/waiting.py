@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from ultracrawl.errors import StateError
 from ultracrawl.index.values import unpack_document
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.placement.new_versions import unpack_version
-from ultracrawl.service.approval import revision_of, waiting_records
+from ultracrawl.service.approval import revision_of, revision_of_one, waiting_records
 from ultracrawl.service.held_back import CHANGES, DELETIONS
 from ultracrawl.stores import Retained, Store
 from ultracrawl.stores.project_stores import state_to_read
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 SHOWN = 50
 """Documents of each kind and source that are listed."""
+_WORTH_GROUPING = 5
+"""Documents of a source from which on they are listed by folders."""
 _PREVIEW = 400
 """Characters of a text that are shown."""
 
@@ -38,7 +41,7 @@ class WaitingDocument(NamedTuple):
     @property
     def revision(self) -> str:
         """Of this document alone."""
-        return revision_of([self.record])
+        return revision_of_one(self.record)
 
 
 class WaitingSource(NamedTuple):
@@ -54,6 +57,23 @@ class WaitingSource(NamedTuple):
     """The revisions of all of them, listed or not."""
     problem: str = ""
     """Why its state cannot be read."""
+
+    @property
+    def groups(self) -> list[tuple[str, list[WaitingDocument]]]:
+        """The listed documents for approval by their folder, the first one below the host; one without name if few."""
+        found = dict[str, list[WaitingDocument]]()
+        for one in self.approvals:
+            found.setdefault(folder_of(one.record.shown_url), []).append(one)
+        if len(self.approvals) < _WORTH_GROUPING or not 1 < len(found) < len(self.approvals):
+            return [("", self.approvals)]
+        return list(found.items())
+
+
+def folder_of(url: str) -> str:
+    """Return a URL up to its first folder, as https://a.example/guide/; of a page beside the folders up to its host."""
+    parts = urlsplit(url)
+    first, slash, _ = parts.path.lstrip("/").partition("/")
+    return f"{parts.scheme}://{parts.netloc}/{first + slash if slash else ''}"
 
 
 def waiting_sources(state: ApiState, requester: Requester, only: str = "") -> list[WaitingSource]:

@@ -31,10 +31,10 @@ class DayRow(NamedTuple):
     now: float
 
     @property
-    def marks(self) -> list[tuple[float, float]]:
-        """Beginning and width of each crawl, in thousandths of the day."""
+    def marks(self) -> list[tuple[float, float, float]]:
+        """Beginning and width of each crawl, in thousandths of the day, and its time."""
         width = max(4.0, round(1000 * self.seconds / DAY, 1))
-        return [(round(max(0.0, 1000 * (at - self.now) / DAY), 1), width) for at in self.times]
+        return [(round(max(0.0, 1000 * (at - self.now) / DAY), 1), width, at) for at in self.times]
 
 
 def coming_day(state: ApiState, now: float) -> list[DayRow]:

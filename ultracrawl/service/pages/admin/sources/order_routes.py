@@ -11,10 +11,12 @@ from starlette.responses import RedirectResponse, Response
 
 from ultracrawl.run.inspection.submission import SubmissionCode, submit_url
 from ultracrawl.service.api.access import Editor, Form, State
+from ultracrawl.service.api.approvals import ApprovalOrder, Decision, decide
 from ultracrawl.service.api.audit import Details
 from ultracrawl.service.api.problems import Conflict
 from ultracrawl.service.api.sources import carried_out
 from ultracrawl.service.orders import Supervision
+from ultracrawl.service.pages.account.login import local_path
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.pages.rendering import page_url
 
@@ -44,9 +46,27 @@ def submit(
     details["urls"] = 1
     if answer.code is not SubmissionCode.OK:
         raise Conflict(answer.text)
-    return RedirectResponse(
-        page_url(request, f"{ADMIN}/sources/{quote(name, '')}/url", [("url", url)]), HTTPStatus.SEE_OTHER
-    )
+    return RedirectResponse(_url_page(request, name, url), HTTPStatus.SEE_OTHER)
+
+
+@router.post("/{name}/remove", name="remove")
+def remove(
+    request: Request, state: State, _requester: Editor, name: str, form: Form, details: Details
+) -> Response:
+    """Remove a URL for good, or with the field `restore` let the next crawl fetch it again.
+
+    Leads back to `next`; to the page of the URL without it, and if a running crawl carries the order out.
+    """
+    decision = Decision.RESTORE if form.get("restore") else Decision.REMOVE
+    order = ApprovalOrder(decision=decision, urls=(form.get("url", "").strip(),))
+    answer = decide(state, name, order, details)
+    if form.get("next") and not answer["kept"]:
+        return RedirectResponse(local_path(request, form["next"]), HTTPStatus.SEE_OTHER)
+    return RedirectResponse(_url_page(request, name, order.urls[0]), HTTPStatus.SEE_OTHER)
+
+
+def _url_page(request: Request, name: str, url: str) -> str:
+    return page_url(request, f"{ADMIN}/sources/{quote(name, '')}/url", [("url", url)])
 
 
 def _add_order(order: str, give: Callable[[Supervision, str], Awaitable[None]]) -> None:

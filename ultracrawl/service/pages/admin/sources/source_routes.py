@@ -19,7 +19,7 @@ from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.editing.versions import Version, Versions
 from ultracrawl.service.metrics.run_difference import compare_runs
 from ultracrawl.service.metrics.run_history import RunNumbers, run_numbers
-from ultracrawl.service.metrics.run_plots import PLOT_RUNS, place_of, plots
+from ultracrawl.service.metrics.run_plots import PLOT_RUNS, place_of, telling_plots
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.admin.sources.overview import is_crawled, source_row, speed
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
@@ -79,7 +79,7 @@ def source_page(
         findings=mistaken.findings if mistaken is not None else (),
         log_ins=[".".join(map(str, path)) for path in log_ins_for_everybody(source)],
         runs=runs[:SHOWN_RUNS],
-        plots=plots(runs[::-1]),
+        plots=telling_plots(runs[::-1]),
         saved=_saved_versions(project, name, runs[::-1]),
         plot_runs=PLOT_RUNS,
         **now,
