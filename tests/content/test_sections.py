@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.until import bounded
 
 from ultracrawl.content.html.collector import MOST_SECTIONS
+from ultracrawl.content.html.fragments import LONGEST_ANCHOR
 from ultracrawl.content.html.main_content import ContentRule
 from ultracrawl.content.html.page import parse_html
-from ultracrawl.content.html.sections import LONGEST_ANCHOR, LONGEST_TITLE
+from ultracrawl.content.html.sections import LONGEST_TITLE
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.model import Page, Section
 from ultracrawl.sources.compilation.extraction import compile_content_rules
@@ -305,3 +307,108 @@ def test_many_headings_in_headings_do_not_multiply_a_text() -> None:
     page = parse("<h2>a<div>" * 40 + "word " * 1000)
     assert len(page.text.split()) == 1040
     assert len(page.sections) == 40
+
+
+MARKED = {
+    "unclosed paragraph before a heading": (
+        "<h1 id=r>R</h1><p>x <a name=busy></a><h3>(5) BUSY</h3><p>text",
+        [(1, "r", "R"), (3, "busy", "(5) BUSY")],
+    ),
+    "paragraph of a mark": ("<p><a name=busy></a></p><h3>B</h3>", [(3, "busy", "B")]),
+    "empty paragraph behind it": ("<a name=busy></a><p></p><h3>B</h3>", [(3, "busy", "B")]),
+    "empty paragraph with an id": ("<p>x</p><p id=a></p><h3>B</h3>", [(3, "a", "B")]),
+    "option in bold": ("<a name=o></a><p><b>OMIT_X</b></p><blockquote>t", [(7, "o", "OMIT_X")]),
+    "option in its mark": ("<p><a name=o><b>OMIT_X</b></a> leaves x out", [(7, "o", "OMIT_X")]),
+    "option in code": ("<table><td><a id=i1 class=indexterm></a><code>abs</code> (x)", [(7, "i1", "abs")]),
+    "option without a mark": ("<p>x</p><p><b>OMIT_X</b></p>", []),
+    "term behind a mark": ("<a name=q></a><dt>Q</dt><dd>t", [(7, "q", "Q")]),
+    "mark in a bold term": ("<dl><dt><b><a name=x>x</a> (default: 1)</b><dd>y", [(7, "x", "x (default: 1)")]),
+    "marks of several names": (
+        "<dl><dd><span id=a></span>\n<span id=b></span></dd><dt><span><tt>AUTO_CD</tt></span><dd>x",
+        [(7, "b", "AUTO_CD")],
+    ),
+    "of several marks the one with links": (
+        "<a href='#a'>auto</a><dl><dd><span id=a></span><span id=b></span><dt>AUTO</dl>",
+        [(7, "a", "AUTO")],
+    ),
+    "name in the table of contents": (
+        "<ul><li><a href='#j'>journal mode</a></ul><a name=j></a><p>The mode.",
+        [(7, "j", "journal mode")],
+    ),
+    "link to the page's own address": (
+        "<a href='page.html#j'>state</a><a class=anchor id=j></a><table class=memname><tr><td>int state()</table>",
+        [(7, "j", "state")],
+    ),
+    "line that a link leads to": ("<a href='#j'>mode</a><ul><li id=j>The mode.</ul>", [(7, "j", "mode")]),
+    "way back from a title": (
+        "<li><a name=t1 href='#s1'>NAME</a></ul><br><a name=s1 href='#t1'>NAME</a><br><p>x",
+        [(7, "s1", "NAME")],
+    ),
+    "link behind what it leads to": ("<p id=j>The mode.<p><a href='#j'>mode</a>", []),
+    "a text of links to several parts": (
+        "<a href='#a'>here</a> <a href='#b'>here</a><p id=a>A<p id=b>B",
+        [],
+    ),
+    "man2html": ("<hr><a name=lbAB>&nbsp;</a><h2>NAME</h2>x", [(2, "lbAB", "NAME")]),
+    "groff": ("<p>x</p><h2>NAME\n<a name=NAME></a>\n</h2>x", [(2, "NAME", "NAME")]),
+    "mandoc": (
+        "<section class=Sh><h1 id=N><a class=permalink href='#N'>NAME</a></h1><dl><dt id=a><a class=permalink "
+        "href='#a'><code class=Fl>-a</code></a><dd>All.</dl></section>",
+        [(1, "N", "NAME"), (7, "a", "-a")],
+    ),
+    "javadoc 8": ("<a name='add-E-'>\n<!-- --></a><ul><li><h4>add</h4>", [(4, "add-E-", "add")]),
+    "hidden mark": ("<div hidden><a name=x></a></div><h2>A</h2>", [(2, "", "A")]),
+    "mark before something hidden": (
+        "<a name=x></a><script>1</script><nav>N</nav><h2>A</h2>",
+        [(2, "x", "A")],
+    ),
+    "text before the heading": ("<p><a name=x></a>text<h2>A</h2>", [(2, "", "A")]),
+    "in the middle of a line": ("<p>see <a name=x></a><b>this</b>, <span id=y></span><code>that</code>", []),
+    "filled by a program": ("<p><span id=l1><b>Price</b></span> 5", []),
+    "menu": ("<p><a id=home href=/><b>Home</b></a>", []),
+    "form": ("<div id=search><form id=f><input id=q></form></div><h1>T</h1>", [(1, "", "T")]),
+    "content of the page": ("<a href='#c'>Skip to it</a><div id=c><p>One<p>Two</div>", []),
+    "mark to skip to": ("<a href='#c'>Skip to it</a><a id=c tabindex=-1></a><p>One", []),
+    "footnote": ("<p>x<sup id=r><a href='#f'>1</a></sup><ol><li id=f>Foot <a href='#r'>^</a></ol>", []),
+    "top": ("<a href='#Top'>back to the top</a><a name=Top></a><p><b>A</b>", []),
+    "section around a mark": ("<section id=s><a name=x></a><h2>A</h2></section>", [(2, "s", "A")]),
+    "mark in an element": ("<div id=d><a name=x></a><h2>A</h2></div>", [(2, "x", "A")]),
+}
+
+
+@pytest.mark.parametrize(("html", "expected"), MARKED.values(), ids=MARKED)
+def test_a_mark_belongs_to_the_next_text(html: str, expected: list[tuple[int, str, str]]) -> None:
+    assert [(one.level, one.anchor, one.title) for one in parse(html).sections] == expected
+
+
+def test_a_part_named_by_a_link_begins_with_its_text() -> None:
+    page = parse("<a href='#j'>journal mode</a><h1 id=h>H</h1><p>x<p id=j>The mode.")
+    assert page.text == "journal mode H x The mode."
+    assert page.sections[-1] == Section(page.text.index("The mode"), 7, "j", "journal mode")
+    assert [one.begin_of_text(page.text) for one in page.sections] == [14, page.text.index("The mode")]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "it's.html", "a\\.html", "a]b\n.html", "s\xfc\xdf.html", "a%22.html?q=']#x"]
+)
+def test_links_to_a_page_of_any_name_are_read(name: str) -> None:
+    page = parse_html(b"<a href='#j'>mode</a><p id=j>The mode.", url=f"https://example.com/{name}")
+    assert [one.title for one in page.sections] == ["mode"]
+
+
+@pytest.mark.parametrize(
+    ("piece", "times"),
+    [
+        ("<a name=x{n}></a>", 100_000),
+        ("<a name=x{n}></a><p></p>", 30_000),
+        ("<span id=x{n}><a name=y{n}></a>", 30_000),
+        ("<div><a id=x{n}></a></div>", 30_000),
+        ("<a href='#x{n}'>to it</a><p id=x{n}></p>", 30_000),
+        ("<nav><a name=x{n}></a></nav><a name=y{n}></a>", 30_000),
+        ("<a name=x{n}></a><dt>", 30_000),
+    ],
+)
+def test_many_marks_take_linear_time(piece: str, times: int) -> None:
+    html = "".join(piece.format(n=n) for n in range(times)) + "<h2>A</h2><p>text"
+    with bounded():
+        assert parse(html).text.endswith("A text")

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from ultracrawl.content.html.page import parse_html
 from ultracrawl.index import Hit, IndexDocument, IndexEngine, NewAnchors, SearchQuery
+from ultracrawl.index.query.parser import search_with_relaxation
 from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.model.page import Section
 
@@ -151,6 +153,66 @@ def test_a_part_that_is_called_just_what_is_sought_is_named_though_the_title_has
     assert found.section is not None
     assert found.section.anchor == "map"
     assert hit(engine, "server maps", manual(*parts, title="Maps of the server")).section is None
+
+
+METHODS = (
+    (1, "", "Struct BTreeSet", "An ordered set, made from others, into which elements are put."),
+    (4, "method.insert", "pub fn insert(&mut self, value: T)", "Adds a value from outside into it."),
+    (4, "method.fmt-1", "fn fmt(&self, f: &mut Formatter)", "Formats it: fmt of fmt."),
+    (4, "method.fmt", "fn fmt(&self, f: &mut Formatter)", "Formats it."),
+    (4, "method.from", "fn from(arr: [T; N])", "Converts an array."),
+    (4, "method.into", "fn into(self)", "Calls the other one."),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "anchor"),
+    [
+        ("BTreeSet from", "method.from"),
+        ("BTreeSet into", "method.into"),
+        ("BTreeSet::from", "method.from"),
+        ("BTreeSet::fmt", "method.fmt"),
+        ("BTreeSet insert", "method.insert"),
+        ("insert from outside", "method.insert"),
+        ("BTreeSet with", None),
+    ],
+)
+def test_a_method_that_is_called_like_a_stop_word_has_its_part(
+    engine: IndexEngine, query: str, anchor: str | None
+) -> None:
+    engine.apply([manual(*METHODS, title="BTreeSet in std::collections - Rust")])
+    (found,) = search_with_relaxation(SearchQuery(query), {}, engine.search).hits
+    assert (found.section and found.section.anchor) == anchor
+
+
+MARKED = b"""<title>Options</title><h1>Options</h1>
+<ul><li><a href="#jm">journal mode</a><li><a href="#x">extents</a></ul>
+<p>They are set when it is built. <a name=busy></a><h3>(5) RESULT_BUSY</h3><p>Another one writes.
+<a name=omit></a><p><b>OMIT_TRIGGER</b></p><blockquote>Leaves triggers out.</blockquote>
+<dl><dd><span id=a></span><span id=cd></span></dd><dt><tt>AUTO_CD</tt></dt><dd>Changes the folder.</dl>
+<a name=jm></a><p>How changes are kept until they are sure.<p id=x>How far files reach."""
+
+
+@pytest.mark.parametrize(
+    ("query", "anchor", "shown"),
+    [
+        ("RESULT_BUSY", "busy", "Another one writes"),
+        ("OMIT_TRIGGER", "omit", "Leaves triggers out"),
+        ("auto_cd", "cd", "Changes the folder"),
+        ("journal mode", "jm", "How changes are kept"),
+        ("extents", "x", "How far files reach"),
+    ],
+)
+def test_a_name_leads_to_its_mark(engine: IndexEngine, query: str, anchor: str, shown: str) -> None:
+    page = parse_html(MARKED, url="http://h/m.html")
+    english = {"Language": ["en"]}
+    found = hit(
+        engine,
+        query,
+        IndexDocument("s", "http://h/m.html", page.title, page.text, english, sections=page.sections),
+    )
+    assert found.section_url == f"http://h/m.html#{anchor}"
+    assert shown in found.snippet.replace("[", "").replace("]", "")
 
 
 @pytest.mark.parametrize("query", ["", "m"])

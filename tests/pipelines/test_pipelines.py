@@ -28,6 +28,7 @@ from ultracrawl.stores import QueueEntry
 
 URL = "http://h/a"
 PARTS = Section(0, 1, "one", "One"), Section(8, 2, "", "Three")
+OF_A_LINK = Section(4, 7, "two", "the second")
 
 
 class Endings:
@@ -148,11 +149,21 @@ def test_a_document_is_proposed_to_the_index(answer: Placement) -> None:
     [
         ({"sections": PARTS}, PARTS),
         ({"sections": PARTS, "text": "some pipeline wrote: One two Three"}, ()),
+        ({"sections": (*PARTS, OF_A_LINK)}, (*PARTS, OF_A_LINK)),
+        ({"sections": (*PARTS, OF_A_LINK), "text": "some pipeline wrote: One two Three"}, ()),
         ({"sections": ["of", "a", "book"]}, ()),
         ({"sections": 3}, ()),
         ({}, ()),
     ],
-    ids=["its own", "another text", "a field of that name", "a number", "none"],
+    ids=[
+        "its own",
+        "another text",
+        "named by a link",
+        "named by a link, in another text",
+        "a field of that name",
+        "a number",
+        "none",
+    ],
 )
 def test_the_parts_of_a_document_are_those_of_its_text(
     fields: dict[str, Any], expected: tuple[Section, ...]

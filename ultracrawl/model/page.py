@@ -79,11 +79,15 @@ class Section(NamedTuple):
     anchor: str
     """The id; empty if the part has none."""
     title: str
-    """The heading as in the text, or its beginning."""
+    """The heading as in the text, or its beginning; of a part without one, the text of a link to it."""
 
     def matches_text(self, text: str) -> bool:
         """Return whether a text has this title at this offset; text that user code has replaced may not."""
         return text.startswith(self.title, self.offset)
+
+    def begin_of_text(self, text: str) -> int:
+        """Return where the text behind the title begins: at the offset if the title is that of a link."""
+        return self.offset + len(self.title) * self.matches_text(text)
 
 
 @dataclass(frozen=True, slots=True)

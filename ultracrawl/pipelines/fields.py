@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from scrapy.exceptions import DropItem
 
 from ultracrawl.model import Document, Section
+from ultracrawl.model.page import SECTION_LEVELS
 from ultracrawl.rules.attributes.mapping import listed
 
 if TYPE_CHECKING:
@@ -115,13 +116,20 @@ def full_text_of(item: ItemFields) -> str:
 
 
 def sections_of(item: ItemFields, text: str) -> tuple[Section, ...]:
-    """Return the sections of an item that its text contains: a user spider or pipeline may have changed the text."""
+    """Return the sections of an item that its text contains: a user spider or pipeline may have changed the text.
+
+    Titles that are texts of links are not in the text; these sections are kept if the text has all headings.
+    """
     sections = item.get("sections")
     if not sections or not isinstance(sections, list | tuple):
         return ()
-    return tuple(
-        [section for section in sections if isinstance(section, Section) and section.matches_text(text)]
-    )
+    found = [section for section in sections if isinstance(section, Section)]
+    kept = [section for section in found if section.matches_text(text)]
+    if kept and len(kept) < len(found):
+        headings = sum(section.level < SECTION_LEVELS for section in found)
+        if sum(section.level < SECTION_LEVELS for section in kept) == headings:
+            kept = [section for section in found if section.offset < len(text)]
+    return tuple(kept)
 
 
 def readers_of(item: ItemFields) -> list[str]:

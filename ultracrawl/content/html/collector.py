@@ -32,19 +32,23 @@ class Span:
 
 
 class Heading(NamedTuple):
-    """An element that starts a section."""
+    """An element that starts a section, or the first text of one whose `name` is not in the text."""
 
     node: LexborNode
     level: int
     anchor: str
+    is_term: bool = False
+    """Whether it is a term, which starts a section only if it has an anchor."""
+    name: str = ""
 
 
 class OpenSection(NamedTuple):
-    """A section and the range of its title."""
+    """A section and the range of its title; if that is empty, `name` is the title."""
 
     title: Span
     level: int
     anchor: str
+    name: str = ""
 
 
 @dataclass(slots=True)
@@ -148,7 +152,7 @@ class PageCollector:
                 if title.end is None or title.end > span.begin:
                     begin, until = max(title.begin, span.begin) + offset, title.end
                     end = _within(until, offset, parts)
-                    sections.append(OpenSection(Span(begin, end), section.level, section.anchor))
+                    sections.append(section._replace(title=Span(begin, end)))
                 section = next(rest, None)
         self.parts, self.sections = parts, sections
 

@@ -42,7 +42,11 @@ def read_text(collector: PageCollector, root: LexborNode) -> None:
     for node, inside in collector.regions:
         _enclose(node, _INSIDE if inside else _OUTSIDE, " ")
     for number, heading in enumerate(collector.headings):
-        _enclose(heading.node, f"{_SECTION}{number}")
+        name = f"{_SECTION}{number}"
+        if heading.name:
+            heading.node.insert_before(_mark(name) + _mark(_END + name))
+        else:
+            _enclose(heading.node, name)
     for comment, off in collector.switches:
         comment.insert_before(_mark(_OFF if off else _ON))
     _hide(collector, root)
@@ -104,7 +108,7 @@ def _read_marks(collector: PageCollector, marks: list[str]) -> None:
         elif name == mark:
             heading = collector.headings[int(name.removeprefix(_SECTION))]
             titles[name] = Span(at)
-            collector.sections.append(OpenSection(titles[name], heading.level, heading.anchor))
+            collector.sections.append(OpenSection(titles[name], heading.level, heading.anchor, heading.name))
         else:
             titles[name].end = at
 

@@ -24,7 +24,7 @@ from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.html.main_content import WHOLE_PAGE, ContentRule, find_regions, keep_main_content
 from ultracrawl.content.html.marks import mark_block_edges, read_text
 from ultracrawl.content.html.rewritten_tags import set_noscript_apart, show_shadow_roots
-from ultracrawl.content.html.sections import read_levels, text_and_sections
+from ultracrawl.content.html.sections import find_anchors, read_levels, text_and_sections
 from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.html.walk import walk
 from ultracrawl.content.limits import (
@@ -77,6 +77,7 @@ def parse_html(
         walk(root, collector, landmarks=landmarks, headings=not content.levels)
         if content.levels:
             read_levels(collector, root, content.levels)
+        find_anchors(collector, root, by_rule=bool(content.levels))
         read_text(collector, root)
     text, sections, is_cut = _text(collector, link_kinds, content, limits.text)
     page = Page(

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from selectolax.lexbor import LexborNode
 
 from ultracrawl.content.html.collector import LINE_END, MOST_SECTIONS, Heading, PageCollector
+from ultracrawl.content.html.fragments import MarkFinder, elements_around, id_of, is_usable
 from ultracrawl.content.html.links import Reader
 from ultracrawl.content.html.main_content import ContentRule
 from ultracrawl.content.html.tags import COMMENT, TEXT, UNSEEN, tag_number
@@ -15,25 +16,18 @@ from ultracrawl.content.limits import limit_text
 from ultracrawl.model.page import PERMALINKS, SECTION_LEVELS, Section
 
 LONGEST_TITLE = 200
-LONGEST_ANCHOR = 500
-"""A section with a longer id is kept without it."""
-
 TERM_LEVEL = SECTION_LEVELS
 """The level of terms (`dt`), below all headings."""
 _LEVELS = {tag_number(f"h{level}"): level for level in range(1, TERM_LEVEL)} | {tag_number("dt"): TERM_LEVEL}
 
-_TOP = "top"
-"""The fragment for the start of a document (HTML Standard, "indicated part of the document")."""
-_DESCENDANT_LEVELS, _ANCESTOR_LEVELS = 2, 6
-"""Levels below and above a heading that are searched for an id."""
+_DESCENDANT_LEVELS = 2
+"""Levels below a heading that are searched for an id."""
 _NEAR = 100
 """Nodes before and around a heading that are looked at for an id, so that no page takes quadratic time."""
-_BODY, _SECTION = tag_number("body"), tag_number("section")
 _WHOLE = frozenset(map(tag_number, ("html", "body", "main")))
 """Elements that stand for the whole page."""
 _BUTTON = tag_number("button")
 _A = tag_number("a")
-_ANCHOR_TAGS = frozenset({_A, tag_number("span")})
 
 
 def read_section(collector: PageCollector, node: LexborNode) -> None:
@@ -57,30 +51,42 @@ def read_levels(collector: PageCollector, root: LexborNode, selectors: Sequence[
         if node.mem_id in started or any(around.mem_id in started for around in _ancestors(node)):
             continue
         started.add(node.mem_id)
-        _start_section(collector, node, levels[node.mem_id], looks_before=True)
+        _start_section(collector, node, levels[node.mem_id])
 
 
-def _start_section(
-    collector: PageCollector,
-    node: LexborNode,
-    level: int,
-    *,
-    is_term: bool = False,
-    looks_before: bool = False,
-) -> None:
-    if len(collector.headings) == MOST_SECTIONS:
-        return
+def _start_section(collector: PageCollector, node: LexborNode, level: int, *, is_term: bool = False) -> None:
     if collector.may_have_tooltips:
         _hide_tooltips(collector, node)
-    anchor = _id_of(node) or _id_inside(node)
-    if not is_term:
-        anchor = anchor or _id_around(node) or _linked_id(node) or _id_of_headed(collector, node, level)
-        if not anchor and looks_before:
-            anchor = _name_of(node) or _id_before(node)
-    if len(anchor) > LONGEST_ANCHOR or anchor.lower() == _TOP:
-        anchor = ""
-    if anchor or not is_term:
-        collector.headings.append(Heading(node, level, anchor))
+    anchor = id_of(node) or _id_inside(node)
+    collector.headings.append(Heading(node, level, anchor if is_usable(anchor) else "", is_term=is_term))
+
+
+def find_anchors(collector: PageCollector, root: LexborNode, *, by_rule: bool) -> None:
+    """Give sections without an id of their own their anchors, and add the parts without a heading.
+
+    `by_rule`: a rule says what starts sections, so that nothing else does.
+    """
+    started = collector.headings
+    hidden = {node.mem_id for node in collector.hidden}
+    finder = MarkFinder(
+        root, collector.url, {each.node.mem_id: bool(each.anchor) for each in started}, hidden
+    )
+    looking = (each.node for each in started if not (each.anchor or each.is_term))
+    anchors, parts = finder.find({number for node in looking for number in elements_around(node)})
+    kept: list[Heading] = []
+    earlier: LexborNode | None = None
+    for heading in started:
+        node, anchor = heading.node, heading.anchor or anchors.get(heading.node.mem_id, "")
+        if not heading.is_term:
+            anchor = anchor or _linked_id(node) or _id_of_headed(earlier, node, heading.level)
+            if not anchor and by_rule:
+                anchor = _name_of(node) or _id_before(node)
+            earlier = node
+        if anchor or not heading.is_term:
+            kept.append(heading._replace(anchor=anchor if is_usable(anchor) else ""))
+    if not by_rule:
+        kept += (Heading(part.node, TERM_LEVEL, part.anchor, name=part.name) for part in parts)
+    collector.headings = kept[:MOST_SECTIONS]
 
 
 def _read_button(collector: PageCollector, node: LexborNode) -> None:
@@ -115,6 +121,8 @@ def text_and_sections(
         if before := _lines(above, rule.text_strip) if in_lines else _folded(above):
             pieces.append(before)
             length += len(before) + 1
+        if section.name:
+            sections.append(Section(length, section.level, section.anchor, _shortened(section.name)))
         written = _folded(parts[title.begin : title.end])
         words = written.strip(strips[section.level - 1])
         if in_lines:
@@ -133,7 +141,7 @@ def text_and_sections(
         pieces.append(rest)
     text, is_cut = limit_text(("\n" if in_lines else " ").join(pieces), limit)
     if is_cut:
-        sections = [each for each in sections if each.matches_text(text)]
+        sections = [each for each in sections if each.offset + len(each.title) <= len(text)]
     return text, tuple(sections), is_cut
 
 
@@ -153,10 +161,6 @@ def _shortened(title: str) -> str:
     return title[: LONGEST_TITLE + 1].rpartition(" ")[0].rstrip() or title[:LONGEST_TITLE]
 
 
-def _id_of(node: LexborNode) -> str:
-    return node.id or (node.attributes.get("name") if node.tag_id == _A else "") or ""
-
-
 def _id_inside(node: LexborNode) -> str:
     """Return the id of a child of a heading or term, or of the first descendants of its first child.
 
@@ -164,7 +168,7 @@ def _id_inside(node: LexborNode) -> str:
     """
     first = None
     for child in node.iter():
-        if child.tag_id != _BUTTON and (child_id := _id_of(child)):
+        if child.tag_id != _BUTTON and (child_id := id_of(child)):
             return child_id
         if first is None and child.tag_id != COMMENT:
             first = child
@@ -180,32 +184,8 @@ def _id_inside(node: LexborNode) -> str:
     return ""
 
 
-def _id_around(node: LexborNode) -> str:
-    """Return the id of the element that starts with the heading, or of an empty anchor before it.
-
-    The id of a `<section>` takes precedence over that of an anchor in it, which is an additional name.
-    """
-    anchor = ""
-    for _ in range(_ANCESTOR_LEVELS):
-        before = node.prev
-        while before is not None:
-            if not _is_blank(before):
-                return anchor
-            if not anchor and before.tag_id in _ANCHOR_TAGS:
-                anchor = _id_of(before)
-            before = before.prev
-        parent = node.parent
-        if parent is None or parent.tag_id == _BODY:
-            break
-        if (parent_id := parent.id) and (not anchor or parent.tag_id == _SECTION):
-            return parent_id
-        node = parent
-    return anchor
-
-
-def _id_of_headed(collector: PageCollector, node: LexborNode, level: int) -> str:
+def _id_of_headed(earlier: LexborNode | None, node: LexborNode, level: int) -> str:
     """Return the id of the nearest element around a heading whose first heading it is; a main title needs none."""
-    earlier = next((each.node for each in reversed(collector.headings) if each.level < TERM_LEVEL), None)
     if earlier is None or level == 1:
         return ""
     headed = {around.mem_id for around in _ancestors(earlier)}
@@ -248,7 +228,7 @@ def _ancestors(node: LexborNode) -> Iterator[LexborNode]:
 def _linked_id(node: LexborNode) -> str:
     """Return the fragment of the permalink in or beside a heading: `<a href="#x">#</a><h4>title</h4>`."""
     before, after = node.prev, node.next
-    if before is not None and before.tag_id == TEXT and _is_blank(before):
+    if before is not None and before.tag_id == TEXT and not (before.text_content or "").strip():
         before = before.prev
     for near in (*node.iter(), before, after):
         if near is not None and near.tag_id == _A and not near.text().strip(PERMALINKS):
@@ -268,10 +248,3 @@ def _hide_tooltips(collector: PageCollector, node: LexborNode) -> None:
             collector.hidden.append(child)
         else:
             _hide_tooltips(collector, child)
-
-
-def _is_blank(node: LexborNode) -> bool:
-    """Return whether a node has no content: a comment, white space, or an anchor without text."""
-    if node.tag_id == TEXT:
-        return not (node.text_content or "").strip()
-    return node.tag_id == COMMENT or (node.tag_id in _ANCHOR_TAGS and not node.text().strip())

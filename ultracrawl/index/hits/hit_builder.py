@@ -81,7 +81,7 @@ class HitBuilder:
             part = text_of(sections, answer.number, text)
         elif answer.is_named and sections and not text[: sections[0].offset].strip():
             part = text_of(sections, 0, text)[0], len(text)
-        breaks = [place for one in sections for place in (one.offset, one.offset + len(one.title))]
+        breaks = [place for one in sections for place in (one.offset, one.begin_of_text(text))]
         cut = partial(snippet, self._matcher, text, language, breaks=breaks)
         shown = cut(part, is_answer=part is not None and answer.is_named)
         return section, shown, tuple(self._matching(document, text, answer, cut))

@@ -58,8 +58,9 @@ class NameFinder:
         `candidates` are those whose titles have a word of the name; of the others only anchors are looked at.
         """
         for number, section in enumerate(sections):
-            anchor = self._own_name(section.anchor)
-            if anchor in self._names or (number in candidates and self._is_heading(section.title)):
+            if own_name(section.anchor) in self._names or (
+                number in candidates and self._is_heading(section.title)
+            ):
                 yield number, words(section.anchor)
 
     def _is_heading(self, title: str) -> bool:
@@ -72,7 +73,12 @@ class NameFinder:
             return len(before) <= _MOST_WORDS_BEFORE
         return before[0] in self._names and len(before) <= 2
 
-    def _own_name(self, anchor: str) -> str:
-        """Return the last part of an anchor: `insert` of `method.insert`, `entryset` of `entrySet()`."""
-        found = _AFTER_SEPARATOR.search(anchor.partition("(")[0])
-        return found[0].lower().replace("-", "_") if found else ""
+    def is_own(self, section: Section) -> bool:
+        """Whether the anchor of a section is the name: `method.fmt`, not `method.fmt-1`."""
+        return own_name(section.anchor) in self._names
+
+
+def own_name(anchor: str) -> str:
+    """Return the last part of an anchor: `insert` of `method.insert`, `entryset` of `entrySet()`."""
+    found = _AFTER_SEPARATOR.search(anchor.partition("(")[0])
+    return found[0].lower().replace("-", "_") if found else ""

@@ -15,9 +15,9 @@ from urllib.parse import unquote
 from ultracrawl.content.anchors import LONGEST
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.hits.matching import Matcher, bits_of
-from ultracrawl.index.hits.names import NameFinder
+from ultracrawl.index.hits.names import NameFinder, own_name
 from ultracrawl.index.query.scoring import INFLECTION_FACTOR
-from ultracrawl.index.query.tree import Node, requested_urls
+from ultracrawl.index.query.tree import Node, requested_urls, words_of_titles
 from ultracrawl.index.words.analysis import words
 from ultracrawl.model.page import Section
 
@@ -67,6 +67,8 @@ class SectionFinder:
         urls = requested_urls(node)
         self._matcher = matcher
         self._names = NameFinder(node)
+        self._beside = frozenset(words_of_titles(node))
+        """The stop words of the query."""
         self._urls = dict(url.split("#", 1) for url in urls if "#" in url)
         """The fragments of URLs in the query, by URL."""
 
@@ -95,17 +97,27 @@ class SectionFinder:
         if self._names.has_qualifier:
             having = {number for number, in_name in enumerate(in_names) if in_name}
             called = [number for number, _ in self._names.sections(sections, having) if scores[number]]
-            best = max(called, key=scores.__getitem__, default=best)
+            best = max(called, key=lambda one: (self._names.is_own(sections[one]), scores[one]), default=best)
         matching = tuple((number, self._has_all(in_names[number])) for number in _ranked(scores[:-1]))
         is_titled = title_bits == self._matcher.all_bits
         if is_titled and self._matcher.has_phrases:
             is_called = self._names.is_title(document.title)
             is_titled = is_called or bool(self._matcher.phrases(document.title, 0, 1))
+        called_so = self._called_by_stop_word(sections) if is_titled else None
+        if called_so is not None:
+            return BestSection(called_so, True, ((called_so, True), *matching))
         if best in (-1, document_section) or not scores[best]:
             return BestSection(None, is_titled, matching)
         if is_titled and not self._is_exact_title(sections[best].title, language):
             return BestSection(None, True, matching)
         return BestSection(best, self._has_all(in_names[best]), matching)
+
+    def _called_by_stop_word(self, sections: Sequence[Section]) -> int | None:
+        """Return the section that a stop word of the query names: `from` in a page titled `BTreeSet`."""
+        called = (
+            number for number, section in enumerate(sections) if own_name(section.anchor) in self._beside
+        )
+        return next(called, None) if self._beside else None
 
     def _has_all(self, in_name: Mapping[int, float]) -> bool:
         """Whether the names of a section have all query words."""
@@ -139,11 +151,12 @@ class SectionFinder:
     ) -> None:
         """Count the words in the text of each section, and before the first one."""
         offsets = [section.offset for section in sections]
+        begins = [section.begin_of_text(text) for section in sections]
         spans = self._matcher.spans(text, language, most=_MAX_MATCHES)
         spans += [(place, place, self._matcher.phrase_bit) for place in self._matcher.phrases(text, 0, 50)]
         for place, _, bits in spans:
             number = bisect_right(offsets, place) - 1
-            if number < 0 or place >= offsets[number] + len(sections[number].title):
+            if number < 0 or place >= begins[number]:
                 counts = found[number]
                 for bit in bits_of(bits):
                     counts[bit] = counts.get(bit, 0) + 1
@@ -183,10 +196,9 @@ def text_of(sections: Sequence[Section], number: int, text: str) -> tuple[int, i
     Of a section without any text, such as an entry of a book index, it is the title and what follows.
     """
     section, further = sections[number], sections[number + 1 :]
-    start = section.offset
-    if text.startswith(section.title, start):
-        found = _PERMALINK.match(text, start + len(section.title))
-        start = found.end() if found else start
+    start = section.begin_of_text(text)
+    if found := _PERMALINK.match(text, start):
+        start = found.end()
     end = further[0].offset if further else len(text)
     if end - start < _SHORT_SECTION:
         end = next((one.offset for one in further if one.level <= section.level), len(text))

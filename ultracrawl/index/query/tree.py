@@ -232,6 +232,15 @@ def searched_phrases(node: Node) -> Iterator[tuple[str, ...]]:
         yield from searched_phrases(child)
 
 
+def words_of_titles(node: Node) -> Iterator[str]:
+    """Yield the words that only raise the score of documents with them in the title, such as stop words."""
+    match node:
+        case Boosted(Word(word, "Title")):
+            yield word
+    for child in child_nodes(node):
+        yield from words_of_titles(child)
+
+
 def compounds(node: Node) -> Iterator[Compound]:
     """Yield the words of several parts that are searched in title and text."""
     if isinstance(node, Compound):

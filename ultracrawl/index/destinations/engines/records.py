@@ -88,8 +88,8 @@ def _parts(document: IndexDocument) -> Iterator[_Part]:
     for number, section in enumerate(sections):
         above = [*(one for one in above if one.level < section.level), section]
         end = sections[number + 1].offset if number + 1 < len(sections) else len(text)
-        start = section.offset
-        if section.matches_text(text) and (behind := _SIGNS.match(text, start + len(section.title))):
+        start = section.begin_of_text(text)
+        if behind := _SIGNS.match(text, start):
             start = behind.end()
         yield _Part(above, section, text[start:end].strip())
 
