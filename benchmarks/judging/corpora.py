@@ -21,8 +21,11 @@ from judging.truth import (
     directives,
     docbook,
     docbook_names,
+    doxygen_names,
+    headed_names,
     javadoc,
     javadoc_names,
+    linked_names,
     qualified_names,
     questions,
     rust_names,
@@ -30,6 +33,7 @@ from judging.truth import (
     sphinx_names,
     summaries,
     sysctl_names,
+    texinfo_names,
     translated,
     two_words,
 )
@@ -154,6 +158,20 @@ def _java(name: str, *exclude: str, by_name: bool = False) -> Corpus:
     )
 
 
+def _listed(
+    name: str,
+    half: str,
+    package: str,
+    folder: str,
+    *lists: str,
+    starts: tuple[str, ...] = ("index.html",),
+    **sets: Names,
+) -> Corpus:
+    """Return a manual with the names of its own lists, which match `lists`, each asked as it is."""
+    asked = {said: partial(named, names, "names") for said, names in sets.items()}
+    return Corpus(name, half, package, f"usr/share/{folder}", asked, starts, lists)
+
+
 def _handbook(language: str, folder: str) -> Corpus:
     name, package = f"handbook-{language}", "debian-handbook"
     sets: dict[str, Asked] = {"questions": partial(judged, name)}
@@ -191,6 +209,40 @@ CORPORA = {
             "usr/share/doc/libcommons-collections4-java/api",
             asked_by_name(javadoc_names),
             exclude=(*_LISTS_OF_JAVADOC, *_USES_OF_JAVADOC),
+        ),
+        _listed(
+            "zsh",
+            DEVELOPMENT,
+            "zsh-doc",
+            "doc/zsh-common/html",
+            ".*Index.html|zsh_(toc|abt).html",
+            options=partial(texinfo_names, "Options-Index.html"),
+            variables=partial(texinfo_names, "Variables-Index.html"),
+        ),
+        _listed(
+            "nsis",
+            DEVELOPMENT,
+            "nsis-doc",
+            "doc/nsis/Docs",
+            "(IndexPage|Contents).html",
+            starts=("Chapter4.html", "Chapter1.html"),
+            instructions=partial(headed_names, "Chapter4.html"),
+        ),
+        _listed(
+            "postfix",
+            TEST,
+            "postfix-doc",
+            "doc/postfix/html",
+            parameters=partial(linked_names, "postconf.5.html"),
+        ),
+        _listed(
+            "xerces",
+            TEST,
+            "libxerces-c-doc",
+            "doc/libxerces-c-doc/html/apiDocs-3",
+            "(functions|globals|.*-members|.*_source).*",
+            starts=("annotated.html",),
+            functions=doxygen_names,
         ),
         Corpus(
             "python",

@@ -15,7 +15,7 @@ from posixpath import join, normpath
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from lxml import html
+from lxml import etree, html
 from lxml.html import HtmlElement
 
 Truth = Callable[[Path], Iterator[tuple[str, str]]]
@@ -329,6 +329,48 @@ def sysctl_names(folder: Path) -> Iterator[Name]:
                 yield Name(found[1], ".", name, place, "sysctl")
 
 
+def texinfo_names(index: str, folder: Path) -> Iterator[Name]:
+    """Read the names of an index page of a Texinfo manual that the text has; others are spellings in marks alone."""
+    text = cache(lambda page: read(folder / page).text_content())
+    for link in read(folder / index).cssselect("td > a[href*='#index-']"):
+        name, href = link.text_content(), link.get("href", "")
+        if _IDENTIFIER(name) and name in text(href.partition("#")[0]):
+            yield Name("", "", name, href, "")
+
+
+def doxygen_names(folder: Path) -> Iterator[Name]:
+    """Read the functions of classes from the index pages of a Doxygen manual; constructors are left out."""
+    for page in sorted(folder.glob("functions_func*.html")):
+        for item in read(page).cssselect("div.contents li"):
+            name = item.text_content().partition("(")[0].strip()
+            for link in item.iterchildren("a"):
+                home = link.text_content()
+                if _IDENTIFIER(name) and name != home.rpartition("::")[2]:
+                    yield Name(home, "::", name, link.get("href", ""), home)
+
+
+def linked_names(page: str, folder: Path) -> Iterator[Name]:
+    """Read the names that other pages of a manual link to on one of its pages: `x` of `<a href="page#x">x</a>`."""
+    for other in sorted(folder.glob("*.html")):
+        for link in read(other).cssselect(f"a[href^='{page}#']"):
+            name, href = link.text_content().strip(), link.get("href", "")
+            if _IDENTIFIER(name) and href == f"{page}#{name}":
+                yield Name("", "", name, href, "")
+
+
+_NUMBERED = re.compile(r"[\d.]+ (\w+)\Z")
+
+
+def headed_names(page: str, folder: Path) -> Iterator[Name]:
+    """Read the headings of one word (`4.9.1 Abort`) that have a mark before them on a page of a manual."""
+    for mark in read(folder / page).cssselect("a[name]"):
+        heading = mark.getnext()
+        if heading is not None and heading.tag in {"h3", "h4", "h5"}:
+            found = _NUMBERED.match(heading.text_content().strip())
+            if found and _IDENTIFIER(found[1]):
+                yield Name("", "", found[1], f"{page}#{mark.get('name')}", "")
+
+
 def bare_names(names: Iterator[Name]) -> Iterator[tuple[str, str]]:
     """Yield the names without what they belong to."""
     return ((one.name, one.place) for one in names)
@@ -352,11 +394,11 @@ def read(path: Path) -> HtmlElement:
 def right_anchors(page: HtmlElement, anchor: str) -> set[str]:
     """Return the anchors of hits that show the right part of a page.
 
-    Those are the one named and those within its element. Of a mark within a line it is also that of the nearest element
-    around it, and of a mark without text the first in the element behind it.
+    Those are the one named, those within its element, and those between which there is no text. Of a mark within a line
+    it is also that of the nearest element around it, and of a mark without text the first in the element behind it.
     """
     found = page.xpath("//*[@id=$anchor or @name=$anchor]", anchor=anchor)
-    right = {anchor}
+    right = {anchor} | same_place(page, anchor)
     for element in found[:1]:
         is_empty = not element.text_content().strip()
         paths = ["descendant::*/@id"]
@@ -365,3 +407,19 @@ def right_anchors(page: HtmlElement, anchor: str) -> set[str]:
         for path in paths:
             right.update(map(str, element.xpath(path)))
     return right
+
+
+def same_place(page: HtmlElement, anchor: str) -> set[str]:
+    """Return the anchors between which and this one there is no text."""
+    names: set[str] = set()
+    for event, element in etree.iterwalk(page, events=("start", "end")):
+        if not isinstance(element.tag, str):
+            continue
+        if event == "start":
+            names.update(filter(None, (element.get("id"), element.get("name"))))
+        text = element.text if event == "start" else element.tail
+        if (text or "").strip():
+            if anchor in names:
+                return names
+            names = set()
+    return names if anchor in names else set()
