@@ -231,11 +231,16 @@ def _is_in(text: LexborNode, element: LexborNode) -> bool:
 
 
 def _bold(text: LexborNode) -> LexborNode | None:
-    """Return the outermost element in the block of a text that makes it bold."""
+    """Return the outermost element in the block of a text that makes it bold.
+
+    What is explained on another page is explained there: a link to one names nothing.
+    """
     bold, around = None, text.parent
     for _ in range(_LEVELS):
         if around is None or around.tag_id in _BREAKS:
             break
+        if around.tag_id == _A and (around.attributes.get("href") or "#")[0] != "#":
+            return None
         if around.tag_id in _BOLD:
             bold = around
         around = around.parent

@@ -108,7 +108,8 @@ def _read_marks(collector: PageCollector, marks: list[str]) -> None:
         elif name == mark:
             heading = collector.headings[int(name.removeprefix(_SECTION))]
             titles[name] = Span(at)
-            collector.sections.append(OpenSection(titles[name], heading.level, heading.anchor, heading.name))
+            of_link = "" if off else heading.name
+            collector.sections.append(OpenSection(titles[name], heading.level, heading.anchor, of_link))
         else:
             titles[name].end = at
 
