@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from support.benchmarks import load_benchmark
@@ -58,3 +61,32 @@ def test_terms_of_a_manual_are_asked_of_all_engines_and_judged_by_its_own_index(
     answers.main(["--engines", "whoosh", *folders, "--rebuild"])
 
     assert "| boats | 6 terms | whoosh |" in capsys.readouterr().out
+
+
+LISTS = {
+    "Options-Index.html": """<table><tr><td><a href="Options.html#index-AUTO_005fCD"><code>AUTO_CD</code></a></td><td><a
+      href="Options.html#X">1 Options</a></td></tr><tr><td><a href="Options.html#index-AUTOCD">AUTOCD</a></table>""",
+    "Options.html": """<p>x</p><span id="index-AUTO_005fCD"></span> <span id="index-AUTOCD"></span>
+      <dl><dt id="o">AUTO_CD</dt><dd id="d">Changes.</dd></dl><a href="m.5.html#size">size</a>""",
+    "functions_func.html": """<div class=contents><ul><li>add()&#160;:&#160;<a href="A.html#a1">A</a>, <a
+      href="B.html#b1">B</a></li><li>A()&#160;:&#160;<a href="A.html#a0">A</a></li></ul></div>""",
+    "m.5.html": "<a href='m.5.html#size'>size</a><a href='m.5.html#size'>see there</a><a href='o.html#time'>time</a>",
+    "Chapter4.html": "<a name=ab></a><h4>4.9.1 Abort</h4><p><a name=c></a><h2>4.9 Two words</h2>",
+}
+
+
+def test_lists_of_manuals_name_the_places(tmp_path: Path, answers: ModuleType) -> None:
+    truth = sys.modules["judging.truth"]
+    for name, text in LISTS.items():
+        (tmp_path / name).write_text(text)
+
+    def found(names: Iterator[Any]) -> list[tuple[str, str]]:
+        return [(one.name, one.place) for one in names]
+
+    options = found(truth.texinfo_names("Options-Index.html", tmp_path))
+    assert options == [("AUTO_CD", "Options.html#index-AUTO_005fCD")], "the text has no AUTOCD"
+    assert found(truth.doxygen_names(tmp_path)) == [("add", "A.html#a1"), ("add", "B.html#b1")]
+    assert set(found(truth.linked_names("m.5.html", tmp_path))) == {("size", "m.5.html#size")}
+    assert found(truth.headed_names("Chapter4.html", tmp_path)) == [("Abort", "Chapter4.html#ab")]
+    right = truth.right_anchors(truth.read(tmp_path / "Options.html"), "index-AUTO_005fCD")
+    assert right == {"index-AUTO_005fCD", "index-AUTOCD", "o"}, "there is no text between them"
