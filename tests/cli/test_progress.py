@@ -9,7 +9,7 @@ import pytest
 from support.sentences import sentence
 
 from ultracrawl.cli.crawl.progress import MAX_LINES, PLAIN_INTERVAL, Progress
-from ultracrawl.cli.rough_time import rough_time
+from ultracrawl.cli.terminal import rough_time
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.run import RunningCrawl
 from ultracrawl.run.run_counters import RunCounters

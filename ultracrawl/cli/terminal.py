@@ -16,6 +16,7 @@ import click
 
 from ultracrawl.model import status_text
 from ultracrawl.model.status import http_status
+from ultracrawl.system.nouns import counted
 
 _CONTROL_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of characters that move the cursor, change colours or text direction, or end a line."""
@@ -47,6 +48,11 @@ def log_as_a_service() -> None:
 
 _SILENT_SECONDS = 3.0
 """Seconds that a person waits without a word."""
+_WORTH_SAYING = 120.0
+"""Seconds of a crawl from which on it is said what makes it slow."""
+_NOTICED = 0.2
+"""Delays in seconds that are worth a word; below, the server decides how fast it goes."""
+_MINUTES = 60
 
 
 def described_status(code: int, *, verbose: bool = False) -> str:
@@ -88,3 +94,28 @@ def wrapped(text: str, indent: str, *, first: str | None = None) -> str:
         break_on_hyphens=False,
         break_long_words=False,
     )
+
+
+def rough_time(urls: int, delay: float) -> str:
+    """Return how long requests for URLs of one site take, and what makes it shorter; empty if that is not long.
+
+    `delay` is that between two requests, in seconds.
+    """
+    seconds = urls * delay
+    if delay < _NOTICED or seconds < _WORTH_SAYING:
+        return ""
+    return f"about {_long(seconds)} at {_pace(delay)}; `--delay 0.1` for a server of your own"
+
+
+def _long(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 2 * _MINUTES:
+        return counted(minutes, "minute")
+    return counted(round(minutes / _MINUTES), "hour")
+
+
+def _pace(delay: float) -> str:
+    a_second = 1 / delay
+    if a_second >= 1:
+        return "one request a second" if a_second == 1 else f"{a_second:.2g} requests a second"
+    return f"a request each {delay:g} seconds"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,6 +183,12 @@ def _remembered(project: Project) -> Mapping[str, DataSource]:
 def sites_of(urls: Iterable[str]) -> frozenset[str]:
     """Return the sites of some URLs, as they are written; those that are no URLs are left out."""
     return frozenset(site_of(url) for url in map(DEFAULT_POLICY.canonical, urls) if url is not None)
+
+
+def delay_of_one_site(sources: Sequence[DataSource]) -> float:
+    """Return the seconds between two requests of sources that have one site together; 0 for others."""
+    sites = {site for source in sources for site in sites_of(source.start_urls)}
+    return sources[0].politeness.delay if len(sites) == 1 else 0.0
 
 
 def _checked_paths(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:

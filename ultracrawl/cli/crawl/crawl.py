@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import filterfalse
 
@@ -29,7 +29,7 @@ from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, RunReport
 from ultracrawl.service.crawling import crawl_sources
-from ultracrawl.settings.adhoc import AdhocScope, sites_of
+from ultracrawl.settings.adhoc import AdhocScope, delay_of_one_site
 from ultracrawl.settings.projects import project_of_urls
 from ultracrawl.sources import Catalog, DataSource, Project
 
@@ -185,12 +185,6 @@ def _crawl_continuously(
         print_run(report)
     options = CrawlOptions(jobs, log_level)
     crawl_continuously(project, chosen, options, on_report=print_run, write_line=print_to_stderr, force=force)
-
-
-def delay_of_one_site(sources: Sequence[DataSource]) -> float:
-    """Return the seconds between two requests of sources that have one site together; 0 for others."""
-    sites = {site for source in sources for site in sites_of(source.start_urls)}
-    return sources[0].politeness.delay if len(sites) == 1 else 0.0
 
 
 def _with_delay(source: DataSource, delay: float | None) -> DataSource:

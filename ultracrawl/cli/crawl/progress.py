@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import click
 
-from ultracrawl.cli.rough_time import rough_time
+from ultracrawl.cli.terminal import rough_time
 
 if TYPE_CHECKING:
     from ultracrawl.run import RunningCrawl

@@ -11,20 +11,18 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.audit import note_project
-from ultracrawl.cli.crawl.crawl import delay_of_one_site
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import Seconds, config_option, jobs_option, show_hints
-from ultracrawl.cli.rough_time import rough_time
 from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.cli.serve.search_options import search_options
 from ultracrawl.cli.serve.service_options import checked_node, patience_option, site_origins
-from ultracrawl.cli.terminal import log_as_a_service, print_line
+from ultracrawl.cli.terminal import log_as_a_service, print_line, rough_time
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api import check_extra
 from ultracrawl.service.searching.options import SearchingOptions
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import HOST, PORT, ServeOptions, serve
-from ultracrawl.settings.adhoc import AdhocScope, sites_of
+from ultracrawl.settings.adhoc import AdhocScope, delay_of_one_site, sites_of
 from ultracrawl.sources import Project
 
 _SAMPLE = 1000
