@@ -78,7 +78,8 @@ def test_what_the_delay_makes_slow_has_a_rough_time() -> None:
     assert notes(0.1) == [], "the server decides"
     visits[2] = SimpleNamespace(entry=SimpleNamespace(site="other"))
     assert notes(0.5) == []
-    del visits[2]
+    visits.clear()
+    assert notes(0.5) == [sentence("progress.rough_time")], "between two requests none is in flight"
     context.report.queued = 30
     assert notes(0.5) == [], "it is soon over"
 

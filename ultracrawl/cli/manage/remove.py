@@ -39,7 +39,8 @@ def remove(source: str, yes: bool, project: Project, as_json: bool) -> None:
     next crawl starts anew. A source of `crawl --url` is forgotten.
 
     With a URL, its document leaves the index, and no crawl brings it back: `ultracrawl approve SOURCE --restore URL`
-    does. While its source is being crawled, the crawl carries the order out.
+    does. A duplicate under another address takes its place in the next crawl, unless you remove it, too. While its
+    source is being crawled, the crawl carries the order out.
 
     \b
     Examples:

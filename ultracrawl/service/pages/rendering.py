@@ -181,6 +181,7 @@ def _environment(code: str) -> Environment:
     environment.filters["iso"] = iso
     environment.filters["size"] = partial(_size, language)
     environment.filters["duration"] = partial(_duration, language)
+    environment.filters["long_duration"] = partial(_long_duration, language)
     environment.filters["moment"] = partial(_moment, language)
     environment.filters["clock"] = _clock
     environment.filters["ago"] = partial(_ago, language)
@@ -226,6 +227,11 @@ def _duration(language: Language, value: float) -> str:
     if value < _FEW_SECONDS:
         return format_unit(value, "duration-second", "short", "0.#", locale=language.locale)
     return format_timedelta(timedelta(seconds=value), threshold=2, format="short", locale=language.locale)
+
+
+def _long_duration(language: Language, value: float) -> str:
+    """Return a number of seconds as `14 minutes`, to stand in a sentence."""
+    return format_timedelta(timedelta(seconds=value), threshold=2, locale=language.locale)
 
 
 def _ago(language: Language, value: float) -> str:
