@@ -22,6 +22,7 @@ from ultracrawl.index.filters import Operator
 from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
+from ultracrawl.index.hits.passages import PassageFinder
 from ultracrawl.index.hits.reranking import Reranker
 from ultracrawl.index.hits.ties import with_ordered_values
 from ultracrawl.index.query import tree
@@ -113,17 +114,20 @@ class MemoryIndex:
         ]
         rows.sort(key=lambda row: (-row[0], row[1].document.source, row[1].document.url))
         matcher, total = Matcher(node), len(rows)
+
+        def read(entry: _Entry) -> IndexDocument:
+            return entry.document
+
         ranked: Iterable[tuple[float, _Entry]] = (
-            with_ordered_values(
-                _sorted(rows, attribute.name, descending), attribute, lambda entry: entry.document
-            )
+            with_ordered_values(_sorted(rows, attribute.name, descending), attribute, read)
             if attribute
             else rows
         )
         if not attribute:
-            ranked = Reranker(node, query, self, matcher).rerank(rows, lambda entry: entry.document)
-        shown, folded = shown_matches(query, ranked, lambda entry: entry.document)
+            ranked = Reranker(node, query, self, matcher).rerank(rows, read)
         hits = HitBuilder(node, query, matcher)
+        passages = PassageFinder(self, read, hits.best_section)
+        shown, folded = shown_matches(query, ranked, read, passages)
         return SearchResult(
             total - folded,
             tuple(hits.hit(entry.document, points, copies) for points, entry, copies in shown),

@@ -180,7 +180,8 @@ class SearchQuery:
 
     With `outline`, hits have all their sections in the order of the document, and no snippets.
 
-    With `fold_copies`, nearly equal copies of a page in the same source, as `hits.copies` finds them, are one hit.
+    With `fold_copies`, nearly equal copies of a page in the same source, as `hits.copies` finds them, are one hit. So
+    are a page and others whose best passage it is, as `hits.passages` finds them.
 
     `budget` bounds what an engine reads for the query; None: each query has its own. `documents` keeps what was decoded
     for this and later queries; None: nothing is kept.
@@ -246,7 +247,7 @@ class Hit:
     sections: tuple[MatchingSection, ...] = ()
     """The sections that match, best first, as many as the query asked for."""
     also_at: tuple[str, ...] = ()
-    """The URLs of copies that were folded into this hit."""
+    """The URLs of copies that were folded into this hit; with a fragment, of a part of a page that is this page."""
     characters: int = 0
     """The length of its text, if the query asked for the outline; 0 if nobody may see it."""
 

@@ -40,12 +40,20 @@ class HitBuilder:
         self._budget = budget or SearchBudget()
         self._matcher = matcher
         self._finder = SectionFinder(self._matcher, node)
+        self._found: dict[tuple[str, str], BestSection] = {}
+        """The best sections by source and URL of the document."""
 
     def needs_rest(self, document: IndexDocument) -> bool:
         """Whether a hit needs the text behind the stored part: for its length, or for sections that begin there."""
         if document.secret_text or self._query.completing:
             return False
         return self._query.outline or _shown_length(document) > STORED_TEXT_LIMIT
+
+    def best_section(self, document: IndexDocument) -> int | None:
+        """Return the number of the section that matches best; None is the document as a whole, or its hidden text."""
+        if document.secret_text or not self._budget.in_time():
+            return None
+        return self._best(document).number
 
     def hit(self, document: IndexDocument, score: float, copies: Iterable[str] = ()) -> Hit:
         """Return the hit of a document, as far as the engine stores it; `copies` are the URLs of its copies."""
@@ -72,9 +80,8 @@ class HitBuilder:
 
     def _shown(self, document: IndexDocument) -> tuple[Section | None, str, tuple[MatchingSection, ...]]:
         """Return the section to name, the snippet, and the sections that match."""
-        sections, text = document.sections, document.text[: _shown_length(document)]
-        language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
-        answer = self._finder.best(document, text, language)
+        sections, text, language = document.sections, _shown_text(document), _language(document)
+        answer = self._best(document)
         section = part = None
         if answer.number is not None:
             section = named_section(document, answer.number)
@@ -85,6 +92,12 @@ class HitBuilder:
         cut = partial(snippet, self._matcher, text, language, breaks=breaks)
         shown = cut(part, is_answer=part is not None and answer.is_named)
         return section, shown, tuple(self._matching(document, text, answer, cut))
+
+    def _best(self, document: IndexDocument) -> BestSection:
+        key = document.source, document.url
+        if key not in self._found:
+            self._found[key] = self._finder.best(document, _shown_text(document), _language(document))
+        return self._found[key]
 
     def _matching(
         self, document: IndexDocument, text: str, answer: BestSection, cut: Callable[..., str]
@@ -105,6 +118,14 @@ def _outline(document: IndexDocument) -> Iterator[MatchingSection]:
     """Yield the sections of a document that have a title, in their order."""
     url = harmless(document.url)
     return (MatchingSection(one, url_of_section(url, one), "") for one in document.sections if one.title)
+
+
+def _language(document: IndexDocument) -> str:
+    return language_of(str(next(iter(document.attributes.get("Language", ())), "")))
+
+
+def _shown_text(document: IndexDocument) -> str:
+    return document.text[: _shown_length(document)]
 
 
 def _shown_length(document: IndexDocument) -> int:

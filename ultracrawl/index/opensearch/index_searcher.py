@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ultracrawl.errors import IndexDamagedError
@@ -13,6 +14,7 @@ from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
+from ultracrawl.index.hits.passages import PassageFinder
 from ultracrawl.index.hits.reranking import Reranker
 from ultracrawl.index.hits.ties import RERANK_LIMIT
 from ultracrawl.index.opensearch.fields import (
@@ -96,14 +98,14 @@ class IndexSearcher:
         answer = self._ask(body | counts | self._window(is_sorted=attribute is not None))
         total, found = int(answer["hits"]["total"]["value"]), self._noted(answer)
         matcher = Matcher(node, set(self._frequencies.languages or ()), self._kept.folded)
-        shown, folded = (
-            ([(*one, ()) for one in found], 0) if attribute is not None else self._best(node, matcher, found)
-        )
+        builder, buckets = HitBuilder(node, query, matcher, budget), answer.get("aggregations", {})
+        passages = PassageFinder(self, partial(self._whole_document, builder), builder.best_section)
+        best = partial(self._best, Reranker(node, query, self, matcher), passages)
+        shown, folded = ([(*one, ()) for one in found], 0) if attribute is not None else best(found)
         missing = query.offset + query.limit - (len(found) - folded)
         if folded and missing > 0 and len(found) < total:  # others come in place of copies
             found += self._noted(self._ask(body | self._part(len(found), missing)))
-            shown, folded = self._best(node, matcher, found)
-        builder, buckets = HitBuilder(node, query, matcher, budget), answer.get("aggregations", {})
+            shown, folded = best(found)
         documents = self._with_whole_texts(builder, [self._document(key) for _, key, _ in shown])
         return SearchResult(
             total - folded,
@@ -214,6 +216,9 @@ class IndexSearcher:
                 found[long[key]] = replace(one, text=one.text + str(parts.get(REST, "")))
         return found
 
+    def _whole_document(self, builder: HitBuilder, key: str) -> IndexDocument:
+        return self._with_whole_texts(builder, [self._document(key)])[0]
+
     def _window(self, *, is_sorted: bool) -> dict[str, Json]:
         """Return which hits to ask for: those shown, if the servers sort them, else all up to these, to be reranked."""
         offset, limit = max(0, self._query.offset), max(0, self._query.limit)
@@ -236,11 +241,11 @@ class IndexSearcher:
         return [(float(hit.get("_score") or 0.0), str(hit["_id"])) for hit in hits]
 
     def _best(
-        self, node: Node, matcher: Matcher, found: list[tuple[float, str]]
+        self, reranker: Reranker, passages: PassageFinder[str], found: list[tuple[float, str]]
     ) -> tuple[list[tuple[float, str, tuple[str, ...]]], int]:
         """Return the hits that are shown, and the number of copies; see `shown_matches`."""
-        ranked = Reranker(node, self._query, self, matcher).rerank(found, self._document)
-        return shown_matches(self._query, ranked, self._document)
+        ranked = reranker.rerank(found, self._document)
+        return shown_matches(self._query, ranked, self._document, passages)
 
     def _counts(self, facets: list[SearchAttribute], *, sources: bool) -> dict[str, Json]:
         """Return the aggregations of facets and sources."""

@@ -16,6 +16,7 @@ from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
+from ultracrawl.index.hits.passages import PassageFinder
 from ultracrawl.index.hits.reranking import Reranker
 from ultracrawl.index.hits.ties import RERANK_LIMIT, with_ordered_values
 from ultracrawl.index.query.facets import (
@@ -92,8 +93,9 @@ class IndexSearcher:
             )
         else:
             ranked = Reranker(node, query, self, matcher).rerank(found.hits, self._document)
-        shown, folded = shown_matches(query, ranked, self._document)
         hits = HitBuilder(node, query, matcher, budget)
+        passages = PassageFinder(self, self._document, hits.best_section)
+        shown, folded = shown_matches(query, ranked, self._document, passages)
         return SearchResult(
             total - folded,
             tuple(hits.hit(self._document(address), score, copies) for score, address, copies in shown),

@@ -14,11 +14,12 @@ from typing import Any
 from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.budget import SearchBudget
-from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
+from ultracrawl.index.hits.passages import PassageFinder
 from ultracrawl.index.hits.reranking import Reranker
 from ultracrawl.index.hits.ties import RERANK_LIMIT, with_ordered_values
 from ultracrawl.index.query.boosts import Boosts
@@ -91,11 +92,18 @@ class IndexSearcher:
             ranked: Iterable[Ranked] = with_ordered_values(_sorted(list(matches), *order), order[0], read)
         else:
             ranked = Reranker(node, query, self, matcher).rerank(_best(found, wanted + RERANK_LIMIT), read)
-        shown, folded = shown_matches(query, ranked, read)
         hits = HitBuilder(node, query, matcher, budget)
+
+        def whole(place: Place) -> IndexDocument:
+            document = read(place)
+            rest = unstored_text(*place) if hits.needs_rest(document) else ""
+            return replace(document, text=document.text + rest) if rest else document
+
+        passages = PassageFinder(self, whole, hits.best_section)
+        shown, folded = shown_matches(query, ranked, read, passages)
         return SearchResult(
             total - folded,
-            tuple(_hit(hits, score, read(place), place, copies) for score, place, copies in shown),
+            tuple(hits.hit(whole(place), score, copies) for score, place, copies in shown),
             {
                 facet.name: count_facet(
                     facet,
@@ -235,14 +243,6 @@ def _sorted(matches: list[Ranked], attribute: SearchAttribute | None, descending
             keyed.append((key, match))
     keyed.sort(key=lambda pair: pair[0], reverse=descending)
     return [match for _, match in keyed] + without
-
-
-def _hit(
-    hits: HitBuilder, score: float, document: IndexDocument, place: Place, copies: tuple[str, ...]
-) -> Hit:
-    if hits.needs_rest(document):
-        document = replace(document, text=document.text + unstored_text(*place))
-    return hits.hit(document, score, copies)
 
 
 def _count_sources(found: ScoresBySegment) -> tuple[FacetValue, ...]:

@@ -223,7 +223,7 @@ class Hit(_Shape):
     section: Part | None
     sections: list[MatchingPart]
     also_at: list[str]
-    """The URLs of copies of the document in the same source."""
+    """The URLs of copies of the document in the same source; with a fragment, of a part of a page that is this page."""
     kind: int
     """The number of the kind of its source: 900 web, 901 files, 902 tables, 903 mail, 0 others."""
 
