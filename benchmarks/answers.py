@@ -3,6 +3,7 @@
     python benchmarks/answers.py --half development            # what may be tuned with
     python benchmarks/answers.py --corpora postgresql --engines whoosh --reuse var/answers --worst 30
     python benchmarks/answers.py --reuse var/answers --rebuild # the same pages in new indexes, without a crawl
+    python benchmarks/answers.py --half development --completion # what completes beginnings of names and titles
 
 The ground truth are the indexes that the authors of manuals wrote: a term, and the part of a page that explains it. In
 addition there are questions with pages judged by people. Each manual is crawled with `ultracrawl crawl`, without its
@@ -22,10 +23,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 from urllib.parse import unquote
 
-from judging.corpora import CORPORA, DEVELOPMENT, TEST, Corpus, sample
+from judging.completing import Typed, figures_of, typed
+from judging.corpora import CORPORA, DEVELOPMENT, FORMS, TEST, Corpus, sample
 from judging.crawling import OURS, SERVED, Crawled, Ours, folder_size
 from judging.measures import Answer, ask_all, figures
 from judging.peers import Fts5, Omega, Peer, StockWhoosh, omega_root
@@ -52,6 +55,9 @@ COLUMNS = {
     "ms_p50": "p50 ms",
     "ms_p95": "p95 ms",
 }
+COMPLETION_HEADING = """\
+| corpus | typed | engine | completed@5 | possible | p50 ms | p95 ms |
+| --- | --- | --- | --- | --- | --- | --- |"""
 
 
 class Bench:
@@ -95,6 +101,25 @@ class Bench:
             "results": rows,
         }
 
+    def completions(self) -> list[dict[str, object]]:
+        """Complete the beginnings of names, of titles, and all letters, by our engines, and return the figures."""
+        sets = {
+            name: typed([question.text for question in self._questions(name, most=0)])
+            for name in self._corpus.sets
+            if name in FORMS and name in (self._options.sets or FORMS)
+        }
+        sets["titles"] = typed(sorted({page.title for page in self._documents if page.title}))
+        sets["letters"] = [Typed(letter, letter) for letter in ascii_lowercase]
+        rows: list[dict[str, object]] = []
+        for engine in self._options.engines:
+            if engine in OURS:
+                ours = self._crawled.open(engine)
+                for name, asked in sets.items():
+                    chosen = sample(asked, self._options.terms)
+                    rows.append({"engine": engine, "set": name, **figures_of(ours.complete, chosen)})
+                ours.close()
+        return rows
+
     def worst(self, number: int) -> list[str]:
         """Return lines about the questions with the worst ranks, with the first hit instead."""
         said = []
@@ -110,8 +135,8 @@ class Bench:
                 )
         return said
 
-    def _questions(self, name: str) -> list[Question]:
-        """Return the questions; only places on crawled pages count."""
+    def _questions(self, name: str, most: int | None = None) -> list[Question]:
+        """Return the questions, at most as many as were chosen; only places on crawled pages count."""
         urls = set(self._paths)
         found = []
         for question in self._corpus.sets[name](self._manual):
@@ -119,7 +144,7 @@ class Bench:
             places = {place for place in question.places if place.partition("#")[0] in urls}
             if grades:
                 found.append(replace(question, grades=grades, places=places))
-        return sample(found, self._options.terms)
+        return sample(found, self._options.terms if most is None else most)
 
     def _right_places(self, questions: Sequence[Question]) -> Mapping[tuple[str, str], set[str]]:
         """Return the places that show the right part, for questions about a part of a page."""
@@ -174,6 +199,19 @@ def lines(result: Mapping[str, Any]) -> str:
     return "\n".join(written)
 
 
+def completion_lines(corpus: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the lines of the table of completions for one corpus."""
+    written = []
+    for row in rows:
+        named = f"{row['names']:g} {row['set']}"
+        shares = (
+            ("", "") if row["set"] == "letters" else (f"{row['completed_5']:.2f}", f"{row['possible']:.2f}")
+        )
+        cells = [corpus, named, row["engine"], *shares, f"{row['ms_p50']:.3g}", f"{row['ms_p95']:.3g}"]
+        written.append(f"| {' | '.join(cells)} |")
+    return "\n".join(written)
+
+
 def summary(results: Sequence[Mapping[str, Any]]) -> str:
     """Return a Markdown table with success@1 and MRR@10 of all engines."""
     engines = list(dict.fromkeys(row["engine"] for result in results for row in result["results"]))
@@ -215,6 +253,9 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--reuse", type=Path, help="keep the indexes in this folder, and use those that are there"
     )
+    parser.add_argument(
+        "--completion", action="store_true", help="measure completion of names and titles, and no questions"
+    )
     parser.add_argument("--rebuild", action="store_true", help="rebuild our kept indexes with this program")
     parser.add_argument("--opensearch", default="http://127.0.0.1:9200", help="the server of those engines")
     parser.add_argument("--worst", type=int, default=0, help="show so many terms with the lowest ranks")
@@ -240,7 +281,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     about = {"version": ultracrawl.__version__, "date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": machine}
     if not chosen.json:
-        print(f"ultracrawl {about['version']}, {about['date']}, {machine}\n\n{heading()}", flush=True)
+        head = COMPLETION_HEADING if chosen.completion else heading()
+        print(f"ultracrawl {about['version']}, {about['date']}, {machine}\n\n{head}", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         for corpus in chosen_corpora(chosen):
             manual = corpus.manual(chosen.packages.absolute())
@@ -248,13 +290,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 print(f"{corpus.name}: left out, {corpus.package} cannot be had", file=sys.stderr)
                 continue
             bench = Bench(corpus, manual, (chosen.reuse or Path(scratch)).absolute() / corpus.name, chosen)
+            if chosen.completion:
+                rows = bench.completions()
+                results.append({"corpus": corpus.name, "completions": rows})
+                if not chosen.json:
+                    print(completion_lines(corpus.name, rows), flush=True)
+                continue
             results.append(bench.measure())
             worst += bench.worst(chosen.worst) if chosen.worst else []
             if not chosen.json:
                 print(lines(results[-1]), flush=True)
     if chosen.json:
         print(json.dumps({**about, "corpora": results}, indent=2))
-    else:
+    elif not chosen.completion:
         print(f"\nsuccess@1 and MRR@10:\n\n{summary(results)}")
     if worst:
         print("\n".join(worst), file=sys.stderr if chosen.json else sys.stdout)

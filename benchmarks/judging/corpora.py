@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from judging.packages import unpack
 from judging.truth import (
@@ -40,6 +41,7 @@ from judging.truth import (
 
 DEVELOPMENT, TEST = "development", "test"
 Asked = Callable[[Path], list[Question]]
+Asking = TypeVar("Asking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +73,22 @@ def terms(truth: Truth, manual: Path) -> list[Question]:
     return questions(truth(manual))
 
 
-_FORMS: dict[str, Callable[[Iterator[Name]], Iterator[tuple[str, str]]]] = {
+FORMS: dict[str, Callable[[Iterator[Name]], Iterator[tuple[str, str]]]] = {
     "names": bare_names,
     "qualified": qualified_names,
     "two words": two_words,
 }
+"""The forms in which the names of a manual are asked."""
 
 
 def asked_by_name(names: Names, *forms: str) -> dict[str, Asked]:
     """Return a set for each form in which the names of the manual's own index are asked; by default all forms."""
-    return {form: partial(named, names, form) for form in forms or _FORMS}
+    return {form: partial(named, names, form) for form in forms or FORMS}
 
 
 def named(names: Names, form: str, manual: Path) -> list[Question]:
     """Return the names of the manual in one form as questions."""
-    return questions(_FORMS[form](names(manual)))
+    return questions(FORMS[form](names(manual)))
 
 
 def judged(name: str, _manual: Path) -> list[Question]:
@@ -95,7 +98,7 @@ def judged(name: str, _manual: Path) -> list[Question]:
     return [Question(row["query"], row["pages"]) for row in rows]
 
 
-def sample(questions: list[Question], most: int) -> list[Question]:
+def sample(questions: list[Asking], most: int) -> list[Asking]:
     """Return a random sample, always the same; 0 means all."""
     return random.Random(16).sample(questions, most) if 0 < most < len(questions) else questions
 

@@ -153,6 +153,10 @@ class Ours:
             return []
         return [unquote(hit.section_url.removeprefix(self._site)) for hit in hits]
 
+    def complete(self, text: str) -> list[str]:
+        """Return the texts of the completions of what was typed."""
+        return [one.text for one in self._searcher.complete(text)]
+
     def close(self) -> None:
         """Release the files."""
         self._searcher.close()

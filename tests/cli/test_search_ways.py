@@ -220,7 +220,7 @@ def test_what_is_being_typed_is_completed(definition: Path) -> None:
     answer = asked(definition, "--complete", "her")
     assert answer == {"query": "her", "completions": [{"text": "Heron", "url": "http://h/heron"}]}
     assert run(definition, "--complete", "her").output == "Heron  http://h/heron\n"
-    assert run(definition, "--complete", "her", "--source", "village").output == "No title completes 'her'.\n"
+    assert run(definition, "--complete", "her", "--source", "village").output == "Nothing completes 'her'.\n"
     with Searcher.open(definition) as searcher:
         assert [one.text for one in searcher.complete("h", groups=["nature"])] == ["Heron"]
         assert searcher.complete("her", limit=0) == []

@@ -39,10 +39,10 @@ def test_terms_of_a_manual_are_asked_of_all_engines_and_judged_by_its_own_index(
     manual.mkdir(parents=True)
     for name, text in PAGES.items():
         (manual / name).write_text(text)
-    sets = {"terms": answers.CORPORA["postgresql"].sets["terms"]}
+    sets = {name: answers.CORPORA["postgresql"].sets[name] for name in ("terms", "names")}
     corpus = answers.Corpus("boats", "test", "boats-doc", "html", sets, exclude=("bookindex.html",))
     monkeypatch.setattr(answers, "CORPORA", {"boats": corpus})
-    engines = ["--engines", "whoosh", "tantivy", "stock whoosh", "fts5"]
+    engines = ["--engines", "whoosh", "tantivy", "stock whoosh", "fts5", "--sets", "terms"]
     folders = ["--packages", str(tmp_path / "packages"), "--reuse", str(tmp_path / "kept")]
 
     answers.main([*engines, *folders, "--json", "--worst", "3"])
@@ -58,7 +58,16 @@ def test_terms_of_a_manual_are_asked_of_all_engines_and_judged_by_its_own_index(
         assert row["none"] <= 0.5
     assert "'anchor'  wants boats.html" in said.err
 
-    answers.main(["--engines", "whoosh", *folders, "--rebuild"])
+    answers.main(["--engines", "whoosh", "tantivy", *folders, "--completion", "--json"])
+
+    (boats,) = json.loads(capsys.readouterr().out)["corpora"]
+    figures = {row["set"]: row for row in boats["completions"]}
+    assert [row["engine"] for row in boats["completions"]] == ["whoosh"] * 3 + ["tantivy"] * 3
+    assert figures["names"]["completed_5"] == figures["names"]["possible"] == 1.0
+    assert figures["titles"]["names"] == 3
+    assert figures["letters"]["names"] == 26
+
+    answers.main(["--engines", "whoosh", *folders, "--sets", "terms", "--rebuild"])
 
     assert "| boats | 6 terms | whoosh |" in capsys.readouterr().out
 
@@ -90,3 +99,16 @@ def test_lists_of_manuals_name_the_places(tmp_path: Path, answers: ModuleType) -
     assert found(truth.headed_names("Chapter4.html", tmp_path)) == [("Abort", "Chapter4.html#ab")]
     right = truth.right_anchors(truth.read(tmp_path / "Options.html"), "index-AUTO_005fCD")
     assert right == {"index-AUTO_005fCD", "index-AUTOCD", "o"}, "there is no text between them"
+
+
+def test_of_a_name_four_letters_are_typed_behind_a_beginning_that_many_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    completing = load_benchmark("judging/completing", monkeypatch)
+    names = [f"wal_level_{letter}" for letter in "abcdef"] + ["wal_buffers", "port", "id"]
+    asked = {one.name: (one.text, one.others) for one in completing.typed(names)}
+    assert asked["wal_level_c"] == ("wal_level_c", 0)
+    assert asked["wal_buffers"] == ("wal_buff", 0)
+    assert (asked["port"], asked["id"]) == (("port", 0), ("id", 0))
+    assert completing.has_name("wal_level", ["20.5. WAL_LEVEL (enum)"])
+    assert not completing.has_name("wal_level", ["wal_level_a", "wal level"])

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
+from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
+from ultracrawl.index.opensearch.opensearch_index import OpenSearchIndex
 from ultracrawl.index.query.completion import completions
 from ultracrawl.model.page import Section
 
@@ -34,7 +35,7 @@ DOCUMENTS = [
 TYPED = [
     ("create ind", ["CREATE INDEX /index", "Create indeed /indeed", "How to create an index anew /alter#p1"]),
     ("CREATE", ["CREATE INDEX /index", "Create indeed /indeed", "How to create an index anew /alter#p1"]),
-    ("ind", ["ALTER INDEX /alter", "CREATE INDEX /index", "Create indeed /indeed"]),
+    ("ind", ["index /index", "ALTER INDEX /alter", "indeed /indeed", "CREATE INDEX /index", "Create indeed /indeed"]),
     ("index cr", ["CREATE INDEX /index", "How to create an index anew /alter#p1"]),
     ("cafe of", ["Das Café öffnen /cafe"]),
     ("offn", ["Das Café öffnen /cafe"]),
@@ -53,7 +54,7 @@ TYPED = [
 
 def asked(engine: IndexEngine, text: str, **options: Any) -> list[str]:
     query = SearchQuery(text, completing=True, limit=50, **{"principals": (), **options})
-    return [f"{one.text} {one.url}" for one in completions(text, engine.search(query).hits, 8)]
+    return [f"{one.text} {one.url}" for one in completions(text, engine.search(query), 8)]
 
 
 @pytest.mark.filled_with(DOCUMENTS)
@@ -86,3 +87,78 @@ def test_a_title_of_several_documents_is_reported_once(engine: IndexEngine) -> N
     engine.apply([*DOCUMENTS, manual("/again", "Create  Index")])
     titles = [one.partition(" /")[0].lower() for one in asked(engine, "create inde")]
     assert titles == ["create index", "create indeed", "how to create an index anew"]
+
+
+PROSE = "More of this and more of that. " * 20
+PRAGMAS = manual(
+    "/pragma.html", "Pragma Statements", "PRAGMA wal_checkpoint", "PRAGMA wal_autocheckpoint", "user_version"
+)
+NAMED = [
+    PRAGMAS,
+    manual(
+        "/c3ref/bind_blob.html", "Values To Prepared Statements", "Routines",
+        anchors=("sqlite3_bind_blob()", "sqlite3_bind_text16()"),
+        section_anchors=(("p0", "sqlite3_bind_zeroblob"),),
+    ),
+    document("/os", "os.path.join(path) is written in prose; so is HashSet, so is sqlite3_step.", "os"),
+    manual("/std", "std::collections::HashMap", "entrySet()", "str.joined(parts)"),
+    document("/limits", "The writeable_schema and the writing of it: sqlite3_bind_text16. " + PROSE),
+    document("/about", "It was written with sqlite3_bind_blob in 2016. " + PROSE, "About"),
+    manual("/staff", "Plans", "sqlite3_bind_plan", acl=("staff",)),
+    replace(document("/staff2", "We write it with sqlite3_bind_secret and writeable_plan."), acl=("staff",)),
+    manual("/nosnippet", "Nothing", "sqlite3_bind_hidden", secret_text=True),
+]  # fmt: skip
+
+NAMES = [
+    (
+        "sqlite3_b",
+        [
+            "sqlite3_bind_zeroblob /c3ref/bind_blob.html#p0",
+            "sqlite3_bind_blob /c3ref/bind_blob.html",
+            "sqlite3_bind_text16 /c3ref/bind_blob.html",
+        ],
+    ),
+    ("bind_", ["bind_blob /c3ref/bind_blob.html"]),
+    ("pragma wal_", ["PRAGMA wal_checkpoint /pragma.html#p0", "pragma wal_autocheckpoint /pragma.html#p1"]),
+    ("writea", ["writeable_schema /limits"]),
+    ("hashs", ["HashSet /os"]),
+    ("hashm", ["HashMap /std", "std::collections::HashMap /std"]),
+    ("Entr", ["entrySet() /std#p0"]),
+    ("joine", ["joined /std#p1", "str.joined(parts) /std#p1"]),
+    ("prag", ["pragma /pragma.html", "Pragma Statements /pragma.html"]),
+    ("writt", []),
+    ("sqlite3_bind_blob ", []),
+]
+
+
+@pytest.mark.filled_with(NAMED)
+@pytest.mark.parametrize(("text", "expected"), NAMES)
+def test_names_complete_what_begins_like_them(engine: IndexEngine, text: str, expected: list[str]) -> None:
+    if isinstance(engine, OpenSearchIndex):
+        pytest.skip("servers do not list the words of an index")
+    assert asked(engine, text) == expected
+
+
+PRIVATE = ["sqlite3_", "sqlite3_bind_", "sqlite3_bind_s", "sqlite3_bind_p", "sqlite3_bind_h", "writeable"]
+
+
+@pytest.mark.filled_with(NAMED)
+@pytest.mark.parametrize("text", PRIVATE)
+def test_names_of_documents_that_one_may_not_see_complete_nothing(engine: IndexEngine, text: str) -> None:
+    shown = [*asked(engine, text), *asked(engine, text, principals=("other",))]
+    assert not [one for one in shown if any(word in one for word in ("plan", "secret", "hidden"))]
+    assert asked(engine, text, excluded_sources=("s",)) == []
+    if not isinstance(engine, OpenSearchIndex):
+        assert "sqlite3_bind_secret /staff2" in asked(engine, "sqlite3_bind_s", principals=("staff",))
+
+
+def test_names_of_deleted_documents_complete_nothing(engine: IndexEngine) -> None:
+    engine.apply(NAMED)
+    engine.apply([Deletion("s", "/limits"), replace(PRAGMAS, sections=(), text="")])
+    assert asked(engine, "writea") == asked(engine, "wal_") == []
+
+
+def test_names_of_many_hidden_documents_do_not_crowd_out_others(engine: IndexEngine) -> None:
+    engine.apply([manual(f"/hidden{n}", f"wal_hidden{n}", acl=("staff",)) for n in range(30)])
+    engine.apply([manual("/wal", "Levels", "wal_level (enum)")])
+    assert asked(engine, "wal_") == ["wal_level (enum) /wal#p0"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from unittest import mock
@@ -24,7 +25,9 @@ from ultracrawl.index.query import query_builder, tree
 from ultracrawl.index.query.facets import facet_key
 from ultracrawl.index.query.parser import search_with_relaxation
 from ultracrawl.index.stored_fields import RESTRICTED, principal_term
+from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stemming import stems
+from ultracrawl.index.words.text import analyse
 from ultracrawl.model.page import Section
 from ultracrawl.system.compiled_core import SWITCH
 
@@ -197,6 +200,20 @@ class Pair:
         """Fail unless both answer the same, apart from scores: each engine computes them in its own way."""
         assert _answer(self._engine, query) == _answer(self._model, query), query
 
+    def names_are_of(self, query: SearchQuery) -> None:
+        """Fail if a name completes the query that no document has of those that who asks may see."""
+        seen = self._model.search(replace(query, text="", completing=False, like="", facets=(), sort=""))
+        whole = {(one.source, one.url): one for one in self._model.documents()}
+        known = {
+            word
+            for hit in seen.hits
+            for found in analyse(whole[hit.source, hit.url]).words.values()
+            for text in found
+            for word in text
+        }
+        for name in self._engine.search(replace(query, like="", sort="")).names:
+            assert known.issuperset(words(name.text)[-1:]), query
+
 
 def _answer(engine: IndexEngine, query: SearchQuery) -> object:
     try:
@@ -256,3 +273,5 @@ def test_random_queries(
     filled = pair(batches)
     for query in queries:
         filled.agree(query)
+        if query.completing:
+            filled.names_are_of(query)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
+from operator import itemgetter
 
 from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import (
@@ -19,6 +20,7 @@ from ultracrawl.index.engine import (
     SearchResult,
 )
 from ultracrawl.index.filters import Operator
+from ultracrawl.index.hits.completing import completing_names
 from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
@@ -29,7 +31,7 @@ from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import facet_key, most_frequent
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.query_builder import build_query_tree
+from ultracrawl.index.query.query_builder import MOST_BEGINNINGS, build_query_tree
 from ultracrawl.index.query.scoring import (
     FIELDS,
     HEADINGS,
@@ -140,6 +142,7 @@ class MemoryIndex:
             },
             *check_spelling(query, node, self, total),
             sources=self._source_counts(query) if query.count_sources else (),
+            names=completing_names(query, self._attributes, self),
         )
 
     def _matching(self, query: SearchQuery) -> list[_Entry]:
@@ -187,18 +190,23 @@ class MemoryIndex:
         """See `IndexStatistics.languages`."""
         return {entry.text.language for entry in self._entries.values()}
 
-    def words_beginning_with(self, prefix: str) -> set[str]:
+    def words_beginning_with(
+        self, prefix: str, fields: Sequence[str] = STATISTICS_FIELDS, most: int = MOST_BEGINNINGS
+    ) -> dict[str, Counter[str]]:
         """See `IndexStatistics.words_beginning_with`."""
-        found = (
-            word for one in self._entries.values() for name in STATISTICS_FIELDS for word in one.words[name]
-        )
-        return {word for word in found if word.startswith(prefix)}
+        found: dict[str, Counter[str]] = {}
+        for one in self._entries.values():
+            for name in fields:
+                for word in {word for word in one.words[name] if word.startswith(prefix)}:
+                    found.setdefault(word, Counter())[name] += 1
+        return found
 
     def find_document(self, wanted: tree.Node) -> IndexDocument | None:
         """See `IndexStatistics.find_document`."""
         evaluation = _Evaluation(list(self._entries.values()))
-        found = (entry for entry in self._entries.values() if evaluation.score(wanted, entry) is not None)
-        return next((entry.document for entry in found), None)
+        scores = [(evaluation.score(wanted, entry), entry) for entry in self._entries.values()]
+        found = [(score, entry) for score, entry in scores if score is not None]
+        return max(found, key=itemgetter(0))[1].document if found else None
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""

@@ -22,11 +22,10 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.terminal import escape_controls, waiting_for, wrapped
 from ultracrawl.index import Hit, QueryFlaw, Reading, SearchLimit, SearchResult
 from ultracrawl.index.budget import SEARCH_SECONDS, SEARCH_TERMS
-from ultracrawl.index.engine import MAX_SECTIONS
+from ultracrawl.index.engine import MAX_SECTIONS, Completion
 from ultracrawl.index.filters import all_of
 from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_line
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json
-from ultracrawl.index.query.completion import Completion
 from ultracrawl.index.search_cache import find_searchable_project
 from ultracrawl.index.searchable_project import PERSON_SECONDS
 from ultracrawl.index.searching import Searcher
@@ -153,7 +152,7 @@ _WORD = "\0"
 @click.option(
     "--complete",
     is_flag=True,
-    help="Complete the partially typed QUERY: show titles of documents and sections with its words.",
+    help="Complete the partially typed QUERY: show names, and titles of documents and sections with its words.",
 )
 @click.option(
     "--like", metavar="URL", default="", help="Find documents similar to this document of the index."
@@ -271,7 +270,7 @@ def print_completions(query: str, found: list[Completion], *, as_json: bool) -> 
         url = click.style(escape_controls(completion.url), fg="green")
         click.echo(f"{click.style(as_line(completion.text), bold=True)}  {url}")
     if not found:
-        click.echo(f"No title completes {query!r}.")
+        click.echo(f"Nothing completes {query!r}.")
 
 
 def print_result(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 from urllib.parse import quote
 
 from ultracrawl.index.budget import SearchBudget, SearchLimit
@@ -176,7 +176,8 @@ class SearchQuery:
     text for all.
 
     With `completing` the text is still being typed: documents match whose title, or a section title, contains the
-    words, the last one as a prefix. Hits have no snippets; their `section` is the section whose title matched.
+    words, the last one as a prefix. Hits have no snippets; their `section` is the section whose title matched. The
+    result has `names`, too.
 
     With `outline`, hits have all their sections in the order of the document, and no snippets.
 
@@ -271,6 +272,13 @@ class FacetValue:
     count: int
 
 
+class Completion(NamedTuple):
+    """A completion: a name, or the title of a document or section, and the URL of its place."""
+
+    text: str
+    url: str
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """The hits of one page of results; `total` counts all matching documents.
@@ -302,6 +310,8 @@ class SearchResult:
     """What in the query probably does not do what it was written for; engines leave it empty."""
     corrected: bool = False
     """Whether the hits are those of the `suggestion`, which was searched in place of the query."""
+    names: tuple[Completion, ...] = ()
+    """Names that complete the text of the query, the best first, if it is `completing`."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, Hit, SearchBudget, SearchQuery, SearchResult
-from ultracrawl.index.engine import NO_WORDS, HasCommits
+from ultracrawl.index.engine import NO_WORDS, Completion, HasCommits
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.hits.document_cache import DOCUMENT_CACHE_BYTES, DocumentCache
-from ultracrawl.index.query.completion import Completion, completions
+from ultracrawl.index.query.completion import completions
 from ultracrawl.index.query.facets import group_counts
 from ultracrawl.index.query.languages import UsualLanguages
 from ultracrawl.index.query.parser import search_with_relaxation
@@ -193,16 +193,16 @@ class Searcher:
     def complete(
         self, text: str, *, limit: int = 8, sources: Iterable[str] = (), groups: Iterable[str] = ()
     ) -> list[Completion]:
-        """Return completions of a partially typed query: titles of documents and sections that contain these words.
+        """Return completions of a partially typed query: names, and titles of documents and sections.
 
-        The last word is a prefix. Only documents that are visible to the principals count.
+        They contain these words; the last one is a prefix. Only documents that are visible to the principals count.
         """
         query = SearchQuery(
             text, sources=_chosen_sources(self._project, sources, groups), limit=COMPLETION_CANDIDATES, completing=True,
             suggest=False, principals=self._principals, excluded_sources=self._held().excluded,
             derived_readers=self._project.derived_readers, documents=self._documents,
         )  # fmt: skip
-        return completions(text, self._checked(lambda: self._index.search(query)).hits, limit)
+        return completions(text, self._checked(lambda: self._index.search(query)), limit)
 
     def document(self, source: str, url: str) -> Hit | None:
         """Return the document of a source with this URL, with all sections and no snippet; None without one to see.

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ultracrawl.index.query import tree
+from ultracrawl.index.query.completion import TITLE_END
 from ultracrawl.index.words.analysis import WORD_PATTERN, fold, words
 from ultracrawl.model.page import Section
 
-_TITLE_END = re.compile(r"\s(?:in|[-\u2013\u2014|:\u00b7])\s|\s?\(")
-"""What separates the name in the title of a page from what it belongs to: `HashMap in std::collections - Rust`."""
 _AFTER_SEPARATOR = re.compile(r"[^.:#/]*\Z")
 _MOST_WORDS_BEFORE = 6
 """Words before a name in a signature: `public static final int`, `class logging.handlers`."""
@@ -37,7 +36,7 @@ class NameFinder:
 
     def is_title(self, title: str) -> bool:
         """Whether the title of a page is the name: `HashMap (Java SE 17)`, `HashMap in std::collections - Rust`."""
-        found = words(_TITLE_END.split(title, 1)[0])
+        found = words(TITLE_END.split(title, 1)[0])
         before = (word for word in found[:-1] if not word.isdecimal())
         return bool(found) and found[-1] in self._names and self._words.issuperset(before)
 

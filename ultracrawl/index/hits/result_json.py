@@ -8,9 +8,16 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from ultracrawl.index.budget import SearchLimit
-from ultracrawl.index.engine import FacetValue, Hit, MatchingSection, QueryFlaw, Reading, SearchResult
+from ultracrawl.index.engine import (
+    Completion,
+    FacetValue,
+    Hit,
+    MatchingSection,
+    QueryFlaw,
+    Reading,
+    SearchResult,
+)
 from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_html
-from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList, named, value_text
 from ultracrawl.rules.urls.shown import harmless

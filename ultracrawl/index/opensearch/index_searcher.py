@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -40,7 +40,7 @@ from ultracrawl.index.query.facets import (
     without_sources,
 )
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.query_builder import build_query_tree
+from ultracrawl.index.query.query_builder import MOST_BEGINNINGS, build_query_tree
 from ultracrawl.index.query.scoring import STATISTICS_FIELDS, statistics_fields
 from ultracrawl.index.query.spelling import check_spelling
 from ultracrawl.index.query.tree import Node, Word, searched_words
@@ -142,9 +142,11 @@ class IndexSearcher:
         known = self._frequencies.languages
         return LANGUAGES if known is None else known
 
-    def words_beginning_with(self, prefix: str) -> Iterable[str]:
+    def words_beginning_with(
+        self, prefix: str, fields: Sequence[str] = STATISTICS_FIELDS, most: int = MOST_BEGINNINGS
+    ) -> Mapping[str, Mapping[str, int]]:
         """See `IndexStatistics.words_beginning_with`: servers do not list the words of a text."""
-        return ()
+        return {}
 
     def find_document(self, wanted: Node) -> IndexDocument | None:
         """See `IndexStatistics.find_document`."""

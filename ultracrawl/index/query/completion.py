@@ -1,11 +1,12 @@
-"""Completes a partially typed query with titles of documents and sections."""
+"""Completes a partially typed query with names, and with titles of documents and sections."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from ultracrawl.index.engine import Hit, IndexDocument
+from ultracrawl.index.engine import Completion, IndexDocument, SearchResult
 from ultracrawl.index.query.scoring import HEADINGS
 from ultracrawl.index.query.tree import NOTHING, ConstantScore, Node, Prefix, Word, all_of, any_of
 from ultracrawl.index.words.analysis import fold_all, is_bigram, tokenise
@@ -14,13 +15,9 @@ from ultracrawl.model.page import Section
 MAX_WORDS = 10
 """Words of the input that are used, the last ones."""
 _TITLE_SCORE = 2.0
-
-
-class Completion(NamedTuple):
-    """A completion: the title of a document or section, and its URL."""
-
-    text: str
-    url: str
+TITLE_END = re.compile(r"\s(?:in|[-\u2013\u2014|:\u00b7])\s|\s?\(")
+"""What separates a name in a title from what it belongs to, or from how it is used: `entrySet()`, `HashMap - Rust`."""
+_NUMBER = re.compile(r"[\d.]+\s+")
 
 
 class PartialQuery(NamedTuple):
@@ -72,18 +69,37 @@ def completing_section(text: str, document: IndexDocument) -> Section | None:
     return next((one for one in document.sections if wanted.matches(one.title)), None)
 
 
-def completions(text: str, hits: Iterable[Hit], limit: int) -> list[Completion]:
-    """Return the titles of hits, or of their sections, that complete a text, without duplicates.
+def completions(text: str, result: SearchResult, limit: int) -> list[Completion]:
+    """Return the names, titles of hits, and titles of their sections that complete a text, without duplicates.
 
-    Titles that begin with the text come first, then shorter ones; otherwise they keep their order.
+    Behind one word, names and titles take turns; behind several, titles that begin with them come first. Titles that
+    begin with the text come before others, then those of documents, then shorter ones; otherwise they keep their
+    order. A title that says no more than a name takes its place.
     """
     wanted = parse_partial_query(text)
     if wanted is None:
         return []
-    found: dict[tuple[str, ...], Completion] = {}
-    for hit in hits:
+    found: dict[tuple[str, ...], tuple[bool, Completion]] = {}
+    for hit in result.hits:
         title = " ".join((hit.title if hit.section is None else hit.section.title).split())
         if wanted.matches(title):
-            found.setdefault(tuple(fold_all(tokenise(title))), Completion(title, hit.section_url))
-    ordered = sorted(found.items(), key=lambda one: (not wanted.is_prefix_of(one[1].text), len(one[1].text)))
-    return [completion for _, completion in ordered[:limit]]
+            made = hit.section is not None, Completion(title, hit.section_url)
+            found.setdefault(tuple(fold_all(tokenise(title))), made)
+    ordered = sorted(
+        found.values(), key=lambda one: (not wanted.is_prefix_of(one[1].text), one[0], len(one[1].text))
+    )
+    titles = [title for _, title in ordered]
+    called: dict[tuple[str, ...], Completion] = {}
+    for one in titles:
+        called.setdefault(_name_words(one.text), one)
+    names = dict.fromkeys(called.get(_name_words(one.text), one) for one in result.names)
+    first = [one for one in titles if wanted.words and wanted.is_prefix_of(one.text)]
+    return list(dict.fromkeys(filter(None, chain(first, *zip_longest(names, titles)))))[:limit]
+
+
+def _name_words(title: str) -> tuple[str, ...]:
+    """Return the folded words of what a title is called, without a number before it and what stands behind it.
+
+    It is `wal_level` for "20.5.1. wal_level (enum)".
+    """
+    return tuple(fold_all(tokenise(TITLE_END.split(_NUMBER.sub("", title, count=1), 1)[0])))

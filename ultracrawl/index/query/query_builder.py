@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import IndexDocument, SearchQuery
 from ultracrawl.index.query.languages import LanguagePreference
 from ultracrawl.index.query.parser import parse_query
-from ultracrawl.index.query.scoring import idf
+from ultracrawl.index.query.scoring import STATISTICS_FIELDS, idf
 from ultracrawl.index.query.tree import (
     AllOf,
     FromSource,
@@ -28,7 +28,7 @@ from ultracrawl.rules.attributes.schema import SearchAttribute
 CHARACTERISTIC_WORDS = 20
 """Words of a document that are used to find similar ones."""
 MOST_BEGINNINGS = 5000
-"""Words with one beginning that are looked at, of each part of an index."""
+"""Words with one beginning that are looked at, unless fewer are wanted."""
 _CHARACTERISTIC_TEXT = 50_000
 """Characters of a text that characteristic words are taken from."""
 
@@ -50,14 +50,17 @@ class IndexStatistics(Protocol):
     def languages(self) -> Collection[str]:
         """The languages by whose rules words of documents were stemmed."""
 
-    def words_beginning_with(self, prefix: str) -> Iterable[str]:
-        """Return words of titles and texts, of hidden documents too: ask for the frequency of one before it is shown.
+    def words_beginning_with(
+        self, prefix: str, fields: Sequence[str] = STATISTICS_FIELDS, most: int = MOST_BEGINNINGS
+    ) -> Mapping[str, Mapping[str, int]]:
+        """Return words of titles and texts, or of other fields, each with its document frequencies by field.
 
-        Of very many words some are left out; an index on a server returns none.
+        Hidden and deleted documents count, too: look for a document with a word before it is shown. At most the first
+        `most` words are looked at, of each field of each part of the index; an index on a server returns none.
         """
 
     def find_document(self, wanted: Node) -> IndexDocument | None:
-        """Return a document that matches the node."""
+        """Return the document that matches the node best."""
 
 
 def build_query_tree(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import MAXYEAR, UTC, datetime
 from functools import cached_property
@@ -12,6 +12,7 @@ from tantivy import DocAddress, Order, Query
 
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.hits.completing import completing_names
 from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder
@@ -28,7 +29,7 @@ from ultracrawl.index.query.facets import (
 )
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.query_builder import MOST_BEGINNINGS, build_query_tree
-from ultracrawl.index.query.scoring import fields_of, statistics_fields
+from ultracrawl.index.query.scoring import STATISTICS_FIELDS, fields_of, statistics_fields
 from ultracrawl.index.query.spelling import check_spelling
 from ultracrawl.index.query.tree import AllOf, Between, Equal, Node
 from ultracrawl.index.query.visibility import FIRST_VERSION_WITH_ACL, hidden_from
@@ -103,6 +104,7 @@ class IndexSearcher:
             *check_spelling(query, node, self, total),
             exceeded=tuple(budget.exceeded),
             sources=self._sources(made) if query.count_sources and budget.in_time() else (),
+            names=completing_names(query, self._attributes, self),
         )
 
     @property
@@ -123,13 +125,15 @@ class IndexSearcher:
         """See `IndexStatistics.languages`."""
         return self._compiler.languages
 
-    def words_beginning_with(self, prefix: str) -> set[str]:
+    def words_beginning_with(
+        self, prefix: str, fields: Sequence[str] = STATISTICS_FIELDS, most: int = MOST_BEGINNINGS
+    ) -> dict[str, dict[str, int]]:
         """See `IndexStatistics.words_beginning_with`."""
-        return {
-            term
-            for name in self._fields_of(prefix)
-            for term, _ in self._searcher.terms_with_prefix(name, prefix, limit=MOST_BEGINNINGS)
-        }
+        found: dict[str, dict[str, int]] = {}
+        for name in self._known_fields.intersection(fields):
+            for term, count in self._searcher.terms_with_prefix(name, prefix, limit=most):
+                found.setdefault(term, {})[name] = count
+        return found
 
     def _fields_of(self, term: str) -> list[str]:
         return [name for name in statistics_fields(term) if name in self._known_fields]

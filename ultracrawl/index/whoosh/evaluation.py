@@ -52,6 +52,8 @@ class Evaluation:
         self._attributes = attributes
         self._frequencies: dict[tuple[tree.Word, str], dict[OpenSegment, Scores]] = {}
         self._idfs: dict[tree.Word, float] = {}
+        self._excluded: dict[tuple[tree.Node, OpenSegment], Scores] = {}
+        """What negated nodes exclude; who asks for several documents asks for the same each time."""
 
     def run(self, node: tree.Node, segment: OpenSegment) -> Scores:
         """Return the scores of the matching living documents of a segment."""
@@ -153,9 +155,12 @@ class Evaluation:
         for node in nodes:
             if isinstance(node, tree.Not) and result:
                 refusals = self._budget.refusals
-                excluded = self._evaluate(node.node, segment)
-                if self._budget.refusals != refusals:
-                    return {}
+                excluded = self._excluded.get((node.node, segment))
+                if excluded is None:
+                    excluded = self._evaluate(node.node, segment)
+                    if self._budget.refusals != refusals:
+                        return {}
+                    self._excluded[node.node, segment] = excluded
                 for docnum in excluded.keys() & result.keys():
                     del result[docnum]
         return result

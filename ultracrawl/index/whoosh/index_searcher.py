@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
@@ -15,6 +15,7 @@ from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.hits.completing import completing_names
 from ultracrawl.index.hits.copies import shown_matches
 from ultracrawl.index.hits.document_cache import DocumentCache
 from ultracrawl.index.hits.hit_builder import HitBuilder
@@ -64,6 +65,9 @@ class IndexSearcher:
         self._snapshot = snapshot
         self._attributes = attributes
         self._query = query
+        self._kept = query.documents or DocumentCache()
+        self._finding = Evaluation(snapshot, attributes, kept=self._kept)
+        """Looks for single documents; what it has read of a condition holds for all of them."""
 
     def run(self) -> SearchResult:
         """Return the result; raises `UserError`."""
@@ -72,7 +76,7 @@ class IndexSearcher:
         order = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
         budget = query.budget or SearchBudget()
-        kept = query.documents or DocumentCache()
+        kept = self._kept
         evaluation = Evaluation(self._snapshot, self._attributes, budget, kept)
         found = self._matches(node, evaluation)
         if query.boosts:
@@ -81,26 +85,26 @@ class IndexSearcher:
         wanted = max(0, query.offset) + max(0, query.limit)
         matcher = Matcher(node, self._snapshot.languages, kept.folded)
 
-        def read(place: Place) -> IndexDocument:
-            segment, number = place
-            return kept.document((segment.name, number), lambda: stored_document(segment, number))
-
         if order[0]:
             matches = (
                 (score, (segment, n)) for segment, scores in found.items() for n, score in scores.items()
             )
-            ranked: Iterable[Ranked] = with_ordered_values(_sorted(list(matches), *order), order[0], read)
+            ranked: Iterable[Ranked] = with_ordered_values(
+                _sorted(list(matches), *order), order[0], self._read
+            )
         else:
-            ranked = Reranker(node, query, self, matcher).rerank(_best(found, wanted + RERANK_LIMIT), read)
+            ranked = Reranker(node, query, self, matcher).rerank(
+                _best(found, wanted + RERANK_LIMIT), self._read
+            )
         hits = HitBuilder(node, query, matcher, budget)
 
         def whole(place: Place) -> IndexDocument:
-            document = read(place)
+            document = self._read(place)
             rest = unstored_text(*place) if hits.needs_rest(document) else ""
             return replace(document, text=document.text + rest) if rest else document
 
         passages = PassageFinder(self, whole, hits.best_section)
-        shown, folded = shown_matches(query, ranked, read, passages)
+        shown, folded = shown_matches(query, ranked, self._read, passages)
         return SearchResult(
             total - folded,
             tuple(hits.hit(whole(place), score, copies) for score, place, copies in shown),
@@ -118,7 +122,12 @@ class IndexSearcher:
             sources=_count_sources(self._counted(without_sources(query), found, evaluation))
             if query.count_sources
             else (),
+            names=completing_names(query, self._attributes, self),
         )
+
+    def _read(self, place: Place) -> IndexDocument:
+        segment, number = place
+        return self._kept.document((segment.name, number), lambda: stored_document(segment, number))
 
     def _matches(self, node: Node, evaluation: Evaluation) -> ScoresBySegment:
         return {segment: evaluation.run(node, segment) for segment in self._snapshot.segments}
@@ -150,17 +159,17 @@ class IndexSearcher:
         """See `IndexStatistics.languages`."""
         return self._snapshot.languages
 
-    def words_beginning_with(self, prefix: str) -> set[str]:
+    def words_beginning_with(
+        self, prefix: str, fields: Sequence[str] = STATISTICS_FIELDS, most: int = MOST_BEGINNINGS
+    ) -> dict[str, dict[str, int]]:
         """See `IndexStatistics.words_beginning_with`."""
-        start = prefix.encode(errors="replace")
-        return {
-            term.decode(errors="replace")
-            for segment in self._snapshot.segments
-            for name in STATISTICS_FIELDS
-            for term, _ in takewhile(
-                lambda found: found[0].startswith(start), islice(segment.terms(name, start), MOST_BEGINNINGS)
-            )
-        }
+        found: dict[str, dict[str, int]] = {}
+        for segment in self._snapshot.segments:
+            for name in fields:
+                for word, documents in islice(segment.frequencies(name, prefix), most):
+                    counts = found.setdefault(word, {})
+                    counts[name] = counts.get(name, 0) + documents
+        return found
 
     def _visible_frequency(self, segment: OpenSegment, name: str, word: str) -> int:
         hidden = self._hidden[segment]
@@ -186,10 +195,9 @@ class IndexSearcher:
 
     def find_document(self, wanted: Node) -> IndexDocument | None:
         """See `IndexStatistics.find_document`."""
-        evaluation = Evaluation(self._snapshot, self._attributes)
-        for segment in self._snapshot.segments:
-            for document in documents_of(segment, evaluation.run(wanted, segment)):
-                return document
+        for _, place in _best(self._matches(wanted, self._finding), 1):
+            document = self._read(place)
+            return next(documents_of(place[0], place[1:]), None) if document.secret_text else document
         return None
 
     def _boost(self, found: Mapping[OpenSegment, Scores], boosts: Boosts) -> None:

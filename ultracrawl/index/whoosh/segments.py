@@ -18,6 +18,7 @@ from ultracrawl.index.whoosh.postings import (
     Postings,
     TermInfo,
     find_term,
+    frequencies_of,
     frequency_of,
     length_bytes,
     read_postings,
@@ -67,6 +68,11 @@ class OpenSegment:
             if name != fieldname:
                 return
             yield term, info
+
+    def frequencies(self, fieldname: str, prefix: str) -> Iterator[tuple[str, int]]:
+        """Yield the terms of a field with a prefix in order, each with its document frequency."""
+        found = frequencies_of(self.reader, fieldname, prefix.encode(errors="replace"))
+        return ((term.decode(errors="replace"), documents) for term, documents in found)
 
     def with_prefix(self, fieldname: str, prefix: str) -> Iterator[Postings]:
         """Yield the postings of all terms with this prefix, in order."""

@@ -269,7 +269,7 @@ class SearchAnswer(_Shape):
 
 
 class Completion(_Shape):
-    """A title that completes a query."""
+    """A name or title that completes a query."""
 
     text: str
     url: str

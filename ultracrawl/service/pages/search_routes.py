@@ -85,7 +85,7 @@ async def progress(
 
 
 class Suggestion(NamedTuple):
-    """A title that completes the query."""
+    """A name or title that completes the query."""
 
     number: int
     text: str
@@ -97,7 +97,7 @@ class Suggestion(NamedTuple):
 
 @router.get("/suggestions")
 async def suggestions(request: Request, searches: Searches, shown: Shown) -> Response:
-    """Return the list of suggestions for a query that is being typed: titles of pages, then of sections."""
+    """Return the list of suggestions for a query that is being typed: pages, then sections, by name or title."""
     answer = await searches.answer(suggest_order(shown))
     titles = [
         (collapse_controls(one["text"]).strip(), safe_link(one["url"])) for one in answer["completions"]
