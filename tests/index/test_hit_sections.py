@@ -160,6 +160,8 @@ METHODS = (
     (4, "method.insert", "pub fn insert(&mut self, value: T)", "Adds a value from outside into it."),
     (4, "method.fmt-1", "fn fmt(&self, f: &mut Formatter)", "Formats it: fmt of fmt."),
     (4, "method.fmt", "fn fmt(&self, f: &mut Formatter)", "Formats it."),
+    (4, "impl-Hash", "impl Hash for BTreeSet", "Hash, hash and hash again."),
+    (4, "method.hash", "fn hash(&self, state: &mut H)", "Feeds it."),
     (4, "method.from", "fn from(arr: [T; N])", "Converts an array."),
     (4, "method.into", "fn into(self)", "Calls the other one."),
 )
@@ -173,6 +175,8 @@ METHODS = (
         ("BTreeSet::from", "method.from"),
         ("BTreeSet::fmt", "method.fmt"),
         ("BTreeSet insert", "method.insert"),
+        ("BTreeSet hash", "method.hash"),
+        ("BTreeSet hash again", "impl-Hash"),
         ("insert from outside", "method.insert"),
         ("BTreeSet with", None),
     ],

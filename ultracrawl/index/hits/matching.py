@@ -144,6 +144,10 @@ class Matcher:
         """Whether the query has phrases."""
         return bool(self._phrases)
 
+    def word_of(self, bit: int) -> str:
+        """Return the query word with a bit; an empty string for those of several words."""
+        return next((word for word, own in self._exact.items() if own == bit), "")
+
     def compounds(self, name: str) -> int:
         """Return the bits of words with underscores (`max_connections`) that a name spells as `max-connections`."""
         return sum(bit for find, bit in self._compounds if find(name))

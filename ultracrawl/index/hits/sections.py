@@ -103,7 +103,7 @@ class SectionFinder:
         if is_titled and self._matcher.has_phrases:
             is_called = self._names.is_title(document.title)
             is_titled = is_called or bool(self._matcher.phrases(document.title, 0, 1))
-        called_so = self._called_by_stop_word(sections) if is_titled else None
+        called_so = self._called_by_rest(sections, title_bits)
         if called_so is not None:
             return BestSection(called_so, True, ((called_so, True), *matching))
         if best in (-1, document_section) or not scores[best]:
@@ -112,12 +112,17 @@ class SectionFinder:
             return BestSection(None, True, matching)
         return BestSection(best, self._has_all(in_names[best]), matching)
 
-    def _called_by_stop_word(self, sections: Sequence[Section]) -> int | None:
-        """Return the section that a stop word of the query names: `from` in a page titled `BTreeSet`."""
-        called = (
-            number for number, section in enumerate(sections) if own_name(section.anchor) in self._beside
-        )
-        return next(called, None) if self._beside else None
+    def _called_by_rest(self, sections: Sequence[Section], title_bits: int) -> int | None:
+        """Return the section that is called by the one word that the title lacks: `hash` in `SocketAddr`.
+
+        If it lacks none, that may be a stop word: `from` in `BTreeSet`.
+        """
+        if not title_bits or self._names.has_qualifier or self._matcher.has_phrases:
+            return None
+        missing = self._matcher.all_bits & ~title_bits
+        names = {self._matcher.word_of(missing)} if missing else self._beside
+        called = (number for number, section in enumerate(sections) if own_name(section.anchor) in names)
+        return next(called, None) if any(names) else None
 
     def _has_all(self, in_name: Mapping[int, float]) -> bool:
         """Whether the names of a section have all query words."""
