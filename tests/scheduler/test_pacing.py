@@ -20,7 +20,7 @@ from ultracrawl.run.ending import Ending
 from ultracrawl.run.results import FetchResult
 from ultracrawl.scheduler.pacing import LISTED_CONCURRENCY, Pacing, lowest_address
 from ultracrawl.stores import QueueEntry, RunMark, StoredSite
-from ultracrawl.stores.sqlite.shared.site_store import SqliteSiteStore
+from ultracrawl.stores.sqlite.shared import SqliteSiteStore
 
 
 class Sites:

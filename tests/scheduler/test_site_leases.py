@@ -182,7 +182,7 @@ def test_a_crawl_that_waits_goes_on_with_its_other_sites_and_does_not_spin(
     one.queue(a=2)
     go_on(time, one, end=lambda: one.asked)
     calls: Counter[str] = Counter()
-    store._db.set_trace_callback(lambda text: calls.update([text.split()[0]]))
+    store._tables._db.set_trace_callback(lambda text: calls.update([text.split()[0]]))
     two.queue(a=1, b=20)
     go_on(time, two, end=lambda: two.sites.count("b") == 20)
     waited = 20 * 0.5
@@ -194,7 +194,7 @@ def test_a_crawl_that_waits_goes_on_with_its_other_sites_and_does_not_spin(
 def test_one_crawl_alone_asks_the_store_once_a_site(store: SqliteSiteStore, time: Time) -> None:
     crawl = Crawl(store, time, "one", delay=0.0)
     calls: Counter[str] = Counter()
-    store._db.set_trace_callback(lambda text: calls.update([text.split()[0]]))
+    store._tables._db.set_trace_callback(lambda text: calls.update([text.split()[0]]))
     crawl.queue(a=500, b=500)
     go_on(time, crawl)
     assert len(crawl.asked) == 1000

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from support.launching import Crawl
@@ -24,8 +25,16 @@ from ultracrawl.service.supervisor.slots import SlotLimits
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.port.schedule_store import ScheduleStore
+from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
+from ultracrawl.stores.sqlite.shared import SCHEDULES, SqliteTables
 
 T = TypeVar("T")
+S = TypeVar("S", bound=SqlScheduleStore)
+
+
+def opened_schedules(path: Path | str, kind: type[S]) -> S:
+    """Open the store of schedules in a file of SQLite, or in memory."""
+    return kind(SqliteTables(SCHEDULES, path))
 
 
 class _Selector(selectors.DefaultSelector):  # type: ignore[misc, valid-type]  # it depends on the system

@@ -19,7 +19,7 @@ from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, SiteStore,
 from ultracrawl.stores.port.sites import StoredSite, StoredSitemap
 from ultracrawl.stores.port.store import RunMark, Store
 from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
-from ultracrawl.stores.sqlite.shared.site_store import SqliteSiteStore
+from ultracrawl.stores.sqlite.shared import SqliteSiteStore
 from ultracrawl.stores.sqlite.store import SqliteStore
 
 __all__ = [

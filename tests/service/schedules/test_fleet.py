@@ -14,13 +14,24 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from support.schedules import Asked, Lasted, Marks, VirtualClock, World, pass_by, pool_of, report, run_virtual
+from support.schedules import (
+    Asked,
+    Lasted,
+    Marks,
+    VirtualClock,
+    World,
+    opened_schedules,
+    pass_by,
+    pool_of,
+    report,
+    run_virtual,
+)
 
 from ultracrawl.rules.schedules.times import IntervalTimes
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
 from ultracrawl.service.schedules.plans import Plan, ScheduleTiming
 from ultracrawl.service.schedules.runner import ScheduleRunner
-from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
+from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
@@ -99,7 +110,7 @@ class Fleet:
 
     async def live(self) -> None:
         events = EventStream()
-        with contextlib.closing(SqliteScheduleStore(":memory:")) as store:
+        with contextlib.closing(opened_schedules(":memory:", SqlScheduleStore)) as store:
             pool = pool_of(self.world, self.clock, events, jobs=SLOTS, turn=TURN, restarts=5)
             runner = ScheduleRunner(
                 self.plans,

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from support import schedules
-from support.schedules import VirtualClock, only, pass_by, plan, report, run_virtual
+from support.schedules import VirtualClock, only, opened_schedules, pass_by, plan, report, run_virtual
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import ScheduleStatus
@@ -18,7 +18,7 @@ from ultracrawl.rules.schedules.times import CalendarTimes, IntervalTimes
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
 from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, Launcher
 from ultracrawl.service.schedules.plans import Plan, ScheduleTiming
-from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
+from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
 
 HOUR, DAY = 3600.0, 86_400.0
 START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
@@ -27,18 +27,18 @@ START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
 class Kept(schedules.Kept):
     """A runner of plans; the crawls of the source `endless` never end, others take a minute."""
 
-    def __init__(self, plans: Iterable[Plan], store: SqliteScheduleStore, **options: object) -> None:
+    def __init__(self, plans: Iterable[Plan], store: SqlScheduleStore, **options: object) -> None:
         super().__init__(plans, store, clock=VirtualClock(START), **options)  # type: ignore[arg-type]
         self.world.lasts = lambda order: 1000 * DAY if order.source == "endless" else 60.0
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterable[SqliteScheduleStore]:
-    with contextlib.closing(SqliteScheduleStore(tmp_path / "schedules.sqlite")) as opened:
+def store(tmp_path: Path) -> Iterable[SqlScheduleStore]:
+    with contextlib.closing(opened_schedules(tmp_path / "schedules.sqlite", SqlScheduleStore)) as opened:
         yield opened
 
 
-def test_an_endless_source_does_not_hold_the_others_of_its_schedule(store: SqliteScheduleStore) -> None:
+def test_an_endless_source_does_not_hold_the_others_of_its_schedule(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("endless", "a", "b")], store)
         async with kept.kept() as runner:
@@ -58,7 +58,7 @@ def test_an_endless_source_does_not_hold_the_others_of_its_schedule(store: Sqlit
 
 
 def test_what_is_done_later_than_the_next_time_is_launched_at_the_time_after(
-    store: SqliteScheduleStore,
+    store: SqlScheduleStore,
 ) -> None:
     async def run() -> None:
         kept = Kept([plan("endless", "slow", timing=ScheduleTiming(IntervalTimes(HOUR)))], store)
@@ -70,7 +70,7 @@ def test_what_is_done_later_than_the_next_time_is_launched_at_the_time_after(
     run_virtual(run())
 
 
-def test_a_source_that_fails_is_reported_while_others_are_crawled(store: SqliteScheduleStore) -> None:
+def test_a_source_that_fails_is_reported_while_others_are_crawled(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("endless", "a", "dies")], store)
         kept.world.ends = lambda order: (
@@ -91,7 +91,7 @@ def test_a_source_that_fails_is_reported_while_others_are_crawled(store: SqliteS
 
 
 @pytest.mark.parametrize("holds", ["paused", "crawled elsewhere"])
-def test_a_source_that_may_not_start_does_not_hold_the_others(store: SqliteScheduleStore, holds: str) -> None:
+def test_a_source_that_may_not_start_does_not_hold_the_others(store: SqlScheduleStore, holds: str) -> None:
     async def run() -> None:
         elsewhere = {"a"} if holds == "crawled elsewhere" else set()
         kept = Kept([plan("a", "b")], store, is_crawled=elsewhere.__contains__)
@@ -109,7 +109,7 @@ def test_a_source_that_may_not_start_does_not_hold_the_others(store: SqliteSched
 
 
 def test_all_that_is_left_is_stopped_with_a_schedule_whose_other_sources_are_done(
-    store: SqliteScheduleStore,
+    store: SqlScheduleStore,
 ) -> None:
     async def run() -> None:
         kept = Kept([plan("endless", "a")], store)
@@ -125,7 +125,7 @@ def test_all_that_is_left_is_stopped_with_a_schedule_whose_other_sources_are_don
     run_virtual(run())
 
 
-def test_what_is_done_is_launched_by_hand_too(store: SqliteScheduleStore) -> None:
+def test_what_is_done_is_launched_by_hand_too(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("endless", "a")], store)
         async with kept.kept() as runner:
@@ -142,7 +142,7 @@ def test_what_is_done_is_launched_by_hand_too(store: SqliteScheduleStore) -> Non
     run_virtual(run())
 
 
-def test_a_kill_loses_no_time_and_repeats_nothing(store: SqliteScheduleStore) -> None:
+def test_a_kill_loses_no_time_and_repeats_nothing(store: SqlScheduleStore) -> None:
     async def run() -> None:
         first = Kept([plan("endless", "a")], store)
         async with first.kept():
@@ -165,7 +165,7 @@ class TickingClock(VirtualClock):
         return super().now() + TickingClock.ticks * 1e-6
 
 
-def test_what_is_left_is_resumed_by_a_clock_that_ticks(store: SqliteScheduleStore) -> None:
+def test_what_is_left_is_resumed_by_a_clock_that_ticks(store: SqlScheduleStore) -> None:
     async def run() -> None:
         first = Kept([plan("endless", "a")], store)
         async with first.kept():
@@ -180,7 +180,7 @@ def test_what_is_left_is_resumed_by_a_clock_that_ticks(store: SqliteScheduleStor
 
 
 def test_a_time_that_came_while_nothing_ran_is_made_up_for_beside_what_is_resumed(
-    store: SqliteScheduleStore,
+    store: SqlScheduleStore,
 ) -> None:
     async def run() -> None:
         first = Kept([plan("endless", "a")], store)
@@ -197,7 +197,7 @@ def test_a_time_that_came_while_nothing_ran_is_made_up_for_beside_what_is_resume
 
 
 def test_what_is_put_off_at_the_end_of_its_window_does_not_hold_the_others(
-    store: SqliteScheduleStore,
+    store: SqlScheduleStore,
 ) -> None:
     async def run() -> None:
         window = RunWindow((span for span in parse_span("22:00-06:00")), ZoneInfo("UTC"))
@@ -239,7 +239,7 @@ class SlowlyEnding(Kept):
 
 
 def test_what_is_ended_at_the_end_of_its_window_does_not_begin_again_while_others_end(
-    store: SqliteScheduleStore,
+    store: SqlScheduleStore,
 ) -> None:
     async def run() -> None:
         window = RunWindow((span for span in parse_span("22:00-06:00")), ZoneInfo("UTC"))
@@ -252,7 +252,7 @@ def test_what_is_ended_at_the_end_of_its_window_does_not_begin_again_while_other
     run_virtual(run())
 
 
-def test_a_schedule_of_another_name_takes_over_what_is_not_being_crawled(store: SqliteScheduleStore) -> None:
+def test_a_schedule_of_another_name_takes_over_what_is_not_being_crawled(store: SqlScheduleStore) -> None:
     async def run() -> None:
         pool_crawls: set[str] = set()
         kept = Kept([plan("endless", "a")], store, is_crawled=pool_crawls.__contains__)
@@ -271,7 +271,7 @@ def test_a_schedule_of_another_name_takes_over_what_is_not_being_crawled(store: 
 
 
 def test_a_source_that_leaves_its_schedule_while_it_waits_is_not_crawled_by_it(
-    store: SqliteScheduleStore,
+    store: SqlScheduleStore,
 ) -> None:
     async def run() -> None:
         kept = Kept([plan("a", "b")], store)
@@ -291,7 +291,7 @@ def test_a_source_that_leaves_its_schedule_while_it_waits_is_not_crawled_by_it(
     run_virtual(run())
 
 
-def test_one_that_is_launched_once_ends_though_its_times_come_meanwhile(store: SqliteScheduleStore) -> None:
+def test_one_that_is_launched_once_ends_though_its_times_come_meanwhile(store: SqlScheduleStore) -> None:
     """A plan that is not launched by time: `schedule launch` without a process that runs it."""
 
     async def run() -> None:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from support import schedules
-from support.schedules import VirtualClock, only, pass_by, plan, report, run_virtual
+from support.schedules import VirtualClock, only, opened_schedules, pass_by, plan, report, run_virtual
 
 from ultracrawl.errors import StateError, UserError, WorkError
 from ultracrawl.model import ScheduleStatus
@@ -23,7 +23,7 @@ from ultracrawl.service.schedules.plans import OwnInterval, Plan, ScheduleTiming
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun
-from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
+from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
 
 HOUR, DAY = 3600.0, 86_400.0
 START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
@@ -32,17 +32,19 @@ START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
 class Kept(schedules.Kept):
     """A runner of plans over a world of its own."""
 
-    def __init__(self, plans: Iterable[Plan], store: SqliteScheduleStore, **options: object) -> None:
+    def __init__(self, plans: Iterable[Plan], store: SqlScheduleStore, **options: object) -> None:
         super().__init__(plans, store, clock=VirtualClock(START), **options)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterable[SqliteScheduleStore]:
-    with contextlib.closing(SqliteScheduleStore(tmp_path / "schedules" / "schedules.sqlite")) as opened:
+def store(tmp_path: Path) -> Iterable[SqlScheduleStore]:
+    with contextlib.closing(
+        opened_schedules(tmp_path / "schedules" / "schedules.sqlite", SqlScheduleStore)
+    ) as opened:
         yield opened
 
 
-def test_the_crawler_is_started_by_a_schedule__ultra_search_1(store: SqliteScheduleStore) -> None:
+def test_the_crawler_is_started_by_a_schedule__ultra_search_1(store: SqlScheduleStore) -> None:
     async def days() -> None:
         kept = Kept([plan("a")], store)
         async with kept.kept():
@@ -53,7 +55,7 @@ def test_the_crawler_is_started_by_a_schedule__ultra_search_1(store: SqliteSched
     run_virtual(days())
 
 
-def test_a_schedule_crawls_all_its_sources__ultra_search_110(store: SqliteScheduleStore) -> None:
+def test_a_schedule_crawls_all_its_sources__ultra_search_110(store: SqlScheduleStore) -> None:
     async def day() -> None:
         kept = Kept([plan("a", "b", mode="examine", force=True, profile="north")], store)
         async with kept.kept():
@@ -65,7 +67,7 @@ def test_a_schedule_crawls_all_its_sources__ultra_search_110(store: SqliteSchedu
     run_virtual(day())
 
 
-def test_the_status_moves_and_comes_back__ultra_search_113(store: SqliteScheduleStore) -> None:
+def test_the_status_moves_and_comes_back__ultra_search_113(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a")], store)
         async with kept.kept() as runner:
@@ -93,7 +95,7 @@ def test_the_status_moves_and_comes_back__ultra_search_113(store: SqliteSchedule
 
 
 def test_a_failed_schedule_keeps_its_error_and_is_tried_again__ultra_search_114(
-    store: SqliteScheduleStore,
+    store: SqlScheduleStore,
 ) -> None:
     async def run() -> None:
         kept = Kept([plan("a")], store)
@@ -112,7 +114,7 @@ def test_a_failed_schedule_keeps_its_error_and_is_tried_again__ultra_search_114(
     run_virtual(run())
 
 
-def test_of_several_sources_some_fail(store: SqliteScheduleStore) -> None:
+def test_of_several_sources_some_fail(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a", "b", "c")], store)
         kept.world.refuses = {"c"}
@@ -139,7 +141,7 @@ def test_of_several_sources_some_fail(store: SqliteScheduleStore) -> None:
     run_virtual(run())
 
 
-def test_whatever_a_launcher_raises_the_next_time_comes(store: SqliteScheduleStore) -> None:
+def test_whatever_a_launcher_raises_the_next_time_comes(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a")], store)
 
@@ -159,7 +161,7 @@ def test_whatever_a_launcher_raises_the_next_time_comes(store: SqliteScheduleSto
     run_virtual(run())
 
 
-def test_documents_that_wait_make_it_pending__ultra_search_117(store: SqliteScheduleStore) -> None:
+def test_documents_that_wait_make_it_pending__ultra_search_117(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a", mode="examine")], store, has_pending=lambda _: True)
         async with kept.kept() as runner:
@@ -173,7 +175,7 @@ def test_documents_that_wait_make_it_pending__ultra_search_117(store: SqliteSche
 
 @pytest.mark.parametrize(("skips", "hours"), [(False, [70, 87]), (True, [87])])
 def test_a_missed_time_is_made_up_for_once_or_not(
-    store: SqliteScheduleStore, skips: bool, hours: list[float]
+    store: SqlScheduleStore, skips: bool, hours: list[float]
 ) -> None:
     async def run() -> None:
         timing = ScheduleTiming(CalendarTimes(("0 3 * * *",)), skips)
@@ -189,7 +191,7 @@ def test_a_missed_time_is_made_up_for_once_or_not(
     run_virtual(run())
 
 
-def test_a_machine_that_was_suspended_has_missed_times(store: SqliteScheduleStore) -> None:
+def test_a_machine_that_was_suspended_has_missed_times(store: SqlScheduleStore) -> None:
     async def run() -> None:
         skips = plan("b", name="skips", timing=ScheduleTiming(CalendarTimes(("0 3 * * *",)), True))
         kept = Kept([plan("a"), skips], store)
@@ -202,7 +204,7 @@ def test_a_machine_that_was_suspended_has_missed_times(store: SqliteScheduleStor
     run_virtual(run())
 
 
-def test_a_clock_that_was_ahead_does_not_put_off_what_is_due(store: SqliteScheduleStore) -> None:
+def test_a_clock_that_was_ahead_does_not_put_off_what_is_due(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a")], store)
         kept.clock.skew = 300 * DAY
@@ -216,7 +218,7 @@ def test_a_clock_that_was_ahead_does_not_put_off_what_is_due(store: SqliteSchedu
     run_virtual(run())
 
 
-def test_a_run_that_lasts_longer_than_its_interval_is_not_begun_again(store: SqliteScheduleStore) -> None:
+def test_a_run_that_lasts_longer_than_its_interval_is_not_begun_again(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a", timing=ScheduleTiming(IntervalTimes(HOUR)))], store)
         kept.world.lasts = lambda _: 2.5 * HOUR
@@ -228,7 +230,7 @@ def test_a_run_that_lasts_longer_than_its_interval_is_not_begun_again(store: Sql
 
 
 def test_what_a_kill_interrupts_goes_on_at_once_and_what_was_done_is_not_done_again(
-    store: SqliteScheduleStore,
+    store: SqlScheduleStore,
 ) -> None:
     async def run() -> None:
         first = Kept([plan("a", "b", "c")], store)
@@ -246,7 +248,7 @@ def test_what_a_kill_interrupts_goes_on_at_once_and_what_was_done_is_not_done_ag
     run_virtual(run())
 
 
-def test_a_runner_that_ends_puts_off_what_goes_on(store: SqliteScheduleStore) -> None:
+def test_a_runner_that_ends_puts_off_what_goes_on(store: SqlScheduleStore) -> None:
     async def run() -> None:
         first = Kept([plan("a", "b")], store)
         first.world.lasts = lambda order: HOUR if order.source == "a" else 5 * HOUR
@@ -262,7 +264,7 @@ def test_a_runner_that_ends_puts_off_what_goes_on(store: SqliteScheduleStore) ->
     run_virtual(run())
 
 
-def test_a_crawl_runs_in_its_window_alone_and_goes_on_in_the_next(store: SqliteScheduleStore) -> None:
+def test_a_crawl_runs_in_its_window_alone_and_goes_on_in_the_next(store: SqlScheduleStore) -> None:
     async def run() -> None:
         window = RunWindow((span for span in parse_span("22:00-06:00")), ZoneInfo("UTC"))
         timing = ScheduleTiming(CalendarTimes(("0 18 * * *",)))
@@ -286,7 +288,7 @@ def test_a_crawl_runs_in_its_window_alone_and_goes_on_in_the_next(store: SqliteS
 
 @pytest.mark.parametrize("skips", [False, True])
 def test_a_time_that_waits_for_its_window_is_not_lost_by_a_restart(
-    store: SqliteScheduleStore, skips: bool
+    store: SqlScheduleStore, skips: bool
 ) -> None:
     async def run() -> None:
         window = RunWindow((span for span in parse_span("22:00-06:00")), ZoneInfo("UTC"))
@@ -303,7 +305,7 @@ def test_a_time_that_waits_for_its_window_is_not_lost_by_a_restart(
     run_virtual(run())
 
 
-def test_a_source_that_somebody_else_crawls_waits(store: SqliteScheduleStore) -> None:
+def test_a_source_that_somebody_else_crawls_waits(store: SqlScheduleStore) -> None:
     async def run() -> None:
         others = {"a"}
         kept = Kept([plan("a", "b")], store, is_crawled=others.__contains__)
@@ -317,7 +319,7 @@ def test_a_source_that_somebody_else_crawls_waits(store: SqliteScheduleStore) ->
     run_virtual(run())
 
 
-def test_a_source_that_is_paused_waits_also_over_a_restart(store: SqliteScheduleStore) -> None:
+def test_a_source_that_is_paused_waits_also_over_a_restart(store: SqlScheduleStore) -> None:
     async def run() -> None:
         first = Kept([plan("a", "b")], store)
         async with first.kept() as runner:
@@ -335,7 +337,7 @@ def test_a_source_that_is_paused_waits_also_over_a_restart(store: SqliteSchedule
     run_virtual(run())
 
 
-def test_a_schedule_is_disabled_and_enabled(store: SqliteScheduleStore) -> None:
+def test_a_schedule_is_disabled_and_enabled(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a")], store)
         async with kept.kept() as runner:
@@ -351,7 +353,7 @@ def test_a_schedule_is_disabled_and_enabled(store: SqliteScheduleStore) -> None:
     run_virtual(run())
 
 
-def test_one_that_its_definition_disables_is_launched_by_hand_alone(store: SqliteScheduleStore) -> None:
+def test_one_that_its_definition_disables_is_launched_by_hand_alone(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a", enabled=False)], store)
         async with kept.kept() as runner:
@@ -368,7 +370,7 @@ def test_one_that_its_definition_disables_is_launched_by_hand_alone(store: Sqlit
     run_virtual(run())
 
 
-def test_a_schedule_is_launched_at_once(store: SqliteScheduleStore) -> None:
+def test_a_schedule_is_launched_at_once(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a")], store)
         async with kept.kept() as runner:
@@ -382,7 +384,7 @@ def test_a_schedule_is_launched_at_once(store: SqliteScheduleStore) -> None:
     run_virtual(run())
 
 
-def test_a_schedule_that_runs_is_stopped_and_resumed(store: SqliteScheduleStore) -> None:
+def test_a_schedule_that_runs_is_stopped_and_resumed(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a", "b")], store)
         kept.world.lasts = lambda _: 3 * HOUR
@@ -399,7 +401,7 @@ def test_a_schedule_that_runs_is_stopped_and_resumed(store: SqliteScheduleStore)
     run_virtual(run())
 
 
-def test_one_source_of_a_schedule_is_stopped_and_the_others_go_on(store: SqliteScheduleStore) -> None:
+def test_one_source_of_a_schedule_is_stopped_and_the_others_go_on(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a", "b")], store)
         kept.world.lasts = lambda _: 3 * HOUR
@@ -414,7 +416,7 @@ def test_one_source_of_a_schedule_is_stopped_and_the_others_go_on(store: SqliteS
 
 
 def test_a_stopped_schedule_stays_so_over_a_restart_and_is_stopped_while_idle(
-    store: SqliteScheduleStore,
+    store: SqlScheduleStore,
 ) -> None:
     async def run() -> None:
         first = Kept([plan("a")], store)
@@ -429,7 +431,7 @@ def test_a_stopped_schedule_stays_so_over_a_restart_and_is_stopped_while_idle(
     run_virtual(run())
 
 
-def test_definitions_change_while_it_runs(store: SqliteScheduleStore) -> None:
+def test_definitions_change_while_it_runs(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a"), plan("b", name="gone")], store)
         async with kept.kept() as runner:
@@ -442,7 +444,7 @@ def test_definitions_change_while_it_runs(store: SqliteScheduleStore) -> None:
     run_virtual(run())
 
 
-def test_a_run_of_a_schedule_that_is_no_more_goes_on_to_its_end(store: SqliteScheduleStore) -> None:
+def test_a_run_of_a_schedule_that_is_no_more_goes_on_to_its_end(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a")], store)
         kept.world.lasts = lambda _: 3 * HOUR
@@ -455,7 +457,7 @@ def test_a_run_of_a_schedule_that_is_no_more_goes_on_to_its_end(store: SqliteSch
     run_virtual(run())
 
 
-class FullDisk(SqliteScheduleStore):
+class FullDisk(SqlScheduleStore):
     """A store whose disk is full for a while."""
 
     full = False
@@ -468,7 +470,7 @@ class FullDisk(SqliteScheduleStore):
 
 def test_a_full_disk_stops_nothing_and_what_happened_is_written_later(tmp_path: Path) -> None:
     async def run() -> None:
-        store = FullDisk(tmp_path / "schedules.sqlite")
+        store = opened_schedules(tmp_path / "schedules.sqlite", FullDisk)
         kept = Kept([plan("a")], store)
         async with kept.kept():
             await pass_by(HOUR)
@@ -485,7 +487,7 @@ def test_a_full_disk_stops_nothing_and_what_happened_is_written_later(tmp_path: 
 
 
 def test_a_source_whose_state_cannot_be_read_is_crawled_when_it_is_due_and_not_before(
-    store: SqliteScheduleStore,
+    store: SqlScheduleStore,
 ) -> None:
     place = CyclePlace(1, 0, START - HOUR, RefreshMode.KNOWN)
     done, away = replace(RunMark.at(1, START - HOUR, "", place), finished=START), [True]

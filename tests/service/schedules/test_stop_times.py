@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from support import schedules
-from support.schedules import VirtualClock, only, pass_by, plan, report, run_virtual
+from support.schedules import VirtualClock, only, opened_schedules, pass_by, plan, report, run_virtual
 
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.rules.schedules.times import CalendarTimes
 from ultracrawl.service.orders import CrawlEnd
 from ultracrawl.service.schedules.plans import REST, Plan, ScheduleTiming
-from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
+from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
 
 HOUR, DAY = 3600.0, 86_400.0
 START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
@@ -24,7 +24,7 @@ START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
 class Kept(schedules.Kept):
     """A runner of plans whose crawls last two days, and need some seconds to end when they are stopped."""
 
-    def __init__(self, plans: Iterable[Plan], store: SqliteScheduleStore, **options: object) -> None:
+    def __init__(self, plans: Iterable[Plan], store: SqlScheduleStore, **options: object) -> None:
         super().__init__(plans, store, clock=VirtualClock(START), **options)  # type: ignore[arg-type]
         self.world.lasts = lambda _: 2 * DAY
         self.world.stops = lambda _: 5.0
@@ -35,8 +35,8 @@ class Kept(schedules.Kept):
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterable[SqliteScheduleStore]:
-    with contextlib.closing(SqliteScheduleStore(tmp_path / "schedules.sqlite")) as opened:
+def store(tmp_path: Path) -> Iterable[SqlScheduleStore]:
+    with contextlib.closing(opened_schedules(tmp_path / "schedules.sqlite", SqlScheduleStore)) as opened:
         yield opened
 
 
@@ -45,7 +45,7 @@ def from_to(start: str, stop: str, *sources: str, **options: object) -> Plan:
     return plan(*sources, timing=timing, stops=CalendarTimes((stop,)), **options)
 
 
-def test_a_crawl_is_stopped_at_its_time_and_goes_on_at_the_next_launch(store: SqliteScheduleStore) -> None:
+def test_a_crawl_is_stopped_at_its_time_and_goes_on_at_the_next_launch(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([from_to("0 22 * * *", "0 6 * * *")], store)
         async with kept.kept() as runner:
@@ -59,7 +59,7 @@ def test_a_crawl_is_stopped_at_its_time_and_goes_on_at_the_next_launch(store: Sq
     run_virtual(run())
 
 
-def test_a_stop_at_the_time_of_a_start_begins_anew(store: SqliteScheduleStore) -> None:
+def test_a_stop_at_the_time_of_a_start_begins_anew(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([from_to("0 5 * * *", "0 5 * * *")], store)
         async with kept.kept():
@@ -70,7 +70,7 @@ def test_a_stop_at_the_time_of_a_start_begins_anew(store: SqliteScheduleStore) -
     run_virtual(run())
 
 
-def test_what_waits_for_a_slot_at_the_stop_time_waits_no_longer(store: SqliteScheduleStore) -> None:
+def test_what_waits_for_a_slot_at_the_stop_time_waits_no_longer(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([from_to("0 22 * * *", "0 6 * * *", "a", "b")], store, jobs=1)
         async with kept.kept():
@@ -80,7 +80,7 @@ def test_what_waits_for_a_slot_at_the_stop_time_waits_no_longer(store: SqliteSch
     run_virtual(run())
 
 
-def test_one_that_repeats_is_launched_again_until_its_stop_time(store: SqliteScheduleStore) -> None:
+def test_one_that_repeats_is_launched_again_until_its_stop_time(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([from_to("0 22 * * *", "0 0 * * *", repeat=True)], store)
         kept.world.lasts = lambda _: HOUR - REST
@@ -92,7 +92,7 @@ def test_one_that_repeats_is_launched_again_until_its_stop_time(store: SqliteSch
     run_virtual(run())
 
 
-def test_one_that_repeats_waits_a_minute_after_a_failure(store: SqliteScheduleStore) -> None:
+def test_one_that_repeats_waits_a_minute_after_a_failure(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([from_to("0 22 * * *", "10 22 * * *", repeat=True)], store)
         kept.world.lasts = lambda _: 0.0
@@ -104,7 +104,7 @@ def test_one_that_repeats_waits_a_minute_after_a_failure(store: SqliteScheduleSt
     run_virtual(run())
 
 
-def test_one_that_a_person_stops_is_not_repeated(store: SqliteScheduleStore) -> None:
+def test_one_that_a_person_stops_is_not_repeated(store: SqlScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([from_to("0 22 * * *", "0 6 * * *", repeat=True)], store)
         async with kept.kept() as runner:
@@ -119,7 +119,7 @@ def test_one_that_a_person_stops_is_not_repeated(store: SqliteScheduleStore) -> 
 
 @pytest.mark.parametrize(("back", "resumed"), [(4, True), (12, False)])
 def test_a_kill_is_made_up_for_until_the_stop_time_only(
-    store: SqliteScheduleStore, back: int, resumed: bool
+    store: SqlScheduleStore, back: int, resumed: bool
 ) -> None:
     async def run() -> None:
         plans = [from_to("0 22 * * *", "0 6 * * *")]

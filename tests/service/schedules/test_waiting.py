@@ -9,12 +9,12 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.schedules import Kept, Marks, VirtualClock, pass_by, plan, run_virtual
+from support.schedules import Kept, Marks, VirtualClock, opened_schedules, pass_by, plan, run_virtual
 
 from ultracrawl.rules.schedules.times import CalendarTimes, IntervalTimes
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
 from ultracrawl.service.schedules.plans import Plan, ScheduleTiming
-from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
+from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
@@ -22,8 +22,8 @@ NIGHT = RunWindow((span for span in parse_span("22:00-06:00")), ZoneInfo("UTC"))
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterable[SqliteScheduleStore]:
-    with contextlib.closing(SqliteScheduleStore(tmp_path / "schedules.sqlite")) as opened:
+def store(tmp_path: Path) -> Iterable[SqlScheduleStore]:
+    with contextlib.closing(opened_schedules(tmp_path / "schedules.sqlite", SqlScheduleStore)) as opened:
         yield opened
 
 
@@ -32,7 +32,7 @@ def marks() -> Marks:
     return Marks(VirtualClock(START))
 
 
-def kept_by(marks: Marks, plans: Iterable[Plan], store: SqliteScheduleStore, **options: object) -> Kept:
+def kept_by(marks: Marks, plans: Iterable[Plan], store: SqlScheduleStore, **options: object) -> Kept:
     """Return a runner over a pool of one slot."""
     kept = Kept(plans, store, clock=marks.clock, **{"jobs": 1, **options})  # type: ignore[arg-type]
     kept.world.marks = marks
@@ -40,7 +40,7 @@ def kept_by(marks: Marks, plans: Iterable[Plan], store: SqliteScheduleStore, **o
 
 
 def test_sources_whose_intervals_are_shorter_than_the_queue_take_turns(
-    marks: Marks, store: SqliteScheduleStore
+    marks: Marks, store: SqlScheduleStore
 ) -> None:
     """24 crawls of nine seconds each do not fit into a minute; none is left out for that."""
 
@@ -60,7 +60,7 @@ def test_sources_whose_intervals_are_shorter_than_the_queue_take_turns(
 
 
 def test_a_crawl_that_waited_for_most_of_its_interval_has_a_whole_one(
-    marks: Marks, store: SqliteScheduleStore
+    marks: Marks, store: SqlScheduleStore
 ) -> None:
     async def run() -> None:
         blocks = plan("blocks", name="noon", timing=ScheduleTiming(CalendarTimes(("55 12 * * *",))))
@@ -78,7 +78,7 @@ def test_a_crawl_that_waited_for_most_of_its_interval_has_a_whole_one(
 
 
 def test_a_crawl_that_is_not_done_in_its_interval_is_ended_and_the_next_one_begins(
-    marks: Marks, store: SqliteScheduleStore
+    marks: Marks, store: SqlScheduleStore
 ) -> None:
     async def run() -> None:
         kept = kept_by(marks, [marks.plan("a", interval="1 h")], store)
@@ -92,7 +92,7 @@ def test_a_crawl_that_is_not_done_in_its_interval_is_ended_and_the_next_one_begi
 
 
 def test_a_crawl_whose_cycle_ends_while_it_waits_for_its_next_turn_keeps_its_place(
-    marks: Marks, store: SqliteScheduleStore
+    marks: Marks, store: SqlScheduleStore
 ) -> None:
     async def run() -> None:
         slow, other = marks.plan("slow", interval="1 h"), marks.plan("other", interval="10 h")
@@ -109,7 +109,7 @@ def test_a_crawl_whose_cycle_ends_while_it_waits_for_its_next_turn_keeps_its_pla
 
 
 def test_an_order_that_waits_as_its_window_closes_begins_first_when_it_opens(
-    marks: Marks, store: SqliteScheduleStore
+    marks: Marks, store: SqlScheduleStore
 ) -> None:
     """It does not begin outside of the window, and what became due since does not go ahead of it."""
 

@@ -12,7 +12,17 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.schedules import Dice, Marks, VirtualClock, World, pass_by, pool_of, report, run_virtual
+from support.schedules import (
+    Dice,
+    Marks,
+    VirtualClock,
+    World,
+    opened_schedules,
+    pass_by,
+    pool_of,
+    report,
+    run_virtual,
+)
 
 from ultracrawl.errors import StateError
 from ultracrawl.rules.schedules.times import (
@@ -29,7 +39,7 @@ from ultracrawl.service.schedules.plans import Plan, ScheduleTiming
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.supervisor.pool import CrawlPool
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun
-from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
+from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
 
 pytestmark = pytest.mark.timeout(600)  # half a minute where nothing else goes on
 
@@ -51,7 +61,7 @@ SCHEDULES: dict[str, tuple[ScheduleTimes, int, dict[str, object]]] = {
 INTERVALS = [3 * HOUR, 8 * HOUR, *[12 * HOUR] * 2, *[DAY] * 4, 36 * HOUR, 7 * DAY]
 
 
-class UnreliableStore(SqliteScheduleStore):
+class UnreliableStore(SqlScheduleStore):
     """A store whose disk may be full."""
 
     full = False
@@ -125,7 +135,8 @@ class Year:
             self.downs.append((down, self.clock.now()))
 
     async def _one_process(self) -> None:
-        store, events = UnreliableStore(self.folder / "schedules.sqlite"), EventStream()
+        store = opened_schedules(self.folder / "schedules.sqlite", UnreliableStore)
+        events = EventStream()
         pool = pool_of(self.world, self.clock, events, jobs=4, restarts=5, turn=HOUR)
         events.add_listener(self._note_event)
         runner = ScheduleRunner(self.plans, pool, store, self.clock, events=events)
@@ -252,7 +263,7 @@ def test_own_intervals_count_from_the_first_cycle(year: Year) -> None:
 
 
 def test_the_history_adds_up(year: Year) -> None:
-    with contextlib.closing(SqliteScheduleStore(year.folder / "schedules.sqlite")) as store:
+    with contextlib.closing(opened_schedules(year.folder / "schedules.sqlite", SqlScheduleStore)) as store:
         for name in SCHEDULES:
             runs = store.runs(name, 1000)
             assert runs, name

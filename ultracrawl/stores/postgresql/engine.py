@@ -20,12 +20,13 @@ from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
 from ultracrawl.stores.postgresql.access.pool import pool_of
 from ultracrawl.stores.postgresql.shared.node_store import PostgresNodeStore
 from ultracrawl.stores.postgresql.shared.notes import PostgresNotes
-from ultracrawl.stores.postgresql.shared.schedule_store import PostgresScheduleStore
 from ultracrawl.stores.postgresql.shared.site_store import PostgresSiteStore
+from ultracrawl.stores.postgresql.shared.tables import PostgresTables
 from ultracrawl.stores.postgresql.store import PostgresStore
 from ultracrawl.stores.postgresql.transfer.exporting import PostgresExport, export_schema
 from ultracrawl.stores.postgresql.transfer.importing import PostgresImport, import_schema
 from ultracrawl.stores.postgresql.transfer.saving import restoring_schema, save_schema
+from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
 
 _FLUSH_NO = b"SELECT source, flush_no FROM source JOIN part USING (source) WHERE name = %s"
 _NOTING = b"SELECT source FROM note WHERE kind = 'source' AND name = %s ORDER BY source"
@@ -68,9 +69,9 @@ class PostgresEngine:
 
     def open_schedules(
         self, folder: Path, *, read_only: bool = False, renew: bool = False
-    ) -> PostgresScheduleStore:
+    ) -> SqlScheduleStore:
         """Open the store of schedules."""
-        return PostgresScheduleStore(self._shared(read_only=read_only))
+        return SqlScheduleStore(PostgresTables(self._shared(read_only=read_only)))
 
     def open_nodes(self, folder: Path, token: str = "", *, read_only: bool = False) -> PostgresNodeStore:
         """Open the store of nodes."""

@@ -9,9 +9,9 @@ from typing import IO
 
 from ultracrawl.stores.file_notes import FileNotes, notes_beside, sources_of_files, state_errors
 from ultracrawl.stores.port.notes import NotesOf
+from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
 from ultracrawl.stores.sqlite.database import COMPANIONS, MEMORY, checkpoint_file, lock_file
-from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
-from ultracrawl.stores.sqlite.shared.site_store import SqliteSiteStore
+from ultracrawl.stores.sqlite.shared import SCHEDULES, SqliteSiteStore, SqliteTables
 from ultracrawl.stores.sqlite.store import SqliteStore
 from ultracrawl.stores.sqlite.transfer import Files, SqliteExport, SqliteImport, export_files, import_files
 
@@ -31,9 +31,10 @@ class SqliteEngine:
 
     def open_schedules(
         self, folder: Path, *, read_only: bool = False, renew: bool = False
-    ) -> SqliteScheduleStore:
+    ) -> SqlScheduleStore:
         """Open the store of schedules."""
-        return SqliteScheduleStore(self._files(folder).schedules, read_only=read_only, renew=renew)
+        file = self._files(folder).schedules
+        return SqlScheduleStore(SqliteTables(SCHEDULES, file, read_only=read_only, renew=renew))
 
     def has_store(self, folder: Path, source: str) -> bool:
         """Return whether the file of a source exists."""
@@ -112,9 +113,9 @@ class MemoryEngine:
 
     def open_schedules(
         self, folder: Path, *, read_only: bool = False, renew: bool = False
-    ) -> SqliteScheduleStore:
+    ) -> SqlScheduleStore:
         """Create the store of schedules."""
-        return SqliteScheduleStore(MEMORY)
+        return SqlScheduleStore(SqliteTables(SCHEDULES, MEMORY))
 
     def has_store(self, folder: Path, source: str) -> bool:
         """Return False: nothing outlives the process."""

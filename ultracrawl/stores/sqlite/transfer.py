@@ -14,9 +14,7 @@ from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.transfer import R, RetainedRow, Row, UrlRow
 from ultracrawl.stores.sqlite.database import connect, lock_file, transaction, translated
 from ultracrawl.stores.sqlite.record_row import COLUMNS, READ, record_of, row_of
-from ultracrawl.stores.sqlite.shared.schedule_store import SCHEDULES
-from ultracrawl.stores.sqlite.shared.site_store import SITES
-from ultracrawl.stores.sqlite.shared.tables import open_tables
+from ultracrawl.stores.sqlite.shared import SCHEDULES, SITES, open_tables
 
 _ROWS = 5000
 """Number of rows of a transaction."""

@@ -11,11 +11,13 @@ import psycopg
 
 from ultracrawl.errors import UserError
 from ultracrawl.stores.port.node_store import KeptNode, NodeFacts, NodeWork
-from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun, own_key
+from ultracrawl.stores.port.schedule_store import own_key
 from ultracrawl.stores.postgresql.access.database import Database
 from ultracrawl.stores.postgresql.access.fencing import is_over, this_process
 from ultracrawl.stores.postgresql.access.schema import VERSION
-from ultracrawl.stores.postgresql.shared.schedule_store import PostgresScheduleStore, kept_schedule
+from ultracrawl.stores.postgresql.shared.tables import PostgresTables
+from ultracrawl.stores.shared.schedule_store import SELECT_SCHEDULES, SqlScheduleStore, kept_schedule
+from ultracrawl.stores.shared.tables import Statements
 
 _ADD_NODE = b"INSERT INTO node (name) VALUES (%s) ON CONFLICT DO NOTHING"
 _HOLDER = b"SELECT token, host, machine, process, until - moment() FROM node WHERE name = %s FOR UPDATE"
@@ -33,7 +35,6 @@ _NODES = b"""
         (SELECT array_agg(source ORDER BY source) FROM taken, unnest(taken.sources) source
             WHERE taken.token = node.token)
     FROM node ORDER BY name"""
-_SCHEDULES = b"SELECT name, status, error, due, begun, ended, log, unfinished FROM schedule"
 _ORDERED = b"SELECT DISTINCT name, of_source FROM command"
 _CRAWLED = b"""
     SELECT name, machine, process FROM source JOIN part USING (source) WHERE token IS NOT NULL AND until > moment()"""
@@ -44,7 +45,7 @@ _ADD_TAKEN = (
 _LOCK_TAKEN = b"SELECT token FROM taken WHERE plan = %s FOR UPDATE"
 _IS_ALIVE = b"SELECT 1 FROM node WHERE token = %s AND until > moment()"
 _TAKE_OVER = b"UPDATE taken SET token = %s, sources = %s WHERE plan = %s"
-_HOLDS = b"SELECT 1 FROM taken WHERE plan = %s AND token = %s FOR SHARE"
+_HOLDS = "SELECT 1 FROM taken WHERE plan = %s AND token = %s FOR SHARE"
 _RELEASE = b"""
     INSERT INTO released (source, digest, release) SELECT source, digest, %s FROM unnest(%s::text[], %s::text[])
     AS new (source, digest) ON CONFLICT (source) DO UPDATE SET digest = excluded.digest, release = excluded.release"""
@@ -58,11 +59,12 @@ _TOLD = ("digests", "files", "capabilities", "reason", "place")
 _GIVE_BACK = b"DELETE FROM taken WHERE token = %s AND plan = ANY(%s)"
 
 
-class PostgresNodeStore(PostgresScheduleStore):
+class PostgresNodeStore(SqlScheduleStore):
     """The nodes of a project; see `NodeStore`."""
 
     def __init__(self, database: Database, token: str = "") -> None:
-        super().__init__(database)
+        super().__init__(PostgresTables(database))
+        self._database = database
         self._token = UUID(token) if token else None
         self._told = ""
         """What this node has told of itself, besides host and program."""
@@ -127,7 +129,7 @@ class PostgresNodeStore(PostgresScheduleStore):
 
     def node_work(self) -> NodeWork:
         """Return what there is to do; processes of this machine that have ended crawl nothing."""
-        kept = (kept_schedule(row) for row in self._database.read(_SCHEDULES))
+        kept = (kept_schedule(row) for row in self._tables.read(SELECT_SCHEDULES))
         ordered = {own_key(name) if of_source else name for name, of_source in self._database.read(_ORDERED)}
         crawled = frozenset(
             name for name, machine, process in self._database.read(_CRAWLED) if not is_over(machine, process)
@@ -198,12 +200,9 @@ class PostgresNodeStore(PostgresScheduleStore):
 
         return self._database.transact(remove)
 
-    def put_schedule(self, schedule: KeptSchedule, run: ScheduleRun | None = None) -> None:
-        """Replace the stored status of a schedule that this node holds; another's is left as it is."""
-        self._put_schedule(schedule, run, self._holds)
-
-    def _holds(self, db: psycopg.Connection, key: str) -> bool:
-        return db.execute(_HOLDS, [key, self._token]).fetchone() is not None
+    def _may_put(self, db: Statements, name: str) -> bool:
+        """Return whether this node holds a schedule: another's is left as it is."""
+        return bool(db.rows(_HOLDS, name, self._token))
 
 
 def _told(facts: NodeFacts) -> str:

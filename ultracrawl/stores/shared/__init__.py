@@ -1,0 +1,1 @@
+"""What the sources of a project share, once for all engines with SQL: sites and schedules."""

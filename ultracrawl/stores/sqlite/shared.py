@@ -1,0 +1,395 @@
+"""The SQLite files that all sources of a project share: opened, replaced when they are damaged, and worked with."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TypeVar
+
+from ultracrawl.errors import StateDamagedError, StateError, UserError
+from ultracrawl.stores.port.texts import storable, storable_row
+from ultracrawl.stores.shared.site_store import CLOCK, SqlSiteStore
+from ultracrawl.stores.sqlite.database import (
+    MEMORY,
+    ImpossibleValueError,
+    connect_read_only,
+    lock_file,
+    set_aside_database,
+    transaction,
+    translated,
+    use_wal,
+)
+from ultracrawl.system.process_name import machine_name
+from ultracrawl.system.wall_guard import LOCK_LIMIT
+
+if TYPE_CHECKING:
+    from ultracrawl.stores.port.site_store import SiteClock
+    from ultracrawl.stores.shared.tables import Row, Statements
+
+T = TypeVar("T")
+
+CHECKPOINT_PAGES = 250
+"""Pages of 4 KB in the write-ahead log (1 MB) that trigger a checkpoint: these files are small."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedDatabase:
+    """The schema of a shared file, and the texts of its error messages."""
+
+    what: str
+    """Name of its contents."""
+    remedy: str
+    """What happens with a damaged file."""
+    lost: str
+    """What is lost when it is set aside."""
+    version: int
+    tables: tuple[str, ...]
+    every_table: str
+    """A query that fails if a table or its newest column is missing."""
+    names: tuple[tuple[str, str], ...] = ()
+    """Tables and columns that have other names in statements, with the names that they have in the file."""
+
+
+class SqliteTables:
+    """An open file; see `SharedTables` and `Statements`. Its connection is used in one thread."""
+
+    def __init__(
+        self,
+        kind: SharedDatabase,
+        path: Path | str,
+        *,
+        read_only: bool = False,
+        renew: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """With `renew`, a damaged file is set aside and a new one created; `renewed` then has a message."""
+        self._db, self.renewed = open_tables(kind, path, read_only=read_only, renew=renew)
+        self._db.create_function("moment", 0, clock)
+        self._translated = translated(self._db, kind.remedy)
+        self._names = kind.names
+
+    def read(self, statement: str, *values: object) -> list[Row]:
+        """Run one statement, which is durable at once: it is a transaction of its own."""
+        with self._translated:
+            return self.rows(statement, *values)
+
+    def transact(self, work: Callable[[Statements], T]) -> T:
+        """Run a function in a transaction."""
+        with self._translated, transaction(self._db):
+            return work(self)
+
+    def run(self, statement: str, *values: object) -> None:
+        """Run a statement of a transaction."""
+        self._db.execute(_rewritten(statement, self._names), list(map(_bound, values)))
+
+    def rows(self, statement: str, *values: object) -> list[Row]:
+        """Return the rows of a query."""
+        return self._db.execute(_rewritten(statement, self._names), list(map(_bound, values))).fetchall()
+
+    def run_each(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run a statement of a transaction with the values of each row."""
+        self._db.executemany(_rewritten(statement, self._names), rows)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+
+_FORMS = (
+    ("unnest(%s::text[]) AS new(name)", "(SELECT value AS name FROM json_each(?)) AS new"),
+    ("= ANY(%s)", "IN (SELECT value FROM json_each(?))"),
+    ("%s::bigint", "?"),
+    ("%s", "?"),
+    (" FOR UPDATE", ""),  # a transaction has the whole file for itself
+    (" FOR KEY SHARE", ""),
+    ("greatest(", "max("),
+    ("least(", "min("),
+)
+"""What PostgreSQL says otherwise than SQLite."""
+
+
+@cache
+def _rewritten(statement: str, names: tuple[tuple[str, str], ...]) -> str:
+    """Return a statement as SQLite takes it."""
+    for form, own in (*_FORMS, *names):
+        statement = statement.replace(form, own)
+    return statement
+
+
+def _bound(value: object) -> object:
+    """Return a value of a statement as SQLite takes it: a list as JSON, and a text that every store can hold."""
+    if isinstance(value, str):
+        return storable(value)
+    return json.dumps(value) if isinstance(value, list) else value
+
+
+def open_tables(
+    kind: SharedDatabase, path: Path | str, *, read_only: bool, renew: bool
+) -> tuple[sqlite3.Connection, str]:
+    """Open the file; with `renew`, a damaged one is set aside and a new one created: then the text says so.
+
+    Raises `StateError`.
+    """
+    if read_only and path != MEMORY:
+        return _open_read_only(kind, Path(path)), ""
+    try:
+        return _open(kind, path, check=renew), ""
+    except StateDamagedError as error:
+        if not renew or path == MEMORY:
+            raise
+        aside = set_aside_database(Path(path))
+        message = f"{error.problem}; it is set aside as {aside.name}, and {kind.lost}"
+        return _open(kind, path, check=False), message
+
+
+def _open(kind: SharedDatabase, path: Path | str, *, check: bool) -> sqlite3.Connection:
+    with contextlib.ExitStack() as on_error:
+        if path != MEMORY:
+            _create_folder(kind, Path(path))
+        db = sqlite3.connect(path, isolation_level=None, timeout=LOCK_LIMIT)
+        on_error.callback(db.close)
+        with translated(db, kind.remedy):
+            use_wal(db)
+            db.execute("PRAGMA synchronous=NORMAL")
+            db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
+            db.execute(f"PRAGMA journal_size_limit={CHECKPOINT_PAGES * 4096}")
+            _create_tables(kind, db)
+            if check:
+                db.execute(kind.every_table)
+                if db.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
+                    raise ImpossibleValueError("its pages are inconsistent")
+        on_error.pop_all()
+        return db
+
+
+def _create_folder(kind: SharedDatabase, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StateError(f"cannot write {kind.what} in {path.parent}: {error.strerror}") from error
+
+
+def _open_read_only(kind: SharedDatabase, path: Path) -> sqlite3.Connection:
+    """Open the file for reading; a missing one is replaced by an empty one in memory."""
+    if not path.exists():
+        return _open(kind, MEMORY, check=False)
+    with contextlib.ExitStack() as on_error:
+        db = connect_read_only(path, kind.remedy)
+        on_error.callback(db.close)
+        with translated(db, kind.remedy):
+            if db.execute("PRAGMA user_version").fetchone() != (kind.version,):
+                raise StateError(f"{kind.what} in {path} were written by another version")
+        on_error.pop_all()
+        return db
+
+
+def _create_tables(kind: SharedDatabase, db: sqlite3.Connection) -> None:
+    if _version(db) == kind.version:
+        return
+    with transaction(db):
+        version = _version(db)  # again: another process may have created the tables
+        if version == 0:
+            for table in kind.tables:
+                db.execute(table)
+            db.execute(f"PRAGMA user_version={kind.version}")
+        elif version != kind.version:
+            raise StateError(
+                f"{kind.what} were written by a newer version (schema {version}, here {kind.version})"
+            )
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+SCHEDULES = SharedDatabase(
+    what="the schedules of the project",
+    remedy=(
+        "the next schedule runner creates it again; "
+        "schedules that were disabled, stopped or paused are enabled again"
+    ),
+    lost="schedules that were disabled, stopped or paused are enabled again",
+    version=1,
+    tables=(
+        """
+        CREATE TABLE schedule (
+            name TEXT PRIMARY KEY,
+            status TEXT NOT NULL,
+            error TEXT NOT NULL,
+            due REAL,
+            begun REAL NOT NULL,
+            ended REAL NOT NULL,
+            log TEXT NOT NULL,
+            left TEXT NOT NULL
+        ) WITHOUT ROWID""",
+        """
+        CREATE TABLE run (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            schedule TEXT NOT NULL,
+            begun REAL NOT NULL,
+            ended REAL NOT NULL,
+            status TEXT NOT NULL,
+            error TEXT NOT NULL,
+            log TEXT NOT NULL,
+            sources TEXT NOT NULL
+        )""",
+        "CREATE INDEX run_of_schedule ON run (schedule, number)",
+        "CREATE TABLE paused (source TEXT PRIMARY KEY) WITHOUT ROWID",
+        """
+        CREATE TABLE command (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL,
+            of_source INTEGER NOT NULL,
+            command TEXT NOT NULL,
+            at REAL NOT NULL
+        )""",
+    ),
+    every_table="SELECT left, sources, source, of_source FROM schedule, run, paused, command LIMIT 0",
+    names=(("schedule_run", "run"), ("unfinished", "left")),
+)
+
+_TABLES = (
+    # AUTOINCREMENT: no id is reused, so that a crawl whose leases ended can never write under a later one (fencing).
+    """
+    CREATE TABLE crawl (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        source TEXT NOT NULL,
+        machine TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        until REAL NOT NULL
+    )""",
+    """
+    CREATE TABLE site (
+        site TEXT PRIMARY KEY,
+        next_at REAL NOT NULL DEFAULT 0,
+        requested REAL NOT NULL DEFAULT 0,
+        delay REAL NOT NULL DEFAULT 0,
+        why TEXT NOT NULL DEFAULT '',
+        on_hold INTEGER NOT NULL DEFAULT 0,
+        errors INTEGER NOT NULL DEFAULT 0,
+        slowed REAL NOT NULL DEFAULT 0,
+        last_error TEXT NOT NULL DEFAULT '',
+        error_at REAL NOT NULL DEFAULT 0,
+        crawl INTEGER NOT NULL DEFAULT 0,
+        since REAL NOT NULL DEFAULT 0
+    ) WITHOUT ROWID""",
+    "CREATE INDEX site_leased ON site (crawl) WHERE crawl<>0",
+    """
+    CREATE TABLE waiting (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        site TEXT NOT NULL,
+        crawl INTEGER NOT NULL,
+        UNIQUE (site, crawl)
+    )""",
+    """
+    CREATE TABLE robots (
+        origin TEXT NOT NULL,
+        shown TEXT NOT NULL,
+        received REAL NOT NULL,
+        status INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        error TEXT NOT NULL,
+        timed_out INTEGER NOT NULL,
+        failed REAL NOT NULL,
+        guessed REAL NOT NULL,
+        PRIMARY KEY (origin, shown)
+    )""",
+    "CREATE TABLE session (name TEXT PRIMARY KEY, since REAL NOT NULL, sealed BLOB NOT NULL)",
+)
+SITES = SharedDatabase(
+    what="the sites of the project",
+    remedy="the next crawl creates it again, and fetches every robots.txt again",
+    lost="every robots.txt is fetched again",
+    version=1,
+    tables=_TABLES,
+    every_table="SELECT until, requested, number, received, sealed FROM crawl, site, waiting, robots, session LIMIT 0",
+    names=(("c.crawl", "c.id"), ("c.node", "c.machine")),
+)
+
+_SET_CLOCK = ", ".join(f"{name}=?" for name in CLOCK[1:])
+_PUT_CLOCK = f"UPDATE site SET {_SET_CLOCK} WHERE site=? AND crawl=?"  # noqa: S608 - constant column names
+_RELEASE = f"UPDATE site SET {_SET_CLOCK}, crawl=0 WHERE site=? AND crawl=?"  # noqa: S608 - constant column names
+_clock_values = attrgetter(*CLOCK[1:], "site")
+
+
+class SqliteSiteStore(SqlSiteStore):
+    """The sites of a project in one SQLite file in WAL mode, or in memory (`path=":memory:"`); see `SiteStore`."""
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        read_only: bool = False,
+        renew: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """With `renew`, a damaged file is set aside and a new one created; `renewed` then has a message."""
+        self._file = SqliteTables(SITES, path, read_only=read_only, renew=renew, clock=clock)
+        super().__init__(self._file)
+        self._path = None if path == MEMORY else Path(path)
+        self._locks: dict[str, IO[str]] = {}
+        """Locks by source; the system releases them when a process ends, however it does."""
+        self.now = clock
+        """The clock of the machine, which all processes with this file share."""
+
+    def register_crawl(self, source: str, lease: float) -> int:
+        """Register a crawl of a source and return its number."""
+        others_ended = self._lock(source)
+
+        def register(db: Statements) -> int:
+            self._end_earlier(db, source, lambda _: others_ended)
+            insert = "INSERT INTO crawl (source, machine, pid, until) VALUES (%s, %s, %s, moment() + %s)"
+            db.run(insert, source, machine_name(), os.getpid(), lease)
+            return int(db.rows("SELECT last_insert_rowid()")[0][0])
+
+        return self._tables.transact(register)
+
+    def _lock(self, source: str) -> bool:
+        """Take the lock of a source; returns whether no other process can run a crawl of it."""
+        if self._path is not None and source not in self._locks:
+            with contextlib.suppress(UserError):
+                self._locks[source] = lock_file(self._path.parent / source, source)
+        return source in self._locks
+
+    def renew_leases(self, crawl: int, lease: float) -> bool:
+        """Extend all leases of a crawl; returns False if it was closed."""
+        self._tables.read("UPDATE crawl SET until = moment() + %s WHERE id = %s", lease, crawl)
+        return self._tables.read("SELECT changes()") == [(1,)]
+
+    def beside(self) -> SqliteSiteStore | None:
+        """Open the file once more; what is in memory is seen by nobody else."""
+        return None if self._path is None else SqliteSiteStore(self._path, clock=self.now)
+
+    def put_clocks(self, crawl: int, clocks: Iterable[SiteClock]) -> None:
+        """Store the clocks of sites."""
+        self._write_clocks(_PUT_CLOCK, crawl, clocks)
+
+    def release_sites(self, crawl: int, clocks: Iterable[SiteClock]) -> None:
+        """End the leases of sites and store their clocks."""
+        self._write_clocks(_RELEASE, crawl, clocks)
+
+    def _write_clocks(self, statement: str, crawl: int, clocks: Iterable[SiteClock]) -> None:
+        rows = [(*storable_row(_clock_values(clock)), crawl) for clock in clocks]
+        self._tables.transact(lambda _: self._file.run_each(statement, rows))
+
+    def close_crawl(self, crawl: int) -> None:
+        """Unregister a crawl that has released its sites, and release the lock of its source."""
+        sources = self._tables.read("SELECT source FROM crawl WHERE id = %s", crawl)
+        super().close_crawl(crawl)
+        for (source,) in sources:
+            if source in self._locks:
+                self._locks.pop(source).close()
+
+    def close(self) -> None:
+        """Release the store."""
+        for lock in self._locks.values():
+            lock.close()
+        super().close()

@@ -1,1 +1,0 @@
-"""The SQLite stores that all sources of a project share: sites and schedules."""
