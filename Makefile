@@ -17,7 +17,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts calls options house mirror plain release release-tools unit test ci due night times mutants coverage bench budget figures screenshots site clean
+.PHONY: help venv lock audit licences demo core servers samples sites lint types contracts calls options schema house mirror plain release release-tools unit test ci due night times mutants coverage bench budget figures screenshots site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -102,13 +102,14 @@ lint: venv ## Check style, format and words, that no text decides anything, and 
 types: venv ## Check types
 	$(BIN)/mypy
 
-contracts: venv ## Check the import contracts, widths, dependency diagram, tables of options and tests of pages
+contracts: venv ## Check the import contracts, widths, dependency diagram, tables of options and of stores, and tests of pages
 	$(BIN)/lint-imports
 	$(BIN)/python tools/house.py --check
 	$(BIN)/python tools/mirror.py --check
 	$(BIN)/python tools/option_tables.py --check
 	$(BIN)/python tools/page_blocks.py --check
 	$(BIN)/python tools/fast_tables.py --check
+	$(BIN)/python tools/schema.py --check
 
 calls: venv ## Count the calls of a crawl and what a start makes; fails if that has become more (CONTRIBUTING.md)
 	$(BIN)/python benchmarks/calls.py --check
@@ -116,6 +117,9 @@ calls: venv ## Count the calls of a crawl and what a start makes; fails if that 
 options: venv ## Write the tables of options in docs/configuration.md and docs/fast.md from code and tests
 	$(BIN)/python tools/option_tables.py
 	$(BIN)/python tools/fast_tables.py
+
+schema: venv ## Write the tables of the stores into the .sql of both engines, and the kinds of their rows (tools/schema.py)
+	$(BIN)/python tools/schema.py
 
 house: venv ## Draw the dependency diagram from the code
 	$(BIN)/python tools/house.py

@@ -16,8 +16,10 @@ from ultracrawl.system import gc_tuning
 UNUSED = {
     "ultracrawl.cli.crawl.crawl": [
         "scrapy", "twisted", "multiprocessing", "ultracrawl.service.schedules", "ultracrawl.service.orders",
+        "sqlalchemy",
     ],
-    "ultracrawl.service.supervisor.command": ["scrapy", "twisted"],
+    "ultracrawl.service.supervisor.command": ["scrapy", "twisted", "sqlalchemy"],
+    "ultracrawl.stores.sqlite.engine": ["sqlalchemy", "psycopg", "ultracrawl.stores.postgresql"],
     "ultracrawl.service.run": [
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid", "sqlalchemy",
         "itemadapter", "pydantic.v1", "ultracrawl.agents.agent", "ultracrawl.service.orders",
@@ -27,7 +29,7 @@ UNUSED = {
         "twisted.internet.reactor", "ultracrawl.service.schedules",
     ],
     "ultracrawl.cli.search": [
-        "rich", "scrapy", "twisted", "asyncio", "sqlite3", "cryptography", "charset_normalizer", "lxml",
+        "rich", "scrapy", "twisted", "asyncio", "sqlite3", "sqlalchemy", "cryptography", "charset_normalizer", "lxml",
         "pydantic", "yaml", "importlib.metadata", "ada_url", "w3lib", "ultracrawl.sources.project",
         "ultracrawl.model.record", "ultracrawl.model.run",
         "ultracrawl.rules.urls.canonical", "ultracrawl.content",

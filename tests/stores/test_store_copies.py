@@ -26,13 +26,14 @@ from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcom
 from ultracrawl.rules.duplicates.fingerprint import blocks
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.stores import rows as kinds
 from ultracrawl.stores.copying.copy import CopiedStores, copy_stores
 from ultracrawl.stores.copying.place import StorePlace, place_at
-from ultracrawl.stores.port import transfer
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.notes import NotesOf
-from ultracrawl.stores.port.transfer import OF_PROJECT, OF_SOURCE, Row, UrlRow, name_of
+from ultracrawl.stores.port.transfer import OF_PROJECT, OF_SOURCE, name_of
 from ultracrawl.stores.project_stores import open_state
+from ultracrawl.stores.rows import Row, UrlRow
 from ultracrawl.stores.runner_registry import RunnerRegistration
 from ultracrawl.stores.source_notes.definition import DEFINITION, is_defined_elsewhere, note_definition
 from ultracrawl.stores.source_notes.failure import FAILURE
@@ -84,46 +85,46 @@ def rows_of_each_kind() -> dict[type[Row], Sequence[Row]]:
     urls[1] = urls[1]._replace(record=replace(urls[1].record, **waiting))
     signature = 0x0123_4567_89AB_CDEF
     plain: dict[type[Row], Sequence[Row]] = {
-        transfer.RunRow: [
+        kinds.RunRow: [
             (1, 1.0, 2.0, "scope", '{"a": 1}', 1, 0, 5.5, "known", 3),
             (2, 3.0, 0.0, "scope", "", 1, 1, 0.0, "soft", 0),
         ],
-        transfer.ListingRow: [(1, '{"so": "far"}'), (2, "")],
-        transfer.RevisitRow: [
+        kinds.ListingRow: [(1, '{"so": "far"}'), (2, "")],
+        kinds.RevisitRow: [
             (keys[1], 2, 1.0, 2.0, 3, 1, 4.5, 6.0, True, "daily", 0.5, 8.0),
             (keys[2], 1, 0.0, 0.0, 0, 0, 0.0, 0.0, False, "", None, 0.0),
         ],
-        transfer.FailureRow: [(keys[3], "404", 2), (keys[3], "timeout", 1)],
-        transfer.QueueRow: [
+        kinds.FailureRow: [(keys[3], "404", 2), (keys[3], "timeout", 1)],
+        kinds.QueueRow: [
             ("h0", 1, -2, 3, 1, keys[3], 0), ("h0", 1, 0, 3, 2, keys[6], 2), ("h1", 0, 5, 0, BIG, keys[4], 1),
         ],
-        transfer.AllowanceRow: [("h0", 4), ("h1", 0)],
-        transfer.DetourRow: [(keys[2], 3)],
-        transfer.RetainedRow: purposes,
-        transfer.ExpiryRow: [(keys[1], 99.5)],
-        transfer.CopyRow: [(keys[2], "c1", False), (keys[1], "c1", True)],
-        transfer.SiteRow: [("h0", 5.0, 1.5, 0, "two rules", ""), ("h1", 6.0, None, 2, "", "mirror")],
-        transfer.SitemapRow: [(keys[5], 2, True, b"12345678")],
-        transfer.AnnouncedRow: [(keys[1], 1_700_000_000)],
-        transfer.FeedLinkRow: [(keys[5], keys[1], 1.0, 0.0, 4, True, False)],
-        transfer.SignatureRow: [(block, bytes([1] * 8), signature) for block in sorted(blocks(signature))],
-        transfer.AnchorRow: [(7, keys[1], "part", "a 'text'\twith\n\\. signs", 2), (BIG, 5, "", "b", 0)],
-        transfer.AnchorTextRow: [("a", 2, True), ("ä", 9, False)],
-        transfer.PageAnchorsRow: [(keys[1], b"\0" * 16)],
-        transfer.RedirectRow: [(keys[2], keys[1])],
-        transfer.SubmittedTextsRow: [(keys[2], None, False, True), (keys[1], -5, True, False)],
-        transfer.DroppedAnchorsRow: [(b"12345678", None), (None, 6)],
-        transfer.DepthDueRow: [(keys[2], b""), (keys[1], b"12345678")],
-        transfer.ClockRow: [("h0", 5.0, 4.0, 1.0, "robots", True, 2, 3.0, "timeout", 2.0)],
-        transfer.RobotsRow: [("http://h0:80", "*", 1.0, 200, b"User-agent: *", "", False, 0.0, 3.0)],
-        transfer.SessionRow: [("login", 2.0, b"\xff\0")],
-        transfer.ScheduleRow: [("nightly", "disabled", "why", None, 1.0, 2.0, "a.log", '["s"]')],
-        transfer.ScheduleRunRow: [
+        kinds.AllowanceRow: [("h0", 4), ("h1", 0)],
+        kinds.DetourRow: [(keys[2], 3)],
+        kinds.RetainedRow: purposes,
+        kinds.ExpiryRow: [(keys[1], 99.5)],
+        kinds.CopyRow: [(keys[2], "c1", False), (keys[1], "c1", True)],
+        kinds.SiteRow: [("h0", 5.0, 1.5, 0, "two rules", ""), ("h1", 6.0, None, 2, "", "mirror")],
+        kinds.SitemapRow: [(keys[5], 2, True, b"12345678")],
+        kinds.AnnouncedRow: [(keys[1], 1_700_000_000)],
+        kinds.FeedLinkRow: [(keys[5], keys[1], 1.0, 0.0, 4, True, False)],
+        kinds.SignatureRow: [(block, bytes([1] * 8), signature) for block in sorted(blocks(signature))],
+        kinds.AnchorRow: [(7, keys[1], "part", "a 'text'\twith\n\\. signs", 2), (BIG, 5, "", "b", 0)],
+        kinds.AnchorTextRow: [("a", 2, True), ("ä", 9, False)],
+        kinds.PageAnchorsRow: [(keys[1], b"\0" * 16)],
+        kinds.RedirectRow: [(keys[2], keys[1])],
+        kinds.SubmittedTextsRow: [(keys[2], None, False, True), (keys[1], -5, True, False)],
+        kinds.DroppedAnchorsRow: [(b"12345678", None), (None, 6)],
+        kinds.DepthDueRow: [(keys[2], b""), (keys[1], b"12345678")],
+        kinds.ClockRow: [("h0", 5.0, 4.0, 1.0, "robots", True, 2, 3.0, "timeout", 2.0)],
+        kinds.RobotsRow: [("http://h0:80", "*", 1.0, 200, b"User-agent: *", "", False, 0.0, 3.0)],
+        kinds.SessionRow: [("login", 2.0, b"\xff\0")],
+        kinds.ScheduleRow: [("nightly", "disabled", "why", None, 1.0, 2.0, "a.log", '["s"]')],
+        kinds.ScheduleRunRow: [
             ("nightly", 9.0, 9.5, "scheduled", "", "b.log", '{"s": ""}'),
             ("nightly", 1.0, 2.0, "failed", "why", "", "{}"),
         ],
-        transfer.PausedRow: [("s",)],
-        transfer.OrderRow: [("s", True, "resume", 5.0), ("nightly", False, "launch", 4.0)],
+        kinds.PausedRow: [("s",)],
+        kinds.OrderRow: [("s", True, "resume", 5.0), ("nightly", False, "launch", 4.0)],
     }  # fmt: skip
     return {UrlRow: urls, **{kind: [kind(*row) for row in rows] for kind, rows in plain.items()}}
 

@@ -36,8 +36,9 @@ from support.until import until
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.copying.place import StorePlace, place_of
-from ultracrawl.stores.port.transfer import OF_PROJECT, OF_SOURCE, Row, name_of
+from ultracrawl.stores.port.transfer import OF_PROJECT, OF_SOURCE, name_of
 from ultracrawl.stores.postgresql.access.schema import LEAST, SCHEMA, VERSION
+from ultracrawl.stores.rows import Row
 
 ARCHIVE = Path(__file__).with_name("state.tar.xz")
 HOST, PORT = "127.0.0.7", 8765

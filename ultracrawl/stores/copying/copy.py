@@ -15,12 +15,11 @@ from ultracrawl.stores.port.transfer import (
     OF_PROJECT,
     OF_SOURCE,
     R,
-    Row,
     StoreExport,
     StoreImport,
-    UrlRow,
     name_of,
 )
+from ultracrawl.stores.rows import Row, UrlRow
 from ultracrawl.stores.runner_registry import active_runners
 from ultracrawl.stores.site_orders import SITE_ORDERS
 from ultracrawl.stores.source_notes.definition import DEFINITION, moved_definition

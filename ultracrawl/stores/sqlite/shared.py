@@ -51,7 +51,8 @@ class SharedDatabase:
     lost: str
     """What is lost when it is set aside."""
     version: int
-    tables: tuple[str, ...]
+    tables: str
+    """Name of the file with its statements."""
     every_table: str
     """A query that fails if a table or its newest column is missing."""
     names: tuple[tuple[str, str], ...] = ()
@@ -197,8 +198,8 @@ def _create_tables(kind: SharedDatabase, db: sqlite3.Connection) -> None:
     with transaction(db):
         version = _version(db)  # again: another process may have created the tables
         if version == 0:
-            for table in kind.tables:
-                db.execute(table)
+            for statement in Path(__file__).with_name(kind.tables).read_text().split(";\n"):
+                db.execute(statement)
             db.execute(f"PRAGMA user_version={kind.version}")
         elif version != kind.version:
             raise StateError(
@@ -218,98 +219,17 @@ SCHEDULES = SharedDatabase(
     ),
     lost="schedules that were disabled, stopped or paused are enabled again",
     version=1,
-    tables=(
-        """
-        CREATE TABLE schedule (
-            name TEXT PRIMARY KEY,
-            status TEXT NOT NULL,
-            error TEXT NOT NULL,
-            due REAL,
-            begun REAL NOT NULL,
-            ended REAL NOT NULL,
-            log TEXT NOT NULL,
-            left TEXT NOT NULL
-        ) WITHOUT ROWID""",
-        """
-        CREATE TABLE run (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
-            schedule TEXT NOT NULL,
-            begun REAL NOT NULL,
-            ended REAL NOT NULL,
-            status TEXT NOT NULL,
-            error TEXT NOT NULL,
-            log TEXT NOT NULL,
-            sources TEXT NOT NULL
-        )""",
-        "CREATE INDEX run_of_schedule ON run (schedule, number)",
-        "CREATE TABLE paused (source TEXT PRIMARY KEY) WITHOUT ROWID",
-        """
-        CREATE TABLE command (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
-            name TEXT NOT NULL,
-            of_source INTEGER NOT NULL,
-            command TEXT NOT NULL,
-            at REAL NOT NULL
-        )""",
-    ),
+    tables="schedules.sql",
     every_table="SELECT left, sources, source, of_source FROM schedule, run, paused, command LIMIT 0",
     names=(("schedule_run", "run"), ("unfinished", "left")),
 )
 
-_TABLES = (
-    # AUTOINCREMENT: no id is reused, so that a crawl whose leases ended can never write under a later one (fencing).
-    """
-    CREATE TABLE crawl (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        source TEXT NOT NULL,
-        machine TEXT NOT NULL,
-        pid INTEGER NOT NULL,
-        until REAL NOT NULL
-    )""",
-    """
-    CREATE TABLE site (
-        site TEXT PRIMARY KEY,
-        next_at REAL NOT NULL DEFAULT 0,
-        requested REAL NOT NULL DEFAULT 0,
-        delay REAL NOT NULL DEFAULT 0,
-        why TEXT NOT NULL DEFAULT '',
-        on_hold INTEGER NOT NULL DEFAULT 0,
-        errors INTEGER NOT NULL DEFAULT 0,
-        slowed REAL NOT NULL DEFAULT 0,
-        last_error TEXT NOT NULL DEFAULT '',
-        error_at REAL NOT NULL DEFAULT 0,
-        crawl INTEGER NOT NULL DEFAULT 0,
-        since REAL NOT NULL DEFAULT 0
-    ) WITHOUT ROWID""",
-    "CREATE INDEX site_leased ON site (crawl) WHERE crawl<>0",
-    """
-    CREATE TABLE waiting (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        site TEXT NOT NULL,
-        crawl INTEGER NOT NULL,
-        UNIQUE (site, crawl)
-    )""",
-    """
-    CREATE TABLE robots (
-        origin TEXT NOT NULL,
-        shown TEXT NOT NULL,
-        received REAL NOT NULL,
-        status INTEGER NOT NULL,
-        body BLOB NOT NULL,
-        error TEXT NOT NULL,
-        timed_out INTEGER NOT NULL,
-        failed REAL NOT NULL,
-        guessed REAL NOT NULL,
-        PRIMARY KEY (origin, shown)
-    )""",
-    "CREATE TABLE session (name TEXT PRIMARY KEY, since REAL NOT NULL, sealed BLOB NOT NULL)",
-)
 SITES = SharedDatabase(
     what="the sites of the project",
     remedy="the next crawl creates it again, and fetches every robots.txt again",
     lost="every robots.txt is fetched again",
     version=1,
-    tables=_TABLES,
+    tables="sites.sql",
     every_table="SELECT until, requested, number, received, sealed FROM crawl, site, waiting, robots, session LIMIT 0",
     names=(("c.crawl", "c.id"), ("c.node", "c.machine")),
 )

@@ -7,88 +7,54 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_type_hints
 
-from ultracrawl.stores.port import transfer
 from ultracrawl.stores.port.documents import Retained
-from ultracrawl.stores.port.transfer import R, RetainedRow, Row, UrlRow
+from ultracrawl.stores.rows import (
+    PLACES,
+    OrderRow,
+    PausedRow,
+    RetainedRow,
+    Row,
+    ScheduleRow,
+    ScheduleRunRow,
+    UrlRow,
+)
 from ultracrawl.stores.sqlite.database import connect, lock_file, transaction, translated
 from ultracrawl.stores.sqlite.record_row import COLUMNS, READ, record_of, row_of
 from ultracrawl.stores.sqlite.shared import SCHEDULES, SITES, open_tables
+
+if TYPE_CHECKING:
+    from ultracrawl.stores.port.transfer import R
 
 _ROWS = 5000
 """Number of rows of a transaction."""
 
 
 class _Table(NamedTuple):
-    """How the rows of a kind stand in a table: the columns are those of the kind, in its order, by other names."""
+    """How the rows of a kind are read from its table, and written."""
 
     name: str
-    columns: str
-    order: str
-    by_url: bool = False
-    """Whether its rows have the row id of a URL in place of its key."""
-
-    @property
-    def select(self) -> str:
-        """The query of all rows."""
-        names, joined = ", ".join(f"t.{name}" for name in self.columns.split(", ")), ""
-        if self.by_url:
-            names, joined = names.replace("t.key", "u.key"), " JOIN url u ON u.id=t.id"
-        return f"SELECT {names} FROM {self.name} t{joined} ORDER BY {self.order}"  # noqa: S608 - names of ours
-
-    @property
-    def insert(self) -> str:
-        """The statement for one row."""
-        names = self.columns.split(", ")
-        values = ", ".join(
-            "(SELECT id FROM url WHERE key=?)" if self.by_url and n == "key" else "?" for n in names
-        )
-        columns = ", ".join("id" if self.by_url and n == "key" else n for n in names)
-        return f"INSERT INTO {self.name} ({columns}) VALUES ({values})"  # noqa: S608 - names of ours
+    select: str
+    insert: str
 
 
-def _like(kind: type[Row], name: str, order: str, *, by_url: bool = False) -> _Table:
-    """Return the table whose columns have the names of the fields of a kind."""
-    return _Table(name, ", ".join(get_type_hints(kind)), order, by_url)
+def _table_of(kind: type[Row]) -> _Table:
+    """Return the table of a kind. Where it has the row id of a URL, rows have the key of the URL in its place."""
+    table, columns, key = PLACES[kind].sqlite
+    by_url = "id" in columns
+    read = ", ".join("u.key" if name == "id" else f"t.{name}" for name in columns)
+    order = ", ".join(f"t.{name}" for name in key)
+    joined = " JOIN url u ON u.id=t.id" if by_url else ""
+    values = ", ".join("(SELECT id FROM url WHERE key=?)" if name == "id" else "?" for name in columns)
+    return _Table(
+        table,
+        f"SELECT {read} FROM {table} t{joined} ORDER BY {order}",  # noqa: S608 - names of ours
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})",  # noqa: S608 - the same
+    )
 
 
-_SIMPLE = {
-    transfer.RunRow: ("run", "number"),
-    transfer.ListingRow: ("listing", "run"),
-    transfer.FailureRow: ("failure", "key, rule"),
-    transfer.AllowanceRow: ("allowance", "site"),
-    transfer.DetourRow: ("detour", "key"),
-    transfer.ExpiryRow: ("expiry", "key"),
-    transfer.CopyRow: ("copy", "key"),
-    transfer.SiteRow: ("site", "site"),
-    transfer.SitemapRow: ("sitemap", "key"),
-    transfer.AnnouncedRow: ("announced", "key"),
-    transfer.FeedLinkRow: ("feed_link", "feed, key"),
-    transfer.SignatureRow: ("near", "block, fingerprint"),
-    transfer.AnchorRow: ("anchor", "mark"),
-    transfer.AnchorTextRow: ("anchor_text", "text"),
-    transfer.PageAnchorsRow: ("anchor_page", "key"),
-    transfer.RedirectRow: ("anchor_redirect", "key"),
-    transfer.SubmittedTextsRow: ("anchor_document", "key"),
-    transfer.DroppedAnchorsRow: ("anchor_left", "id"),
-    transfer.DepthDueRow: ("depth_due", "key"),
-    transfer.ClockRow: ("site", "site"),
-    transfer.RobotsRow: ("robots", "origin, shown"),
-    transfer.SessionRow: ("session", "name"),
-    transfer.ScheduleRow: ("schedule", "name"),
-    transfer.ScheduleRunRow: ("run", "number"),
-    transfer.PausedRow: ("paused", "source"),
-    transfer.OrderRow: ("command", "number"),
-}
-_TABLES: Mapping[type[Row], _Table] = {
-    **{kind: _like(kind, *table) for kind, table in _SIMPLE.items()},
-    transfer.RevisitRow: _like(transfer.RevisitRow, "revisit", "t.id", by_url=True),
-    transfer.QueueRow: _like(
-        transfer.QueueRow, "queue", "t.site, t.level, t.rank, t.depth, t.seq", by_url=True
-    ),
-}
-_OF_SCHEDULES = (transfer.ScheduleRow, transfer.ScheduleRunRow, transfer.PausedRow, transfer.OrderRow)
+_OF_SCHEDULES = (ScheduleRow, ScheduleRunRow, PausedRow, OrderRow)
 _EMPTIED = (
     (SITES, ("crawl", "site", "waiting", "robots", "session")),
     (SCHEDULES, ("schedule", "run", "paused", "command")),
@@ -145,7 +111,7 @@ class SqliteExport(_Databases):
         db = self._of(kind, source)
         with translated(db):
             for row in self._read(db, kind, source):
-                yield cast(R, row)
+                yield cast("R", row)
 
     def _read(self, db: sqlite3.Connection, kind: type[Row], source: str) -> Iterator[Row]:
         if kind is UrlRow:
@@ -157,7 +123,7 @@ class SqliteExport(_Databases):
                     yield RetainedRow(purpose.value, *row)
         else:
             flags = [number for number, one in enumerate(get_type_hints(kind).values()) if one is bool]
-            for row in db.execute(_TABLES[kind].select):
+            for row in db.execute(_table_of(kind).select):
                 values = list(row)
                 for number in flags:
                     values[number] = bool(values[number])
@@ -178,7 +144,7 @@ class SqliteImport(_Databases):
     def count(self, kind: type[Row], source: str = "") -> int:
         """Return the number of rows."""
         db = self._of(kind, source)
-        tables = [one.value for one in Retained] if kind is RetainedRow else [_table_of(kind)]
+        tables = [one.value for one in Retained] if kind is RetainedRow else [PLACES[kind].sqlite.table]
         with translated(db):
             return sum(db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables)  # noqa: S608 - names of ours
 
@@ -197,10 +163,6 @@ class SqliteImport(_Databases):
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _table_of(kind: type[Row]) -> str:
-    return "url" if kind is UrlRow else _TABLES[kind].name
-
-
 def _statements(kind: type[Row], rows: Iterable[Any]) -> Iterator[tuple[str, list[Row]]]:
     """Yield statements with the values of each row."""
     if kind is UrlRow:
@@ -210,7 +172,7 @@ def _statements(kind: type[Row], rows: Iterable[Any]) -> Iterator[tuple[str, lis
             values = [row[1:] for row in rows if row.purpose == purpose.value]
             yield f"INSERT INTO {purpose.value} (key, document) VALUES (?,?)", values  # noqa: S608 - a constant name
     else:
-        yield _TABLES[kind].insert, list(rows)
+        yield _table_of(kind).insert, list(rows)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import cast
 
-from ultracrawl.stores.port.transfer import R, RetainedRow, Row, UrlRow
+from ultracrawl.stores.port.transfer import R
 from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
 from ultracrawl.stores.postgresql.access.database import Database
 from ultracrawl.stores.postgresql.access.fencing import statements_about
@@ -14,6 +14,7 @@ from ultracrawl.stores.postgresql.codes import purpose_of
 from ultracrawl.stores.postgresql.record_row import record_of
 from ultracrawl.stores.postgresql.transfer.sources import HeldSources
 from ultracrawl.stores.postgresql.transfer.tables import TABLES
+from ultracrawl.stores.rows import RetainedRow, Row, UrlRow
 
 _RENEWED_ROWS = 1000
 """Number of rows after which the leases are looked at."""

@@ -11,7 +11,7 @@ import psycopg
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.port.documents import Retained
-from ultracrawl.stores.port.transfer import OF_SOURCE, QueueRow, R, RetainedRow, RevisitRow, Row, UrlRow
+from ultracrawl.stores.port.transfer import OF_SOURCE, R
 from ultracrawl.stores.postgresql.access.database import Database
 from ultracrawl.stores.postgresql.access.fencing import statements_about
 from ultracrawl.stores.postgresql.codes import PURPOSE_NUMBERS
@@ -19,6 +19,7 @@ from ultracrawl.stores.postgresql.record_row import removal_row, row_of
 from ultracrawl.stores.postgresql.records import text_hash
 from ultracrawl.stores.postgresql.transfer.sources import HeldSources
 from ultracrawl.stores.postgresql.transfer.tables import SHARED_TABLES, TABLES
+from ultracrawl.stores.rows import QueueRow, RetainedRow, RevisitRow, Row, UrlRow
 
 _ROWS = 5000
 """Number of rows of a transaction."""
