@@ -1,18 +1,19 @@
-"""Which anchor texts a document gets, from the counts of a store; the same for every storage engine."""
+"""Which anchor texts a document gets, and what is noted of links between two flushes: the same for every engine."""
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from heapq import nsmallest
 from itertools import chain
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from ultracrawl.content.anchors import MOST_ANCHORS, MOST_SECTION_ANCHORS, SHARED
-from ultracrawl.stores.port.links import LinkTexts
+from ultracrawl.content.anchors import MOST_ANCHORS, MOST_SECTION_ANCHORS, SHARED, anchor_mark
+from ultracrawl.stores.port.links import LOWERED, LinkTexts
 from ultracrawl.stores.port.texts import are_storable, storable_texts
 
 TextRow = tuple[int, str, str, int]
@@ -71,3 +72,154 @@ def storable_links(links: Mapping[int, AnchorLink]) -> Mapping[int, AnchorLink]:
         mark: AnchorLink(target, *storable_texts(fragment, text))
         for mark, (target, fragment, text) in links.items()
     }
+
+
+# ---- what is noted between two flushes
+
+WITHOUT, REMOVED = "without", "removed"
+"""States of a document that was submitted without its texts, and of one that left the index."""
+
+
+class NotedLinks:
+    """What was noted of links since the last flush; the base of the part of each store, see `LinkPart`."""
+
+    changes: tuple[Any, ...]
+
+    def note_nothing(self) -> None:
+        """Begin without links."""
+        self._met: dict[int, AnchorLink] = {}
+        self._pages: dict[int, bytes] = {}
+        self._redirects: dict[int, int] = {}
+        self._submitted: dict[int, tuple[LinkTexts, bool] | str] = {}
+        """Texts by key, and whether they went without the document, so that nobody else sends them if they get lost."""
+        self._depths_due: dict[int, bytes] = {}
+        self._sweep = self._clears_depths = False
+        self.changes = (self._met, self._pages, self._redirects, self._submitted, self._depths_due)
+
+    @property
+    def unwritten(self) -> int:
+        """The number of writes that wait for the next flush."""
+        return sum(map(len, self.changes)) + self._sweep + self._clears_depths
+
+    def note_depth_due(self, key: int, dropped: bytes = LOWERED) -> None:
+        """Record that depths are to be corrected."""
+        self._depths_due[key] = self._depths_due.get(key, b"") + dropped
+
+    def clear_depths_due(self) -> None:
+        """Delete what was recorded with the next flush."""
+        self._clears_depths = True
+
+    def note_anchor(self, target: int, text: str, fragment: str = "") -> int:
+        """Store an anchor text."""
+        mark = anchor_mark(target, text, fragment)
+        if mark not in self._met:
+            self._met[mark] = AnchorLink(target, fragment, text)
+        return mark
+
+    def put_page_anchors(self, key: int, marks: bytes) -> None:
+        """Replace the links of a page."""
+        self._pages[key] = marks
+
+    def put_redirect(self, key: int, target: int) -> None:
+        """Store the redirect target of a URL."""
+        self._redirects[key] = target
+
+    def submitted_without_texts(self, key: int) -> None:
+        """Record that a document was submitted without its texts."""
+        self._submitted[key] = WITHOUT
+
+    def submitted_with_texts(self, key: int, texts: LinkTexts) -> None:
+        """Record the texts that were submitted with a document."""
+        self._submitted[key] = (texts, False)
+
+    def note_document_removed(self, key: int) -> None:
+        """Record that a document leaves the index."""
+        self._submitted[key] = REMOVED
+
+    def sweep_anchors(self) -> None:
+        """Let the next flush do what is done once a run."""
+        self._sweep = True
+
+    def _keys_of(self, state: str) -> list[int]:
+        """Return the documents that are in a state."""
+        return sorted(key for key, texts in self._submitted.items() if texts is state)
+
+    def _documents(self) -> list[tuple[int, int, bool, bool]]:
+        """Return the rows of documents that were submitted: key, hash of the texts, whether crowded, whether alone."""
+        submitted = [(key, texts) for key, texts in self._submitted.items() if not isinstance(texts, str)]
+        return [(key, texts_hash(texts), is_crowded(texts), alone) for key, (texts, alone) in submitted]
+
+    def _changed_texts(
+        self, keys: Collection[int], current: Mapping[int, LinkTexts], submitted: Mapping[int, int | None]
+    ) -> dict[int, LinkTexts]:
+        """Return, and note as submitted, the texts whose hash is not the submitted one."""
+        texts = {key: current.get(key, LinkTexts()) for key in keys}
+        changed = {key: own for key, own in texts.items() if submitted.get(key) != texts_hash(own)}
+        self._submitted.update((key, (own, True)) for key, own in changed.items())
+        return changed
+
+
+# ---- counting
+
+
+class CountedLinks(NamedTuple):
+    """What the links of some pages change in the tables `anchor` and `anchor_text`."""
+
+    added: list[tuple[int, int, str, str, int]]
+    """New rows: mark, target, fragment, text, number of pages."""
+    pages: list[tuple[int, int]]
+    """Marks with other numbers of pages."""
+    targets: list[tuple[str, int]]
+    """By how many the targets of a text become more."""
+    texts_of: set[int]
+    """Targets that gained or lost texts."""
+    counts_of: set[int]
+    """Targets with changed page counts."""
+
+
+def changed_marks(
+    pages: Mapping[int, bytes], stored: Mapping[int, bytes], removed: Iterable[bytes]
+) -> tuple[list[tuple[int, bytes]], Counter[int]]:
+    """Return the pages whose marks differ from the stored ones, and the change of the page count by mark."""
+    deltas: Counter[int] = Counter()
+    rows = []
+    for key, marks in pages.items():
+        before = stored.get(key, b"")
+        if before != marks:
+            deltas.update(marks_of(marks))
+            deltas.subtract(marks_of(before))
+            rows.append((key, marks))
+    for marks in removed:
+        deltas.subtract(marks_of(marks))
+    return rows, deltas
+
+
+def counted_links(
+    met: Mapping[int, AnchorLink], deltas: Counter[int], rows: Iterable[tuple[int, int, int, str, str]]
+) -> CountedLinks:
+    """Count pages and targets anew.
+
+    `met` has the links of marks that may be new, `rows` what is stored of marks: mark, target, pages, fragment, text.
+    """
+    known = {row[0]: row for row in rows}
+    added = sorted((mark, *link, max(deltas[mark], 0)) for mark, link in met.items() if mark not in known)
+    pages, turned = [], {mark: number > 0 for mark, *_, number in added if number}
+    for mark, (_, _, before, *_) in known.items():
+        after = max(before + deltas[mark], 0)
+        if after != before:
+            pages.append((mark, after))
+        if (after > 0) != (before > 0):
+            turned[mark] = after > 0
+    targets, texts_of = Counter[str](), set[int]()
+    for mark, is_used in turned.items():
+        target, fragment, text = met[mark] if mark in met else (known[mark][1], *known[mark][3:])
+        texts_of.add(target)
+        if not fragment:
+            targets[text] += 1 if is_used else -1
+    changed = sorted(item for item in targets.items() if item[1])
+    return CountedLinks(added, pages, changed, texts_of, {known[mark][1] for mark, _ in pages})
+
+
+def marks_of(marks: bytes) -> array[int]:
+    """Return the marks of a page as integers."""
+    return array("q", marks)

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
 
 import psycopg
 
 from ultracrawl.content.anchors import SHARED
-from ultracrawl.stores.link_texts import AnchorLink
-from ultracrawl.stores.postgresql.access.database import Row
+from ultracrawl.stores.link_texts import AnchorLink, CountedLinks, changed_marks, counted_links, marks_of
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase, ask_for, fetched, run_for
-
-
-class ChangedTargets(NamedTuple):
-    """Targets that gained or lost texts, and targets with changed page counts."""
-
-    texts: set[int]
-    counts: set[int]
-
 
 _SELECT_PAGES = "SELECT key, marks FROM anchor_page WHERE {own} AND key = ANY(%s)"
 _PUT_PAGES = """
@@ -61,66 +49,19 @@ class AnchorCounts:
         met: Mapping[int, AnchorLink],
         pages: Mapping[int, bytes],
         removed: Collection[bytes],
-    ) -> ChangedTargets:
+    ) -> CountedLinks:
         """Replace the links of pages and subtract `removed` marks; `met` has the links of marks that may be new."""
         now = {*met}.union(*map(marks_of, (*pages.values(), *removed)))
         asked = ask_for(db, self._sql(_SELECT_PAGES), pages), ask_for(db, self._sql(_SELECT_MARKS), now)
-        deltas = self._deltas(db, pages, dict(fetched(asked[0])))
-        for marks in removed:
-            deltas.subtract(marks_of(marks))
-        rows = fetched(asked[1])
-        rows += fetched(ask_for(db, self._sql(_SELECT_MARKS), deltas.keys() - now))
-        return self._add(db, met, deltas, rows)
-
-    def _deltas(
-        self, db: psycopg.Connection, pages: Mapping[int, bytes], stored: Mapping[int, bytes]
-    ) -> Counter[int]:
-        """Replace the stored marks of pages; returns the change of the page count by mark."""
-        deltas: Counter[int] = Counter()
-        rows = []
-        for key, marks in pages.items():
-            before = stored.get(key, b"")
-            if before != marks:
-                deltas.update(marks_of(marks))
-                deltas.subtract(marks_of(before))
-                rows.append((key, marks))
+        rows, deltas = changed_marks(pages, dict(fetched(asked[0])), removed)
         run_for(db, self._sql(_PUT_PAGES), rows)
-        return deltas
-
-    def _add(
-        self,
-        db: psycopg.Connection,
-        met: Mapping[int, AnchorLink],
-        deltas: Counter[int],
-        rows: Iterable[Row],
-    ) -> ChangedTargets:
-        known = {
-            mark: (AnchorLink(target, fragment, text), pages) for mark, target, pages, fragment, text in rows
-        }
-        new = [(mark, *link, max(deltas[mark], 0)) for mark, link in met.items() if mark not in known]
-        changed, turned = [], {mark: pages > 0 for mark, *_, pages in new if pages}
-        for mark, (_, before) in known.items():
-            after = max(before + deltas[mark], 0)
-            if after != before:
-                changed.append((mark, after))
-            if (after > 0) != (before > 0):
-                turned[mark] = after > 0
-        run_for(db, self._sql(_ADD_MARKS), [(m, target, f, t, n) for m, target, f, t, n in new])
-        run_for(db, self._sql(_SET_PAGES), changed)
-        links = {mark: met[mark] if mark in met else known[mark][0] for mark in turned}
-        self._count_texts(
-            db, ((link.text, turned[mark]) for mark, link in links.items() if not link.fragment)
-        )
-        return ChangedTargets(
-            {link.target for link in links.values()}, {known[mark][0].target for mark, _ in changed}
-        )
-
-    def _count_texts(self, db: psycopg.Connection, turned: Iterable[tuple[str, bool]]) -> None:
-        targets: Counter[str] = Counter()
-        for text, is_used in turned:
-            targets[text] += 1 if is_used else -1
-        changed: Collection[tuple[str, int]] = [item for item in targets.items() if item[1]]
-        run_for(db, self._sql(_COUNT_TEXTS), changed)
+        known = fetched(asked[1])
+        known += fetched(ask_for(db, self._sql(_SELECT_MARKS), deltas.keys() - now))
+        counted = counted_links(met, deltas, known)
+        run_for(db, self._sql(_ADD_MARKS), counted.added)
+        run_for(db, self._sql(_SET_PAGES), counted.pages)
+        run_for(db, self._sql(_COUNT_TEXTS), counted.targets)
+        return counted
 
     def sweep(self, db: psycopg.Connection) -> None:
         """Mark documents as due whose texts began or ceased to count, and delete texts without pages."""
@@ -128,8 +69,3 @@ class AnchorCounts:
         db.execute(self._sql("DELETE FROM anchor_text WHERE {own} AND turned AND targets <= 0"))
         db.execute(self._sql("UPDATE anchor_text SET turned = false WHERE {own} AND turned"))
         db.execute(self._sql("DELETE FROM anchor WHERE {own} AND pages = 0"))
-
-
-def marks_of(marks: bytes) -> array[int]:
-    """Return the marks of a page as integers."""
-    return array("q", marks)

@@ -8,10 +8,10 @@ from operator import itemgetter
 
 import psycopg
 
-from ultracrawl.content.anchors import SHARED, anchor_mark
+from ultracrawl.content.anchors import SHARED
 from ultracrawl.model import UrlOutcome
-from ultracrawl.stores.link_texts import AnchorLink, TextRow, is_crowded, storable_links, texts_hash, texts_of
-from ultracrawl.stores.port.links import LOWERED, LinkTexts
+from ultracrawl.stores.link_texts import REMOVED, WITHOUT, NotedLinks, TextRow, storable_links, texts_of
+from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.postgresql.access.fencing import ask_for, fetched, run_for
 from ultracrawl.stores.postgresql.anchor_counts import AnchorCounts
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS
@@ -55,12 +55,10 @@ _SELECT_REDIRECTS = f"""
     SELECT key, depth, coalesce(subject, '') FROM url
     WHERE {{own}} AND outcome = {OUTCOME_NUMBERS[UrlOutcome.REDIRECTED]}"""  # noqa: S608 - a constant
 
-_WITHOUT, _REMOVED = "without", "removed"
-"""States of a document in `_submitted`: submitted without its texts, and removed from the index."""
 _LOWEST_KEY = -(1 << 63)
 
 
-class PostgresLinks(PostgresPart):
+class PostgresLinks(NotedLinks, PostgresPart):
     """The tables `anchor...`; see `LinkPart`.
 
     `AnchorCounts` has the tables with the links of pages. `anchor_left` has the links of dropped pages until they are
@@ -73,15 +71,7 @@ class PostgresLinks(PostgresPart):
 
     def begin_generation(self) -> None:
         """Begin without links."""
-        self._met: dict[int, AnchorLink] = {}
-        self._pages: dict[int, bytes] = {}
-        self._redirects: dict[int, int] = {}
-        self._submitted: dict[int, tuple[LinkTexts, bool] | str] = {}
-        """Texts by key, and whether they went without the document, so that nobody else sends them if they get lost."""
-        self._sweep = False
-        self._depths_due: dict[int, bytes] = {}
-        self._clears_depths = False
-        self.changes = (self._met, self._pages, self._redirects, self._submitted, self._depths_due)
+        self.note_nothing()
 
     def page_links(self) -> Iterator[tuple[int, bytes]]:
         """Yield the key and link keys of every page with links."""
@@ -90,17 +80,9 @@ class PostgresLinks(PostgresPart):
 
     # ---- depths
 
-    def note_depth_due(self, key: int, dropped: bytes = LOWERED) -> None:
-        """Record that depths are to be corrected."""
-        self._depths_due[key] = self._depths_due.get(key, b"") + dropped
-
     def depths_due(self) -> dict[int, bytes]:
         """Return the dropped links by key."""
         return dict(self._read("SELECT key, dropped FROM depth_due WHERE {own}"))
-
-    def clear_depths_due(self) -> None:
-        """Delete what was recorded with the next flush."""
-        self._clears_depths = True
 
     def linked_pages(self) -> Iterator[tuple[int, int, bytes]]:
         """Yield key, depth and link keys of every page with links."""
@@ -114,21 +96,6 @@ class PostgresLinks(PostgresPart):
 
     # ---- links of pages
 
-    def note_anchor(self, target: int, text: str, fragment: str = "") -> int:
-        """Store an anchor text."""
-        mark = anchor_mark(target, text, fragment)
-        if mark not in self._met:
-            self._met[mark] = AnchorLink(target, fragment, text)
-        return mark
-
-    def put_page_anchors(self, key: int, marks: bytes) -> None:
-        """Replace the links of a page."""
-        self._pages[key] = marks
-
-    def put_redirect(self, key: int, target: int) -> None:
-        """Store the redirect target of a URL."""
-        self._redirects[key] = target
-
     # ---- texts of documents
 
     def anchor_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
@@ -136,26 +103,10 @@ class PostgresLinks(PostgresPart):
         rows: Iterator[TextRow] = self._database.stream(self._sql(_SELECT_TEXTS), list(keys))
         return {key: texts_of(own) for key, own in groupby(rows, key=itemgetter(0))} if keys else {}
 
-    def submitted_without_texts(self, key: int) -> None:
-        """Record that a document was submitted without its texts."""
-        self._submitted[key] = _WITHOUT
-
-    def submitted_with_texts(self, key: int, texts: LinkTexts) -> None:
-        """Record the texts that were submitted with a document."""
-        self._submitted[key] = (texts, False)
-
-    def note_document_removed(self, key: int) -> None:
-        """Record that a document leaves the index."""
-        self._submitted[key] = _REMOVED
-
     def invalidate_submitted_texts(self) -> None:
         """Mark all documents as due, because the index may have other texts."""
         query = self._sql("UPDATE anchor_document SET told = NULL, due = true WHERE {own}")
         self._database.write(lambda db: db.execute(query))
-
-    def sweep_anchors(self) -> None:
-        """Let the next flush do what is done once a run."""
-        self._sweep = True
 
     def documents_due(self, after: int | None, number: int) -> list[int]:
         """Return documents whose texts may differ from the submitted ones."""
@@ -167,10 +118,7 @@ class PostgresLinks(PostgresPart):
         current = self.anchor_texts(keys)
         query = "SELECT key, told FROM anchor_document WHERE {own} AND key = ANY(%s)"
         submitted: dict[int, int | None] = dict(self._read(query, list(keys)))
-        texts = {key: current.get(key, LinkTexts()) for key in keys}
-        changed = {key: own for key, own in texts.items() if submitted.get(key) != texts_hash(own)}
-        self._submitted.update((key, (own, True)) for key, own in changed.items())
-        return changed
+        return self._changed_texts(keys, current, submitted)
 
     def note_texts_arrived(self) -> None:
         """Record that nothing waits for an index."""
@@ -188,11 +136,6 @@ class PostgresLinks(PostgresPart):
 
     # ---- writing, inside a transaction of the store
 
-    @property
-    def unwritten(self) -> int:
-        """The number of writes that wait for the next flush."""
-        return super().unwritten + self._sweep + self._clears_depths
-
     def write_changes(self, db: psycopg.Connection) -> None:
         """Write the unflushed changes."""
         if self._clears_depths:
@@ -206,7 +149,7 @@ class PostgresLinks(PostgresPart):
         changed = self._counts.change_pages(db, storable_links(self._met), self._pages, removed)
         targets = self._write_redirects(db, dict(fetched(redirects)))
         targets.update(target for _, _, target in dropped if target)
-        due = dict.fromkeys(changed.counts, False) | dict.fromkeys(targets | changed.texts, True)
+        due = dict.fromkeys(changed.counts_of, False) | dict.fromkeys(targets | changed.texts_of, True)
         run_for(db, self._sql(_MARK_DUE), list(due.items()))
         if self._sweep:
             numbers = [number for number, *_ in dropped]
@@ -215,13 +158,11 @@ class PostgresLinks(PostgresPart):
 
     def _write_documents(self, db: psycopg.Connection) -> None:
         """Store what was submitted."""
-        if removed := sorted(key for key, texts in self._submitted.items() if texts is _REMOVED):
+        if removed := self._keys_of(REMOVED):
             db.execute(self._sql("DELETE FROM anchor_document WHERE {own} AND key = ANY(%s)"), [removed])
-        if without := sorted(key for key, texts in self._submitted.items() if texts is _WITHOUT):
+        if without := self._keys_of(WITHOUT):
             db.execute(self._sql(_MARK_TEXTS_DUE), [without])
-        submitted = [(key, texts) for key, texts in self._submitted.items() if not isinstance(texts, str)]
-        rows = [(key, texts_hash(texts), is_crowded(texts), alone) for key, (texts, alone) in submitted]
-        run_for(db, self._sql(_STORE_SUBMITTED), rows)
+        run_for(db, self._sql(_STORE_SUBMITTED), self._documents())
 
     def _write_redirects(self, db: psycopg.Connection, stored: dict[int, int]) -> set[int]:
         """Store redirect targets in place of the stored ones; returns the targets whose texts change."""

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 from itertools import groupby
 from operator import itemgetter
 
-from ultracrawl.content.anchors import SHARED, anchor_mark
-from ultracrawl.stores.link_texts import AnchorLink, TextRow, is_crowded, storable_links, texts_hash, texts_of
-from ultracrawl.stores.port.links import LOWERED, LinkTexts
+from ultracrawl.content.anchors import SHARED
+from ultracrawl.stores.link_texts import REMOVED, WITHOUT, NotedLinks, TextRow, storable_links, texts_of
+from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
@@ -33,12 +33,10 @@ _NOTE_DEPTH_DUE = """
     INSERT INTO depth_due (key, dropped) VALUES (?,?)
     ON CONFLICT DO UPDATE SET dropped=CAST(dropped || excluded.dropped AS BLOB)"""
 
-_WITHOUT, _REMOVED = "without", "removed"
-"""States of a document in `_submitted`: submitted without its texts, and removed from the index."""
 _LOWEST_KEY = -(1 << 63)
 
 
-class SqliteLinks(SqlitePart):
+class SqliteLinks(NotedLinks, SqlitePart):
     """The tables `anchor...`; see `LinkPart`.
 
     `AnchorCounts` has the tables with the links of pages. `anchor_left` has the links of dropped pages until they are
@@ -48,17 +46,9 @@ class SqliteLinks(SqlitePart):
     def __init__(self, access: SqliteAccess) -> None:
         super().__init__(access)
         self._counts = AnchorCounts(access.db)
-        self._met: dict[int, AnchorLink] = {}
-        self._pages: dict[int, bytes] = {}
-        self._redirects: dict[int, int] = {}
-        self._submitted: dict[int, tuple[LinkTexts, bool] | str] = {}
-        """Texts by key, and whether they went without the document, so that nobody else sends them if they get lost."""
-        self._sweep = False
+        self.note_nothing()
         self._crowded: set[int] | None = None
         """Keys of documents with as many texts as the index takes or more, so that page counts decide."""
-        self._depths_due: dict[int, bytes] = {}
-        self._clears_depths = False
-        self.changes = (self._met, self._pages, self._redirects, self._submitted, self._depths_due)
 
     def page_links(self) -> Iterator[tuple[int, bytes]]:
         """Yield the key and link keys of every page with links."""
@@ -66,17 +56,9 @@ class SqliteLinks(SqlitePart):
 
     # ---- depths
 
-    def note_depth_due(self, key: int, dropped: bytes = LOWERED) -> None:
-        """Record that depths are to be corrected."""
-        self._depths_due[key] = self._depths_due.get(key, b"") + dropped
-
     def depths_due(self) -> dict[int, bytes]:
         """Return the dropped links by key."""
         return dict(self._read("SELECT key, dropped FROM depth_due"))
-
-    def clear_depths_due(self) -> None:
-        """Delete what was recorded with the next flush."""
-        self._clears_depths = True
 
     def linked_pages(self) -> Iterator[tuple[int, int, bytes]]:
         """Yield key, depth and link keys of every page with links."""
@@ -88,21 +70,6 @@ class SqliteLinks(SqlitePart):
 
     # ---- links of pages
 
-    def note_anchor(self, target: int, text: str, fragment: str = "") -> int:
-        """Store an anchor text."""
-        mark = anchor_mark(target, text, fragment)
-        if mark not in self._met:
-            self._met[mark] = AnchorLink(target, fragment, text)
-        return mark
-
-    def put_page_anchors(self, key: int, marks: bytes) -> None:
-        """Replace the links of a page."""
-        self._pages[key] = marks
-
-    def put_redirect(self, key: int, target: int) -> None:
-        """Store the redirect target of a URL."""
-        self._redirects[key] = target
-
     # ---- texts of documents
 
     def anchor_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
@@ -111,26 +78,10 @@ class SqliteLinks(SqlitePart):
             rows: Iterator[TextRow] = self._db.execute(_SELECT_TEXTS, (json.dumps(list(keys)),))
             return {key: texts_of(own) for key, own in groupby(rows, key=itemgetter(0))}
 
-    def submitted_without_texts(self, key: int) -> None:
-        """Record that a document was submitted without its texts."""
-        self._submitted[key] = _WITHOUT
-
-    def submitted_with_texts(self, key: int, texts: LinkTexts) -> None:
-        """Record the texts that were submitted with a document."""
-        self._submitted[key] = (texts, False)
-
-    def note_document_removed(self, key: int) -> None:
-        """Record that a document leaves the index."""
-        self._submitted[key] = _REMOVED
-
     def invalidate_submitted_texts(self) -> None:
         """Mark all documents as due, because the index may have other texts."""
         with self._access.translated:
             self._db.execute("UPDATE anchor_document SET told=NULL, due=1")
-
-    def sweep_anchors(self) -> None:
-        """Let the next flush do what is done once a run."""
-        self._sweep = True
 
     def documents_due(self, after: int | None, number: int) -> list[int]:
         """Return documents whose texts may differ from the submitted ones."""
@@ -142,10 +93,7 @@ class SqliteLinks(SqlitePart):
         current = self.anchor_texts(keys)
         query = "SELECT key, told FROM anchor_document WHERE key IN (SELECT value FROM json_each(?))"
         submitted = dict(self._read(query, json.dumps(list(keys))))
-        texts = {key: current.get(key, LinkTexts()) for key in keys}
-        changed = {key: own for key, own in texts.items() if submitted.get(key) != texts_hash(own)}
-        self._submitted.update((key, (own, True)) for key, own in changed.items())
-        return changed
+        return self._changed_texts(keys, current, submitted)
 
     def note_texts_arrived(self) -> None:
         """Record that nothing waits for an index."""
@@ -158,11 +106,6 @@ class SqliteLinks(SqlitePart):
             self._db.execute("UPDATE anchor_document SET told=NULL WHERE due=1 AND told IS NOT NULL")
 
     # ---- writing, inside a transaction of the store
-
-    @property
-    def unwritten(self) -> int:
-        """The number of writes that wait for the next flush."""
-        return super().unwritten + self._sweep + self._clears_depths
 
     def write_changes(self) -> None:
         """Write the unflushed changes."""
@@ -178,27 +121,20 @@ class SqliteLinks(SqlitePart):
             storable_links(self._met), self._pages, [marks for _, marks, _ in dropped if marks]
         )
         targets.update(target for _, _, target in dropped if target)
-        self._mark_due(targets | changed.texts, changed.counts)
+        self._mark_due(targets | changed.texts_of, changed.counts_of)
         if self._sweep:
             self._db.executemany("DELETE FROM anchor_left WHERE id=?", [(row_id,) for row_id, *_ in dropped])
             self._counts.sweep()
 
     def _write_documents(self) -> None:
-        run = self._db.executemany
-        run(
-            "DELETE FROM anchor_document WHERE key=?",
-            [(key,) for key, texts in self._submitted.items() if texts is _REMOVED],
-        )
-        run(_MARK_TEXTS_DUE, [(key,) for key, texts in self._submitted.items() if texts is _WITHOUT])
-        submitted = [(key, texts) for key, texts in self._submitted.items() if not isinstance(texts, str)]
-        run(
-            _STORE_SUBMITTED,
-            [(key, texts_hash(texts), is_crowded(texts), alone) for key, (texts, alone) in submitted],
-        )
+        run, submitted = self._db.executemany, self._documents()
+        run("DELETE FROM anchor_document WHERE key=?", [(key,) for key in self._keys_of(REMOVED)])
+        run(_MARK_TEXTS_DUE, [(key,) for key in self._keys_of(WITHOUT)])
+        run(_STORE_SUBMITTED, submitted)
         if self._crowded is None:
             rows = self._db.execute("SELECT key FROM anchor_document WHERE crowded=1")
             self._crowded = {key for (key,) in rows}
-        self._crowded.update(key for key, (texts, _) in submitted if is_crowded(texts))
+        self._crowded.update(key for key, _, crowded, _ in submitted if crowded)
 
     def _write_redirects(self) -> set[int]:
         """Store redirect targets; returns the targets whose texts change."""
