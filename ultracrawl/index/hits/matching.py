@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, cached_property, partial, reduce
 from itertools import chain, islice, takewhile
-from operator import or_
+from operator import itemgetter, or_
 from os.path import commonprefix
 from typing import Any, TypeVar
 
@@ -27,6 +27,9 @@ from ultracrawl.index.words.folded_text import LIGATURES, padded_text
 from ultracrawl.index.words.stemming import CHANGE_BEGINNINGS, LANGUAGES, stem_terms
 
 MAX_MATCHES = 500
+_BITS = itemgetter(2)
+_LONG_TEXT = 1000
+"""Characters of a text whose matches are kept."""
 _ENOUGH_MATCHES = 60
 """Matches after which the search stops if all words have been seen."""
 
@@ -46,6 +49,19 @@ class _Computed(dict[Key, Value]):
     def __missing__(self, key: Key) -> Value:
         value = self[key] = self._compute(key)
         return value
+
+
+class _Scan:
+    """Matches in a text that are searched for as far as somebody asks, and kept for the next one who does."""
+
+    def __init__(self, found: Iterator[Span]) -> None:
+        self._found, self._kept = found, list[Span]()
+
+    def __iter__(self) -> Iterator[Span]:
+        yield from self._kept
+        for span in self._found:
+            self._kept.append(span)
+            yield span
 
 
 class Matcher:
@@ -95,6 +111,8 @@ class Matcher:
         )
         """The bits of folded words with the blank before them, by language."""
         self._folded_text = folded or cache(padded_text)
+        self._scans: dict[tuple[str, str], _Scan] = {}
+        """What was found in long texts, by text and language."""
 
     def spans(
         self, text: str, language: str, start: int = 0, end: int = sys.maxsize, most: int = _ENOUGH_MATCHES
@@ -158,7 +176,30 @@ class Matcher:
         seen = 0
         if not self._leaves:
             return spans, seen
-        known, limit = self._bits_of_word[language], max(most, MAX_MATCHES)
+        limit = max(most, MAX_MATCHES)
+        for span in self._scanned(text, language, start, end):
+            if span[0] >= end:
+                break
+            spans.append(span)
+            seen |= span[2]
+            if len(spans) >= most and (seen == self._all or len(spans) >= limit):
+                break
+        return spans, seen
+
+    def _scanned(self, text: str, language: str, start: int, end: int) -> Iterable[Span]:
+        """Return the matches of whole words from `start` on.
+
+        The beginning of a long text is searched by several that ask for more or fewer matches, but only once.
+        """
+        if start or len(text) < _LONG_TEXT:
+            return self._scan(text, language, start, end)
+        scan = self._scans.get((text, language))
+        if scan is None:
+            scan = self._scans[text, language] = _Scan(self._scan(text, language, 0, sys.maxsize))
+        return scan
+
+    def _scan(self, text: str, language: str, start: int, end: int) -> Iterator[Span]:
+        known = self._bits_of_word[language]
         folded, has_ligatures = self._folded_text(text)
         pattern = self._ligature_pattern if has_ligatures else self._folded_pattern
         if folded and pattern:
@@ -168,15 +209,7 @@ class Matcher:
                 (match.start(), match.end(), known[match[0].lower()])
                 for match in self._candidate_pattern.finditer(text, start)
             )
-        for span in found:
-            if span[0] >= end:
-                break
-            if bits := span[2]:
-                spans.append(span)
-                seen |= bits
-                if len(spans) >= most and (seen == self._all or len(spans) >= limit):
-                    break
-        return spans, seen
+        return filter(_BITS, found)
 
     def _folded_matches(
         self, text: str, folded: bytes, pattern: re.Pattern[bytes], language: str, start: int, end: int
