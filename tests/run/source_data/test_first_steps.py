@@ -60,7 +60,7 @@ def crawl_url(workspace: Workspace, url: str, code: int = 0) -> Ended:
 
 
 def adhoc_name(url: str) -> str:
-    return url.replace("://", "-").replace(":", "-")
+    return url.partition("://")[2].replace(":", "-")
 
 
 def names_of(workspace: Workspace) -> dict[str, int]:

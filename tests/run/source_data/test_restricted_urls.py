@@ -61,7 +61,7 @@ def test_the_second_run_is_the_same_with_and_without_the_options(
         assert crawl(workspace, url, *again) == {"NOT_MODIFIED": len(found)}
         assert indexed(workspace) == found
     assert set(manual.paths()) <= {*found, "/robots.txt", "/sitemap.xml"}
-    name = url.replace("://", "-").replace(":", "-")
+    name = url.partition("://")[2].replace(":", "-")
     assert workspace.crawl(name).run["outcomes"] == {"NOT_MODIFIED": len(found)}
 
 
