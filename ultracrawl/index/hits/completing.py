@@ -31,9 +31,7 @@ _NAMING = {"title": 4.0, "headings": 3.0, "section_anchors": 3.0, "anchors": 2.0
 """Fields whose words are names rather than prose, with what one counts."""
 _IN_CODE = 2.0
 """What an underscore or a digit in a word counts."""
-_is_letter = re.compile(r"\w").match
-_find_words = re.compile(WORD_PATTERN).finditer
-_joint_at = re.compile(r"[.:#/$\\]|->").match
+_JOINTS = (".", ":", "#", "/", "$", "\\", "->")
 """What joins a name to what it belongs to: `os.path`, `Vec::new`, `HashMap#entrySet`."""
 
 
@@ -49,7 +47,7 @@ def completing_names(
     wanted = parse_partial_query(query.text) if query.completing else None
     if wanted is None or len(wanted.prefix) < SHORTEST or is_bigram(wanted.prefix):
         return ()
-    *_, last = _find_words(query.text)
+    *_, last = re.finditer(WORD_PATTERN, query.text)
     before, typed = query.text[: last.start()], query.text[last.start() :]
     if typed[-1].isspace() or fold(last[0].lower()) != wanted.prefix:
         return ()  # the word is whole, or is part of a run of several scripts
@@ -134,14 +132,14 @@ class _Namesake:
             return ""
         title = TITLE_END.split(text, 1)[0]
         alone, joined, end = True, False, len(title.rstrip("()<>,;:. "))
-        for match in _find_words(title):
+        for match in re.finditer(WORD_PATTERN, title):
             shown = match[0]
             if fold(shown.lower()) == self._word and (
                 not _is_plain(shown) or (match.end() == end and (alone or joined))
             ):
                 return shown
             alone = alone and shown.isdecimal()
-            joined = _joint_at(title, match.end()) is not None
+            joined = title.startswith(_JOINTS, match.end())
         return ""
 
     def _written(self, text: str) -> str:
@@ -150,8 +148,9 @@ class _Namesake:
         for searched in (text, text.lower()):
             at = searched.find(self._word) if len(searched) == len(text) else -1
             while at >= 0:
+                around = searched[max(0, at - 1) : at] + searched[at + size : at + size + 1]
                 # A pattern that looks around would look at every character.
-                if not (_is_letter(searched[at - 1 : at]) or _is_letter(searched[at + size : at + size + 1])):
+                if not re.search(r"\w", around):
                     return text[at : at + size]
                 at = searched.find(self._word, at + size)
         return ""

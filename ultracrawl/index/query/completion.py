@@ -17,7 +17,6 @@ MAX_WORDS = 10
 _TITLE_SCORE = 2.0
 TITLE_END = re.compile(r"\s(?:in|[-\u2013\u2014|:\u00b7])\s|\s?\(")
 """What separates a name in a title from what it belongs to, or from how it is used: `entrySet()`, `HashMap - Rust`."""
-_NUMBER = re.compile(r"[\d.]+\s+")
 
 
 class PartialQuery(NamedTuple):
@@ -102,4 +101,4 @@ def _name_words(title: str) -> tuple[str, ...]:
 
     It is `wal_level` for "20.5.1. wal_level (enum)".
     """
-    return tuple(fold_all(tokenise(TITLE_END.split(_NUMBER.sub("", title, count=1), 1)[0])))
+    return tuple(fold_all(tokenise(TITLE_END.split(re.sub(r"^[\d.]+\s+", "", title), 1)[0])))
