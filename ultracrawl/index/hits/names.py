@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.completion import TITLE_END
 from ultracrawl.index.words.analysis import WORD_PATTERN, fold, words
+from ultracrawl.index.words.stopwords import stop_words
 from ultracrawl.model.page import Section
 
 _AFTER_SEPARATOR = re.compile(r"[^.:#/]*\Z")
@@ -24,6 +25,9 @@ class NameFinder:
         self._words = frozenset(named.words if named else ())
         self._names = frozenset(named.names if named else ())
         typed = re.findall(WORD_PATTERN, text) if named else ()
+        own = self._names if self.is_clear else frozenset[str]()
+        self._addresses = own | {rest for name in own if (rest := name.partition("_")[2])}
+        """Own names of pages, the last parts of addresses: those of the name, also without its first part."""
         self._capitals = {name: word for word in typed if (name := fold(word.lower())) in self._names}
 
     def __bool__(self) -> bool:
@@ -34,11 +38,28 @@ class NameFinder:
         """Whether it is clear which words of the name are what it belongs to; of two plain words it is not."""
         return bool(self._words - self._names)
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is clear which word is the name; of two plain words one is, and the other what it belongs to."""
+        return len(self._names) == 1
+
     def is_title(self, title: str) -> bool:
         """Whether the title of a page is the name: `HashMap (Java SE 17)`, `HashMap in std::collections - Rust`."""
         found = words(TITLE_END.split(title, 1)[0])
         before = (word for word in found[:-1] if not word.isdecimal())
         return bool(found) and found[-1] in self._names and self._words.issuperset(before)
+
+    def is_page(self, title: str, url: str) -> bool:
+        """Whether address and title of a page are the name: `allocator.html`, `Class template allocator`.
+
+        The own name of the page may lack the first part of the name: `deserialize.html`, `Deserialize a database`.
+        """
+        path = url.partition("#")[0].partition("?")[0].rstrip("/")
+        own = path.rpartition("/")[2].partition(".")[0]
+        if own.lower() not in self._addresses:
+            return False
+        found, sought = words(TITLE_END.split(title, 1)[0]), words(own)
+        return len(found) <= _MOST_WORDS_BEFORE and sought in (found[: len(sought)], found[-len(sought) :])
 
     def has_other_capitals(self, text: str) -> bool:
         """Whether a text has the name, but only in other capitals than the query: `EntrySet`, not `entrySet`.
@@ -69,7 +90,8 @@ class NameFinder:
         if not before:
             return False
         if before[-1] in self._names and (parenthesis or self._words.issuperset(before)):
-            return len(before) <= _MOST_WORDS_BEFORE
+            # A signature has no words like `for`, a heading about the name has: `Flags for open()`.
+            return len(before) <= _MOST_WORDS_BEFORE and stop_words("en").isdisjoint(before[:-1])
         return before[0] in self._names and len(before) <= 2
 
     def is_own(self, section: Section) -> bool:

@@ -48,8 +48,10 @@ _NAME_PROXIMITY = 1.5
 """Factor for all words in one title, heading or anchor text, compared with one passage."""
 _EXACT_NAME_WEIGHT = 0.5
 """Score of a title or anchor text that consists of exactly the query words."""
-_HOME_WEIGHT = 0.7
+_HOME_WEIGHT = 1.5
 """Score of a place that is called by the name of the query."""
+_OWN_PAGE = 1.3
+"""What a page counts whose title and address are the name, where one that is called by it counts 1."""
 _OTHER_CAPITALS = 0.5
 """What a place counts that has the name of the query in other capitals: `EntrySet` where `entrySet` is sought."""
 _BASE_SCORE = 0.5
@@ -129,7 +131,9 @@ class Reranker:
         self._today = datetime.now(UTC)
         # Bigrams are read to the end in any case; of many words some are rare.
         is_quick = len(found) <= _FEW_CONCEPTS and not matcher.has_bigrams
-        self._most_relevant = _BASE_SCORE + 1.0 + _EXACT_NAME_WEIGHT + _HOME_WEIGHT * bool(self._finder)
+        self._most_relevant = (
+            _BASE_SCORE + 1.0 + _EXACT_NAME_WEIGHT + _HOME_WEIGHT * _OWN_PAGE**4 * bool(self._finder)
+        )
         """The highest relevance that any document can have."""
         if len(found) > 1:
             self._most_relevant += _PROXIMITY_WEIGHT * _NAME_PROXIMITY
@@ -247,7 +251,8 @@ class Reranker:
                 share = times_in_all / max(1, len(words(names.texts[number])))
                 complete = max(complete, part * part * (0.3 + 0.7 * min(1.0, share)))
         home = self._best_home(document, names, held) if self._finder else 0.0
-        return _NameScores(occurrences, max(complete, home * home), max(most, home), home)
+        called = min(1.0, home)
+        return _NameScores(occurrences, max(complete, called * called), max(most, called), home)
 
     def _best_home(self, document: IndexDocument, names: _Names, held: Mapping[int, Counter[int]]) -> float:
         """Return the largest share of the concepts in a place called by the name, with title and address; else 0.
@@ -256,8 +261,10 @@ class Reranker:
         """
         around = [bits for number in range(names.first_section) for bits in held.get(number, ())]
         best = 0.0
-        if self._finder.is_title(document.title):
+        is_own = self._finder.is_page(document.title, document.url)
+        if is_own or self._finder.is_title(document.title):
             best = self._by_capitals(document.title) * (1 + self._share_of(around)) / 2
+            best *= _OWN_PAGE if is_own else 1.0
         sections = document.sections[: names.section_count]
         candidates = {number - names.first_section for number in held}
         for number, anchor in self._finder.sections(sections, candidates):
@@ -333,7 +340,7 @@ class Reranker:
 
 
 class _NameScores(NamedTuple):
-    """What the names of a document count for a query; all but the first between 0 and 1."""
+    """What the names of a document count for a query; all but the first and the last between 0 and 1."""
 
     occurrences: Sequence[float]
     """The weighted frequencies of the concepts."""
@@ -343,7 +350,7 @@ class _NameScores(NamedTuple):
     """The largest share of the concepts, weighted by idf, in one name. A place that is called by the name of the query
     is taken together with the title and the address."""
     home: float
-    """The share in a place that is called by the name of the query."""
+    """The share in a place that is called by the name of the query; of its own page up to `_OWN_PAGE`."""
 
 
 class _Names(NamedTuple):

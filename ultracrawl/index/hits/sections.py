@@ -94,7 +94,7 @@ class SectionFinder:
             self._count_text_matches(in_text, sections, text, language)
         scores = _section_scores(sections, in_names, in_text, title_bits)
         best = max(range(-1, len(sections)), key=scores.__getitem__)
-        if self._names.has_qualifier:
+        if self._names.is_clear:
             having = {number for number, in_name in enumerate(in_names) if in_name}
             called = [number for number, _ in self._names.sections(sections, having) if scores[number]]
             best = max(called, key=lambda one: (self._names.is_own(sections[one]), scores[one]), default=best)
