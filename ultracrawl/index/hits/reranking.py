@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeVar
 from ultracrawl.index.engine import IndexDocument, RankingWeights, SearchQuery
 from ultracrawl.index.hits.matching import Matcher, Span, bits_of
 from ultracrawl.index.hits.names import NameFinder
+from ultracrawl.index.hits.signs import SignedWords
 from ultracrawl.index.hits.ties import RERANK_LIMIT, rounded_score, url_and_source, with_ordered_ties
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
@@ -128,6 +129,7 @@ class Reranker:
             for n, leaf in enumerate(dict.fromkeys(tree.searched_words(node)))
             if isinstance(leaf, tree.Word)
         }
+        self._signs = SignedWords(query.text)
         self._today = datetime.now(UTC)
         # Bigrams are read to the end in any case; of many words some are rare.
         is_quick = len(found) <= _FEW_CONCEPTS and not matcher.has_bigrams
@@ -200,7 +202,8 @@ class Reranker:
         relevance = self._relevance(names, [_MAX_TEXT_FREQUENCY] * len(self._idfs), 1.0)
         yield factor * engine_score * relevance * depth * fresh * _ROUNDED_UP, ()
         relevance = self._relevance(names, *self._score_text(document.text[:STORED_TEXT_LIMIT], language))
-        yield factor * engine_score * relevance * depth * fresh, url_and_source(document)
+        signs = self._signs.factor(document)
+        yield factor * engine_score * relevance * depth * fresh * signs, url_and_source(document)
 
     def _relevance(self, names: _NameScores, in_text: Sequence[float], passage: float) -> float:
         """Return how well a document with these names answers the query; see `_score_text` for the others."""

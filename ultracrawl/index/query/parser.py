@@ -399,7 +399,8 @@ class _Parser:
             term = self._term(attribute)
             if term is not None:
                 terms.append(term)
-        return with_synonyms(terms, self._query.synonyms) if self._query.synonyms else terms
+        is_english = language_code(self._query.language) in ("", "en")
+        return with_synonyms(terms, self._query.synonyms, is_english=is_english)
 
     def _term(self, attribute: SearchAttribute | None) -> Term | None:
         negative = is_required = False

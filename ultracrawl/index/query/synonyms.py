@@ -9,6 +9,7 @@ from ultracrawl.index.query.readings import Term
 from ultracrawl.index.query.scoring import SYNONYM_FACTOR
 from ultracrawl.index.query.tree import AllOf, AnyOf, Boosted, FromSource, Node, Phrase, Word, all_of
 from ultracrawl.index.words.analysis import fold_all, tokenise, words
+from ultracrawl.index.words.plurals import PLURALS
 from ultracrawl.index.words.stemming import stems
 
 Synonyms = Mapping[tuple[str, ...], Sequence[tuple[str, str]]]
@@ -27,12 +28,17 @@ def synonym_table(entries: Iterable[tuple[str, str, Iterable[str]]]) -> Synonyms
     return {sought: tuple(others)[:_MAX_SYNONYMS] for sought, others in found.items()}
 
 
-def with_synonyms(terms_in: Sequence[Term], synonyms: Synonyms) -> list[Term]:
-    """Return the terms with synonyms added as alternatives; the longest match wins."""
+def with_synonyms(terms_in: Sequence[Term], synonyms: Synonyms, *, is_english: bool) -> list[Term]:
+    """Return the terms with synonyms added as alternatives; the longest match wins.
+
+    Other forms of an irregular noun are synonyms of it, unless the query is in another language than English.
+    """
     terms: list[Term] = []
     at = 0
     while at < len(terms_in):
         size, others = _longest_match(terms_in[at : at + MAX_SYNONYM_WORDS], synonyms)
+        if size == 1 and is_english and not terms_in[at].is_quoted_word and len(terms_in[at].words) == 1:
+            others = (*others, *((form, "") for form in PLURALS[terms_in[at].words[0]]))
         found = terms_in[at : at + size]
         if others:
             nodes = (all_of([term.node for term in found]), *map(_synonym_node, others))

@@ -1,0 +1,46 @@
+"""Irregular plurals of English, which no stemmer joins with their singulars."""
+
+from __future__ import annotations
+
+from ultracrawl.index.words.stemming import stem_term
+
+_NOUNS = """
+analysis analyses; antenna antennas antennae; apex apices; appendix appendixes appendices; axis axes;
+bacterium bacteria; cactus cacti; child children; codex codices; corpus corpora; crisis crises; criterion
+criteria; curriculum curricula; diagnosis diagnoses; ellipsis ellipses; foot feet; formula formulas formulae;
+genus genera; goose geese; half halves; helix helices; hypothesis hypotheses; index indexes indices; knife
+knives; leaf leaves; locus loci; matrix matrixes matrices; maximum maximums maxima; minimum minimums minima;
+mouse mice; nucleus nuclei; optimum optima; parenthesis parentheses; person persons people; phenomenon
+phenomena; radius radii; schema schemas schemata; shelf shelves; spectrum spectra; stimulus stimuli; synthesis
+syntheses; thesis theses; tooth teeth; vertex vertexes vertices; vortex vortices; wolf wolves; woman women
+"""
+"""The forms of a noun each. Left out are nouns whose plural has a meaning of its own: data, media, dice."""
+
+
+def _stem(form: str) -> str:
+    return stem_term("en", form).partition(":")[2] or form
+
+
+def _others(forms: list[str], word: str) -> tuple[str, ...]:
+    """Return a form for each stem of a noun that is not that of a word, which finds the others by itself."""
+    found: dict[str, str] = {}
+    for form in forms:
+        found.setdefault(_stem(form), form)
+    found.pop(_stem(word), None)
+    return tuple(found.values())
+
+
+class IrregularPlurals(dict[str, tuple[str, ...]]):
+    """The other forms of a noun by each of its forms (folded, in lower case)."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        """Read the nouns at the first question."""
+        if not self:
+            for noun in _NOUNS.split(";"):
+                forms = noun.split()
+                self.update((form, _others(forms, form)) for form in forms)
+            return self.get(word, ())
+        return ()
+
+
+PLURALS = IrregularPlurals()
