@@ -23,8 +23,10 @@ QUERIES = (
     "strasse ss* foetus to",
     "aer naeh* so also",
     '"connections to" "gross aes" th*',
+    "s to st so i 2",
+    "st strasse gr to gross a",
 )
-WORDS = " connections {} Straße aes fœtus næh to so großaes šign Images thing {} naehe gross æs strasse "
+WORDS = " connections {} Straße aes fœtus næh to so großaes šign Images thing {} naehe gross æs strasse s st i "
 
 
 @pytest.mark.parametrize("query", QUERIES)

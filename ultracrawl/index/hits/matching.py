@@ -232,7 +232,9 @@ class Matcher:
     @cached_property
     def _folded_pattern(self) -> re.Pattern[bytes] | None:
         """Pattern of possible matches, with the blank before them, in a folded text without ligatures."""
-        return _prefix_pattern(self._literal_prefixes)
+        pairs = list(zip(self._leaves, self._literal_prefixes, strict=False))  # none if one is not ASCII
+        prefixes = [prefix for leaf, prefix in pairs if not _has_no_forms(leaf)]
+        return _prefix_pattern(prefixes, {prefix for leaf, prefix in pairs if _has_no_forms(leaf)})
 
     @cached_property
     def _ligature_pattern(self) -> re.Pattern[bytes] | None:
@@ -311,13 +313,23 @@ def _literal_prefixes(leaves: list[Word | Prefix]) -> list[str]:
     return found if all(map(str.isascii, found)) else []
 
 
-def _prefix_pattern(prefixes: Iterable[str]) -> re.Pattern[bytes] | None:
-    """Return the pattern of words with one of the prefixes and the blank before it; None if a prefix is empty."""
+def _prefix_pattern(prefixes: Iterable[str], whole: Iterable[str] = ()) -> re.Pattern[bytes] | None:
+    """Return the pattern of words, with the blank before them; None if there is none, or one may be any word.
+
+    They begin with one of the prefixes, or are those in `whole`, such as single letters, which have no other forms.
+    """
     found = sorted(set(prefixes))
-    if not found or not found[0]:
-        return None
     shortest = [one for n, one in enumerate(found) if not one.startswith(tuple(found[:n]))]
-    return re.compile(b" (?:" + b"|".join(re.escape(one.encode()) for one in shortest) + b")[^ ]*")
+    words = [one for one in sorted(set(whole)) if not one.startswith(tuple(shortest))]
+    if "" in found or not (shortest or words):
+        return None
+    parts = [_choice(shortest) + b"[^ ]*"] if shortest else []
+    parts += [_choice(words) + rb"(?= |\Z)"] if words else []
+    return re.compile(b" (?:" + b"|".join(parts) + b")")
+
+
+def _choice(texts: Iterable[str]) -> bytes:
+    return b"(?:" + b"|".join(re.escape(text.encode()) for text in texts) + b")"
 
 
 _find_pair = re.compile("|".join(LIGATURES)).search
