@@ -127,21 +127,39 @@ def paths() -> Iterator[str]:
         yield "/?" + urlencode({"q": words})
     yield "/api/v1/search?" + urlencode({"q": "heron", "where": "Author=Ann Lee", "sort": "Title"})
     yield "/api/v1/search?" + urlencode({"like": f"{LAKE}heron"})
+
+
+def suggestions() -> Iterator[str]:
     for begun in ("he", "bit", "rin", "pet"):
         yield f"/api/v1/suggest?q={begun}"
         yield f"/suggestions?q={begun}"
 
 
 def test_it_answers_as_another_engine_and_betrays_nothing(two: Two) -> None:
-    for path in paths():
-        served, other = two.answers(path)
-        assert served == other, path
+    for path in (*paths(), *suggestions()):
+        served, _ = two.answers(path)
         for word in ("Ringed", "Booming", "Petrel", "Eve Warden", "private"):
             assert word not in json.dumps(served), path
         if "bittrn" in path:
             assert "bittern" not in json.dumps(served)
-        served, other = two.answers(path, wardens=True)
-        assert served == other, path
+    for path in paths():
+        for wardens in (False, True):
+            served, other = two.answers(path, wardens=wardens)
+            assert served == other, path
+
+
+def test_it_completes_by_titles_as_another_engine_does(two: Two) -> None:
+    """A server does not list the words of its index, by which others complete, too."""
+
+    def lines(answer: Any) -> set[str]:
+        return set(map(str, answer["completions"] if isinstance(answer, dict) else answer))
+
+    for path in suggestions():
+        for wardens in (False, True):
+            served, other = two.answers(path, wardens=wardens)
+            assert lines(served) <= lines(other), path
+    served, _ = two.answers("/api/v1/suggest?q=he")
+    assert [one["text"] for one in served["completions"]] == ["Heron of the lake"]
 
 
 def test_wardens_find_what_is_theirs(two: Two) -> None:
