@@ -26,7 +26,9 @@ QUERIES = (
     "s to st so i 2",
     "st strasse gr to gross a",
 )
-WORDS = " connections {} Straße aes fœtus næh to so großaes šign Images thing {} naehe gross æs strasse s st i "
+WORDS = (
+    " connections {} Straße aes fœtus næh to so großaes šign Images thing {} naehe gross æs strasse s st i "
+)
 
 
 @pytest.mark.parametrize("query", QUERIES)
