@@ -6,6 +6,7 @@ import pytest
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.hits.signs import SignedWords
+from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.model.page import Section
 
 FILLER = " ".join(f"filler{number}" for number in range(200))
@@ -52,6 +53,12 @@ def test_what_only_looks_like_a_sign_counts_nothing() -> None:
     document = page("a", "A", "nothing of it")
     for query in ("a.b", "-word", "c#", "..", "--", "$", "foo@example.com", "e.g. this", ""):
         assert SignedWords(query).factor(document) == 1.0
+
+
+def test_the_part_of_a_text_counts_that_every_engine_has() -> None:
+    filling, words = "x " * (STORED_TEXT_LIMIT // 2), SignedWords(".open")
+    near, far, never = (page("a", "A", text) for text in (".open", f"{filling}.open", "open"))
+    assert words.factor(near) > words.factor(far) == words.factor(never)
 
 
 @pytest.mark.parametrize(

@@ -40,23 +40,18 @@ _ROOT = re.compile(
 _ROOTS = frozenset({"rss", "feed", "rdf", "channel"})
 _ENTRIES = frozenset({"item", "entry"})
 _TITLES = ("title", "atom:title", "dc:title", "media:title", "itunes:title")
-_DATES = (
-    *(
-        "published",
-        "pubdate",
-        "issued",
-        "atom:published",
-        "dcterms:issued",
-        "dc:date",
-        "date",
-        "dcterms:created",
-    ),
-    *("created", "updated", "atom:updated", "modified", "dcterms:modified"),
-)
+_DATES = ("published", "pubdate", "issued", "atom:published", "dcterms:issued", "dc:date", "date")
+_LATER_DATES = ("dcterms:created", "created", "updated", "atom:updated", "modified", "dcterms:modified")
 _TEXTS = (
-    *("content:encoded", "content", "atom:content", "xhtml:body", "description", "summary", "atom:summary"),
-    *("body", "fullitem", "dc:description", "itunes:summary", "media:description"),
+    "content:encoded",
+    "content",
+    "atom:content",
+    "xhtml:body",
+    "description",
+    "summary",
+    "atom:summary",
 )
+_OTHER_TEXTS = ("body", "fullitem", "dc:description", "itunes:summary", "media:description")
 """Where a field of an entry may stand; the first that has something is taken."""
 _FEED_FIELDS = frozenset({"title", "dc:title", "description", "subtitle", "tagline"})
 _PLAIN = frozenset({"text", "text/plain"})
@@ -203,9 +198,11 @@ def _entry(element: XmlElement) -> FeedEntry | None:
     url = _address(element, fields)
     if not url:
         return None
-    dates = (read_lastmod(one.text).moment for name in _DATES for one in fields.get(name, ()))
+    dates = (
+        read_lastmod(one.text).moment for name in (*_DATES, *_LATER_DATES) for one in fields.get(name, ())
+    )
     date = next((moment.timestamp() for moment in dates if moment is not None), 0.0)
-    return FeedEntry(url, plain_text(_first(fields, _TITLES)), _first(fields, _TEXTS), date)
+    return FeedEntry(url, plain_text(_first(fields, _TITLES)), _first(fields, (*_TEXTS, *_OTHER_TEXTS)), date)
 
 
 def _first(fields: Mapping[str, Sequence[XmlElement]], names: Iterable[str]) -> str:

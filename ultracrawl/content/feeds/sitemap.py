@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
-from urllib.parse import urljoin
 
 from ultracrawl.content.charset.decoding import decode, find_charset
-from ultracrawl.content.xml import XmlRefusedError, read_xml
+from ultracrawl.content.xml import XmlRefusedError, joined, read_xml
 from ultracrawl.model.dates import NO_LASTMOD, LastMod, read_lastmod
 from ultracrawl.system.nouns import counted
 
@@ -311,10 +310,7 @@ class _Collector:
         if self._kind in (SitemapKind.URLS, SitemapKind.INDEX):
             return fields.get("loc") or fields.get("text", "")
         link = fields.get("link") or fields.get("guid", "")
-        try:
-            return urljoin(self._url, link) if link else ""
-        except ValueError:  # the link is no URL
-            return ""
+        return joined(self._url, link) if link else ""
 
 
 def _lastmod(fields: Mapping[str, str]) -> LastMod:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from ultracrawl.index.engine import IndexDocument
+from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 
 _SIGNED = r"(?<![^\s\"(])(?:--|\.)\w[\w-]*(?![^\s\",;)])"
 _IN_TEXT, _WITHOUT = 0.7, 0.3
@@ -27,5 +28,5 @@ class SignedWords:
         for word in self._words:
             names = (document.title, *(section.title for section in document.sections))
             if not any(map(word.search, names)):
-                factor *= _IN_TEXT if word.search(document.text) else _WITHOUT
+                factor *= _IN_TEXT if word.search(document.text, 0, STORED_TEXT_LIMIT) else _WITHOUT
         return factor

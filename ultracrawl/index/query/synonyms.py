@@ -9,7 +9,7 @@ from ultracrawl.index.query.readings import Term
 from ultracrawl.index.query.scoring import SYNONYM_FACTOR
 from ultracrawl.index.query.tree import AllOf, AnyOf, Boosted, FromSource, Node, Phrase, Word, all_of
 from ultracrawl.index.words.analysis import fold_all, tokenise, words
-from ultracrawl.index.words.plurals import PLURALS
+from ultracrawl.index.words.plurals import other_forms
 from ultracrawl.index.words.stemming import stems
 
 Synonyms = Mapping[tuple[str, ...], Sequence[tuple[str, str]]]
@@ -38,7 +38,7 @@ def with_synonyms(terms_in: Sequence[Term], synonyms: Synonyms, *, is_english: b
     while at < len(terms_in):
         size, others = _longest_match(terms_in[at : at + MAX_SYNONYM_WORDS], synonyms)
         if size == 1 and is_english and not terms_in[at].is_quoted_word and len(terms_in[at].words) == 1:
-            others = (*others, *((form, "") for form in PLURALS[terms_in[at].words[0]]))
+            others = (*others, *((form, "") for form in other_forms(terms_in[at].words[0])))
         found = terms_in[at : at + size]
         if others:
             nodes = (all_of([term.node for term in found]), *map(_synonym_node, others))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from ultracrawl.index.words.stemming import stem_term
 
 _NOUNS = """
@@ -30,17 +32,12 @@ def _others(forms: list[str], word: str) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-class IrregularPlurals(dict[str, tuple[str, ...]]):
-    """The other forms of a noun by each of its forms (folded, in lower case)."""
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        """Read the nouns at the first question."""
-        if not self:
-            for noun in _NOUNS.split(";"):
-                forms = noun.split()
-                self.update((form, _others(forms, form)) for form in forms)
-            return self.get(word, ())
-        return ()
+@cache
+def _forms_by_word() -> dict[str, tuple[str, ...]]:
+    nouns = [noun.split() for noun in _NOUNS.split(";")]
+    return {form: _others(forms, form) for forms in nouns for form in forms}
 
 
-PLURALS = IrregularPlurals()
+def other_forms(word: str) -> tuple[str, ...]:
+    """Return the forms of an irregular noun, given folded and in lower case, that its stem does not find."""
+    return _forms_by_word().get(word, ())
