@@ -58,7 +58,7 @@ class Statements:
         elif statement.startswith(("COMMIT", "ROLLBACK")):
             self.flushing = False
         elif not self.flushing:
-            self.alone.append(" ".join(statement.split())[:300])
+            self.alone.append(" ".join(statement.split())[:500])
 
     def closed(self):
         with open("statements.json", "w") as file:
@@ -79,9 +79,9 @@ class Statements:
     intervals: list[list[int]]
     """At the beginning of each transaction: the visits that had ended, and the statements that were made alone."""
 
-    def alone_between(self, first: int, last: int) -> int:
-        """Return the statements alone between two transactions, by their number."""
-        return self.intervals[last][1] - self.intervals[first][1]
+    def alone_between(self, first: int, last: int) -> list[str]:
+        """Return the statements alone between two transactions, which are named by their numbers."""
+        return self.alone[self.intervals[first][1] : self.intervals[last][1]]
 
     @property
     def repeated(self) -> Counter[str]:
