@@ -40,7 +40,6 @@ EXCEPTIONS: Mapping[str, int] = {
     "tests/service/scrapyd/test_profiles.py": 1,
     "tests/service/searching/test_processes.py": 1,
     "tests/service/supervisor/test_folder_watch.py": 1,
-    "tests/service/supervisor/test_jobs.py": 1,
     "tests/service/supervisor/test_shaken.py": 3,
     "tests/soak/test_growth.py": 3,
     "tests/soak/test_service.py": 12,
