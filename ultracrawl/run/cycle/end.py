@@ -19,7 +19,7 @@ from ultracrawl.run.control.limits import LIMITS_OVER, RunLimits
 from ultracrawl.run.discovery.start_chain import report_left_ports, report_unreadable_urls
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.removal.deletions import Deletions
-from ultracrawl.run.removal.scope import with_links_left
+from ultracrawl.run.removal.scope import with_documents_outside, with_links_left
 from ultracrawl.run.writing.finishing import INDEX_TIMEOUT, finish_writing
 
 if TYPE_CHECKING:
@@ -156,7 +156,10 @@ class RunFinisher:
             complete=self._is_complete(),
             before=0 if context.run.replay else run.deleted,
             held=held,
+            starts=context.rules.seeds,
         )
+        if deletions.holds_outside:
+            context.run.mark = run = replace(run, scope=with_documents_outside(run.scope))
         if deletions.counted and not context.run.replay:
             context.flush()
             context.run.mark = replace(run, deleted=run.deleted + deletions.counted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from functools import cached_property
 
@@ -45,6 +45,8 @@ class Deletions:
         self._on_succession = on_succession
         self.counted = 0
         """Documents that `apply` removed and the guard counted."""
+        self.holds_outside = False
+        """Whether `apply` held back the documents outside the scope."""
 
     def candidates(self) -> list[UrlRecord]:
         """Return the records that are marked for removal."""
@@ -60,21 +62,29 @@ class Deletions:
         complete: bool = True,
         before: int = 0,
         held: int = 0,
+        starts: Container[str] = (),
     ) -> str:
         """Delete all documents marked for removal, or none if the guard finds them too many.
 
         Returns the problem for the report, empty if they were deleted. The guard compares their number with the number
         of documents when the run `started` (epoch seconds). `before` documents were deleted in earlier parts of the
         run and count as well. `by_definition`: pages are no longer indexed because the definition changed, and do not
-        count for the guard. Documents outside the scope are always deleted; in a run that is not `complete` only those
-        with a successor. `held` new versions of documents are held back: what else that server took away is suspect.
+        count for the guard. Documents outside the scope are deleted, however many, but not in exchange for nothing: if
+        the scope has no other document than `starts` (the start URLs), they are held back, see `_is_exchange`. In a run
+        that is not `complete` only those with a successor are deleted. `held` new versions of documents are held back:
+        what else that server took away is suspect.
         """
         leaving = self.candidates()
         self._release_idle()
         outside = [record for record in leaving if record.leaves_for(_OUTSIDE)]
-        excluded = outside if complete else list(filter(self._has_successor, outside))
-        self.carry_out(excluded)
         leaving = [record for record in leaving if not record.leaves_for(_OUTSIDE)]
+        lost = [record for record in outside if not self._has_successor(record)]
+        self.holds_outside = complete and bool(lost) and not self._is_exchange(len(lost), guard, starts)
+        if self.holds_outside or not complete:
+            outside = list(filter(self._has_successor, outside))
+        self.carry_out(outside)
+        if self.holds_outside:
+            return self._nothing_inside(lost)
         if not leaving:
             return ""
         counted = self._counted_by_guard(leaving, by_definition=by_definition)
@@ -91,6 +101,31 @@ class Deletions:
             f"no document was deleted: {len(counted):,} of {indexed:,} would be deleted at once ({summary}), "
             f"{earlier}and the limit is {guard.limit(indexed):,}; "
             f"`ultracrawl approve-deletions {leaving[0].source}` deletes them"
+        )
+
+    def _is_exchange(self, lost: int, guard: LossGuard, starts: Container[str]) -> bool:
+        """Return whether a scope has documents, so that `lost` others may leave for it.
+
+        One that matches nothing is most likely misspelt. Its start pages alone say nothing, since a server may answer
+        any address with a page; they count if as many as the lost ones. A guard of 100 % holds nothing back.
+        """
+        if guard.percent >= 100:
+            return True
+        inside = 0
+        for record in self._state.records.all_records():
+            if record.retained:
+                inside += 1
+                if inside >= lost or record.url not in starts:
+                    return True
+        return False
+
+    def _nothing_inside(self, lost: list[UrlRecord]) -> str:
+        rules = Counter(str(record.removal.cause) for record in lost if record.removal is not None)
+        rule = next((f" ({rule})" for rule, _ in rules.most_common(1) if rule), "")
+        return (
+            f"no document was deleted: the definition excludes all {len(lost):,} now{rule}, and no other page was "
+            "found; check what you wrote (a path, a host), "
+            f"or `ultracrawl approve-deletions {lost[0].source}` deletes them"
         )
 
     def _documents_before(self, leaving: Iterable[UrlRecord], started: float) -> int:

@@ -34,7 +34,8 @@ UNFOLLOWED = ".unfollowed"
 KEPT_OUT = ".kept-out"
 """Suffix of the mark of a run that left links for later (refresh-only mode)."""
 MIXED = "mixed"
-"""In place of a recipe: documents were made by several. It differs from that of every definition."""
+"""In place of a recipe: documents were made by several. In place of a scope: there are documents outside of it, which
+are held back. It differs from that of every definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,12 @@ def with_recipes(mark: str, recipes: str) -> str:
     """Return the mark of a run whose documents were made again since, by these recipes."""
     digests = _digests(mark)
     return f"{digests.partition('.')[0]}.{recipes}{mark.removeprefix(digests)}"
+
+
+def with_documents_outside(mark: str) -> str:
+    """Return the mark of a run that held back documents outside the scope: the next one looks at all URLs again."""
+    digests = _digests(mark)
+    return f"{MIXED}.{digests.partition('.')[2]}{mark.removeprefix(digests)}"
 
 
 def _digests(mark: str) -> str:
@@ -176,6 +183,15 @@ class ScopeCheck:
             if refusal is not None:
                 yield record, refusal
 
+    def keeps_any(self, outside: Container[int]) -> bool:
+        """Return whether a document stays that is not one of the URLs `outside`, nor inside only as a start URL."""
+        for record in self._records():
+            if record.searchable and url_key(record.url) not in outside:
+                as_link = self._candidate(record)._replace(seed=False)
+                if self._stages.known_rejects(as_link) is None:
+                    return True
+        return False
+
     def _records(self) -> Iterator[UrlRecord]:
         sitemaps = self._state.sites.sitemap_keys()
         for record in self._state.records.all_records():
@@ -227,16 +243,19 @@ def drop_outside(
 
     Source: Ultra Search 9.3, change of rules. Deletions are durable in the document cache before the records are
     dropped. A document with a duplicate inside the scope is removed at the end of the run, after the duplicate was
-    indexed.
+    indexed. If no document stays, all wait for the end of the run, which deletes them if it has found others.
     """
-    outside = list(ScopeCheck(state, rules, rewriter).outside())
+    check = ScopeCheck(state, rules, rewriter)
+    outside = list(check.outside())
     keys = {url_key(record.url) for record, _ in outside}
+    waiting = _back_inside(state, keys)
+    keeps_none = waiting or not check.keeps_any(keys)
     dropped: list[int] = []
     held: list[int] = []
     for record, rule in outside:
         counters.count_excluded(rule)
         key = url_key(record.url)
-        if record.searchable and _has_copy(state, record, keys):
+        if record.searchable and (keeps_none or _has_copy(state, record, keys)):
             removal = Removal(RemovalReason.SCOPE, Cause(CauseCode.RULE, rule))
             state.records.amend_record(key, replace(record, removal=removal))
             held.append(key)
@@ -249,6 +268,17 @@ def drop_outside(
     for start in range(0, len(dropped), BATCH):
         state.drop_urls(dropped[start : start + BATCH])
     return len(outside)
+
+
+def _back_inside(state: Store, outside: Container[int]) -> bool:
+    """Let documents stay that an earlier run marked, and that are inside now; returns whether others are marked."""
+    marked = [
+        record for record in state.records.records_to_remove() if record.leaves_for(RemovalReason.SCOPE)
+    ]
+    back = [record for record in marked if url_key(record.url) not in outside]
+    for record in back:
+        state.records.amend_record(url_key(record.url), replace(record, removal=None))
+    return len(back) < len(marked)
 
 
 def _has_copy(state: Store, record: UrlRecord, outside: Container[int]) -> bool:
