@@ -96,6 +96,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
             ("detect_language", "maybe"),
         ]
     },
+    "sitemaps: URL": ({**WEB, "sitemaps": "https://a.example/map.xml"}, "sitemaps"),
+    "sitemaps: [URL]": ({**WEB, "sitemaps": ["https://a.example/map.xml"]}, "sitemaps"),
+    "sitemaps: {url: …}": ({**WEB, "sitemaps": {"url": "https://a.example/map.xml"}}, "sitemaps"),
+    "feeds: URL": ({**WEB, "feeds": "https://a.example/feed"}, "feeds"),
     "type: fil": ({**FILE, "type": "fil"}, "type"),
     "type: mial": ({**MAIL, "type": "mial"}, "type"),
     "no server": ({name: MAIL[name] for name in ("type", "user", "password")}, "server"),

@@ -23,7 +23,7 @@ _HOST_KINDS = {
     "regexp": Kind.REGEXP,
     "mask": Kind.IPMASK,
 }
-_URI_KINDS = {name: _HOST_KINDS[name] for name in ("exact", "prefix", "suffix", "regexp")}
+URI_KINDS = {name: _HOST_KINDS[name] for name in ("exact", "prefix", "suffix", "regexp")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def parse_uri_pattern(value: object) -> Pattern:
                 "write it with its scheme, as `https://www.example.com/docs/`, or as `{suffix: .pdf}`",
             )
         return Pattern(Kind.PREFIX, value.strip())
-    return _long(value, _URI_KINDS, "the beginning of a URL, as `https://www.example.com/docs/`")
+    return _long(value, URI_KINDS, "the beginning of a URL, as `https://www.example.com/docs/`")
 
 
 def _short_host(text: str) -> Pattern:
@@ -155,7 +155,7 @@ UriPattern = Annotated[
     PlainValidator(parse_uri_pattern),
     PlainSerializer(Pattern.written),
     _schema(
-        _URI_KINDS,
+        URI_KINDS,
         "A text alone is the beginning of a URL.",
         ["https://www.example.com/docs/", {"regexp": r".*\?print=.*"}, {"file": "urls.txt"}],
     ),

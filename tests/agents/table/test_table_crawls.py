@@ -198,7 +198,7 @@ def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: 
 @pytest.mark.parametrize(
     ("connection", "code", "told"),
     [
-        ("nodatabase://x/y", 2, "database driver not available (1008)"),
+        ("nodatabase://x/y", 2, "`nodatabase`"),
         ("no url", 2, "this is not the URL of a database"),
         ("sqlite:///away.db", 1, "does not exist"),
         ("postgresql://127.0.0.1:1/x", 1, "postgresql: "),

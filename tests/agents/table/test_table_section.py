@@ -140,12 +140,12 @@ def test_a_file_of_sqlite_is_taken_from_the_folder_of_the_definition_and_never_m
     lister.close()
 
 
-def test_a_missing_driver_is_1008_with_the_line_that_installs_it(
+def test_a_missing_driver_is_reported_with_the_line_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     base = Base("postgresql://db.example.com/x", tmp_path)
-    with pytest.raises(UserError, match=r"database driver not available \(1008\).*ultracrawl\[postgresql\]"):
+    with pytest.raises(UserError, match=r"postgresql.*ultracrawl\[postgresql\]"):
         TableLister(base.setup(table="t", key="id", text="b"))
 
 

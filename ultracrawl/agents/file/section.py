@@ -61,6 +61,10 @@ Patterns = Annotated[tuple[str, ...], one_or_list(str)]
 class FileSection(Section):
     """Folders whose files are documents."""
 
+    ADVICE: ClassVar = dict.fromkeys(
+        ("path", "folder", "folders", "dir", "dirs", "directory", "directories", "root", "url"),
+        "write `paths: [/srv/docs]`",
+    )
     FETCH_OPTIONS: ClassVar = frozenset(
         {"paths", "connections", "include", "exclude", "levels", "hidden", "symlinks", "mailboxes", "watch"}
     )

@@ -17,6 +17,7 @@ MAX_DEPTH = 200
 _MAILDIR = frozenset({b"cur", b"new", b"tmp"})
 _DENIED = frozenset({errno.EACCES, errno.EPERM})
 _BROKEN_LINK = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+_ABSENT = "there is no such folder or file; correct `paths`, or mount it"
 
 
 class FoundFile(NamedTuple):
@@ -69,6 +70,8 @@ class FolderWalk:
                 elif folder.level == 0 and error.errno in _DENIED:
                     reason = f"{error.strerror}; permit the crawling account to read it"
                     yield UnreadablePath(path, reason, mistake=True)
+                elif folder.level == 0 and error.errno == errno.ENOENT:
+                    yield UnreadablePath(path, _ABSENT)
                 elif folder.level == 0 or error.errno != errno.ENOENT:
                     yield _unreadable(path, error)
                 continue

@@ -19,6 +19,7 @@ from ultracrawl.agents.server_addresses import allowed_addresses
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.settings.trust import tls_context
 from ultracrawl.sources.secrets import SecretReader
+from ultracrawl.system.hiding import without_secrets
 
 MAX_LITERAL = 256 << 20
 """Bytes that a server may send in one piece; a longer one is taken for an attack."""
@@ -249,7 +250,7 @@ class MailConnection:
 
     def _hidden(self, text: str) -> str:
         line = " ".join(text.split())[:300]
-        return line.replace(self._secret, "***") if self._secret else line
+        return without_secrets(line, [self._secret])
 
 
 def _is_loopback(imap: _GuardedImap) -> bool:

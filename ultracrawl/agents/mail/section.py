@@ -73,6 +73,15 @@ FolderName = Annotated[str, AfterValidator(_check_name), Field(max_length=500)]
 class MailSection(Section):
     """Folders of an IMAP server whose mails are documents."""
 
+    ADVICE: ClassVar = {
+        **dict.fromkeys(("url", "host", "imap"), "write `server: imaps://imap.example.com`"),
+        **dict.fromkeys(("username", "login", "account"), "write `user: reader@example.com`"),
+        **dict.fromkeys(("mailbox", "folder"), "write `folders: [INBOX]`"),
+        **dict.fromkeys(
+            ("path", "paths", "file", "files"),
+            "files of mails, as mbox and Maildir, are read by `type: file`",
+        ),
+    }
     FETCH_OPTIONS: ClassVar = frozenset(
         {
             *("server", "user", "password", "token", "starttls", "ca"),

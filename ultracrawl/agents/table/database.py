@@ -17,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from ultracrawl.agents.table.section import DRIVER_EXTRAS, DRIVERS
 from ultracrawl.errors import MissingExtraError, UserError, WorkError
 from ultracrawl.model.status import StatusCode, status_text
+from ultracrawl.system.hiding import without_secrets
 
 if TYPE_CHECKING:
     from ultracrawl.agents.table.section import TableSection
@@ -128,8 +129,7 @@ class Database:
     def _line_of(self, error: BaseException) -> str:
         texts = [argument for argument in error.args if isinstance(argument, str)] or [str(error)]
         line = " ".join(texts[-1].split())[:300]
-        for secret in self._secrets:
-            line = line.replace(secret, "***")
+        line = without_secrets(line, self._secrets)
         return f"{self.name}: {line or type(error).__name__}"
 
     def close(self) -> None:
@@ -160,11 +160,16 @@ def _execute_on_connect(statement: str) -> Any:
 
 def _driver_missing(url: URL, error: Exception) -> UserError:
     name = url.get_backend_name()
-    code = f"{status_text(StatusCode.NO_DRIVER)} ({StatusCode.NO_DRIVER.value})"
     if isinstance(error, ImportError) and name in DRIVER_EXTRAS:
-        return MissingExtraError(f"{code}: {name}", DRIVER_EXTRAS[name])
-    driver = getattr(error, "name", None) or url.drivername
-    return UserError(f"connection: {code}: {driver} is not installed")
+        return MissingExtraError(f"{status_text(StatusCode.NO_DRIVER)}: {name}", DRIVER_EXTRAS[name])
+    if package := getattr(error, "name", None):
+        return UserError(
+            f"connection: the driver of `{name}` databases is not installed; install it with: pip install {package}"
+        )
+    return UserError(
+        f"connection: there is no driver of `{name}` databases here; write `postgresql://`, `mysql://`, `sqlite:///`, "
+        "or install the SQLAlchemy dialect of that name"
+    )
 
 
 _LOGIN = "correct the user, the password or the database of `connection`"

@@ -130,6 +130,13 @@ class ChangesSection(Section):
 class TableSection(Rows):
     """The options of a source of the type `table`."""
 
+    ADVICE: ClassVar = {
+        **dict.fromkeys(
+            ("url", "dsn", "uri", "database", "db", "server", "host"),
+            "write `connection: postgresql://reader@db.example.com/tickets`",
+        ),
+        **dict.fromkeys(("query", "sql", "statement"), "write `select: SELECT id, title, body FROM tickets`"),
+    }
     FETCH_OPTIONS: ClassVar = frozenset({"connection", "password", "changes", "value_lists"})
 
     connection: Secret = Field(examples=["postgresql://reader@db.example.com/tickets", "${TICKETS_DATABASE}"])

@@ -376,8 +376,12 @@ class SourceListing(Feature):
 
 
 def _problem_of(end: Partial) -> str:
-    state = "stopped at a mistake" if end.mistake else "is partial"
-    return f"the listing of the source {state}: {end.reason}; no document counts as deleted"
+    what = (
+        "the listing of the source stopped at a mistake"
+        if end.mistake
+        else "the source was not listed in full"
+    )
+    return f"{what}: {end.reason}; no document counts as deleted"
 
 
 def usable_entries(entries: Sequence[Entry], schemes: frozenset[str]) -> tuple[list[Entry], list[LeftOut]]:

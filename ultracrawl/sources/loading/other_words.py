@@ -51,6 +51,8 @@ _WORDS = {
     "purge_crawl_enabled": "orphans: {delete: true}",
     "reference_filters": "boundary: {uris: {exclude: [{regexp: '.*print=.*'}]}}",
     "selectors": "content: {include: article}",
+    "sitemap": "sitemaps: {urls: [https://www.example.com/sitemap.xml]}",
+    "sitemap_url": "sitemaps: {urls: [https://www.example.com/sitemap.xml]}",
     "sitemap_urls": "sitemaps: {urls: [https://www.example.com/sitemap.xml]}",
     "sitemap_alternate_links": "sitemaps: {use: true}",
     "start_urls_file": "start_url_files: [seeds.txt]",

@@ -24,6 +24,7 @@ Wording = tuple[OptionPath, str, str]
 _KEY_MARK = "[key]"
 _SWITCHES = ("use", "obey", "enabled")
 """Options that turn the group on and off that they belong to."""
+_NO_GROUP = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
 _PROBLEMS = {
     **dict.fromkeys(("bool_type", "bool_parsing"), "is neither true nor false"),
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "is not a whole number"),
@@ -32,9 +33,7 @@ _PROBLEMS = {
     "string_type": "is not a text",
     "path_type": "is not a path",
     **dict.fromkeys(("tuple_type", "list_type", "frozen_set_type"), "is not a list"),
-    **dict.fromkeys(
-        ("dict_type", "mapping_type", "model_type", "model_attributes_type"), "is not a group of options"
-    ),
+    **dict.fromkeys(_NO_GROUP, "is not a group of options"),
     **dict.fromkeys(("literal_error", "enum"), "is not a known value"),
     "string_pattern_mismatch": "has a form that is not allowed here",
     "string_too_long": "is too long",
@@ -114,6 +113,8 @@ def _instead(error: ErrorDetails, model: type[BaseModel], path: OptionPath) -> s
         return f"write `{error['input'].upper()}`"
     if isinstance(error["input"], bool) and (switch := _switch(model, path, error["input"])):
         return switch
+    if error["type"] in _NO_GROUP and (listed := _list_option(model, path, error["input"])):
+        return listed
     if error["type"] == "string_type" and isinstance(error["input"], bool | int | float):
         return "put the value in quotes"
     if error["type"] in ("bool_type", "bool_parsing"):
@@ -130,6 +131,16 @@ def _switch(model: type[BaseModel], path: OptionPath, value: bool) -> str:
     if option is None or switch is None:
         return ""
     return f"write `{option[0]}: {{{switch}: {flow_of(value)}}}`"
+
+
+def _list_option(model: type[BaseModel], path: OptionPath, value: object) -> str:
+    """Return what to write for a text or a list in place of a group whose option takes it; empty if none does."""
+    group, option = _describe(model, path)
+    name: str = getattr(group, "LIST_OPTION", "")
+    if option is None or not name or not isinstance(value, str | list):
+        return ""
+    written = [value] if isinstance(value, str) else value
+    return f"write `{option[0]}: {{{name}: {flow_of(written)}}}`"
 
 
 def _example(model: type[BaseModel], path: OptionPath) -> str:

@@ -54,6 +54,8 @@ class Section(BaseModel):
         defer_build=True,
     )
 
+    LIST_OPTION: ClassVar[str] = ""
+    """The option that is meant if a text or a list is written in place of the group; empty if none is."""
     FETCH_OPTIONS: ClassVar[frozenset[str]] = frozenset()
     """Options that affect which pages are fetched and how, but not the documents made from them.
 

@@ -16,6 +16,7 @@ from ultracrawl.sources.values import FileNames, Seconds, UrlList
 class FeedsSection(Section):
     """RSS and Atom feeds (FAST 5.29)."""
 
+    LIST_OPTION: ClassVar = "urls"
     FETCH_OPTIONS: ClassVar = frozenset({
         "urls", "url_files", "discover", "follow_links", "ignore_rules", "delete_expired", "max_age", "max_links",
     })  # fmt: skip
@@ -57,6 +58,11 @@ class FeedsSection(Section):
 
 class SitemapsSection(Section):
     """Discovery and use of sitemaps."""
+
+    ADVICE: ClassVar = dict.fromkeys(
+        ("url", "start", "index"), "write `urls: [https://www.example.com/sitemap.xml]`"
+    )
+    LIST_OPTION: ClassVar = "urls"
 
     use: bool = Field(default=True, examples=[False])
     """Read sitemaps. If off, none is read, however it was found."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -96,6 +96,11 @@ class AdaptiveSection(Section):
 
 class RefreshSection(Section):
     """The recrawl cycles of a source."""
+
+    ADVICE: ClassVar = dict.fromkeys(
+        ("every", "schedule", "after", "period", "frequency"),
+        "write `interval: 24 h`; days and hours are set by `schedules` at the top of the file",
+    )
 
     mode: Editable[RefreshMode] = Field(default=RefreshMode.KNOWN, examples=["scratch"])
     """What a new cycle fetches, and what happens to URLs left over from the previous one."""

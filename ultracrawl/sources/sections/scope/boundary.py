@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_validator
 
-from ultracrawl.sources.mistakes import format_value, mistake
-from ultracrawl.sources.patterns import HostPattern, UriPattern
+from ultracrawl.sources.mistakes import closest_match, format_value, mistake
+from ultracrawl.sources.patterns import URI_KINDS, HostPattern, UriPattern
 from ultracrawl.sources.reading.rule_files import flat, rule_entries
 from ultracrawl.sources.sections.section import Editable, Section
 from ultracrawl.sources.values import Extension, Network, PluginName, as_list, one_or_list
@@ -30,10 +30,20 @@ def _check_host_key(value: object) -> object:
     return host
 
 
+def _as_rule_of_urls(value: Mapping[object, object]) -> str:
+    """Return where a rule with a kind belongs, with its text; kinds are `regexp`, `suffix` and others."""
+    kind, text = next(iter(value.items()), ("regexp", ".*print=.*"))
+    name = closest_match(kind, URI_KINDS) or "regexp"
+    quoted = str(text).replace("'", "''")
+    return f"write `boundary: {{uris: {{exclude: [{{{name}: '{quoted}'}}]}}}}` (or `include`), for whole URLs"
+
+
 def _check_path(value: object) -> object:
     if isinstance(value, str) and (suffix := _SUFFIX.fullmatch(value)):
         instead = f"write `boundary: {{uris: {{exclude: [{{suffix: {suffix[1]}}}]}}}}` (or `include`)"
         raise mistake(f"{format_value(value)} is no beginning of a path, but its end", instead)
+    if isinstance(value, dict):
+        raise mistake(f"{format_value(value)} is not a path", _as_rule_of_urls(value))
     if not isinstance(value, str) or not value.startswith("/"):
         hint = (
             f"write `/{value}`"
@@ -149,6 +159,15 @@ class OtherHostsSection(Section):
 
 class BoundarySection(Section):
     """Which hosts, paths, ports and URLs belong to the source."""
+
+    ADVICE: ClassVar = {
+        "exclude": "write `exclude: [/archive/]` beside `boundary`, not in it; hosts belong in `domains`",
+        **dict.fromkeys(
+            ("include", "only"),
+            "write `only: [/docs/]` beside `boundary`, not in it; hosts belong in `domains`",
+        ),
+        **dict.fromkeys(("hosts", "host", "domain"), "write `domains: {include: [www.example.com]}`"),
+    }
 
     domains: DomainsSection = Field(
         default=DomainsSection.by_default(), examples=[{"include": [".example.com"]}]
