@@ -42,7 +42,7 @@ def test_robots_txt_and_the_answer_as_they_were_last(site: Site, url: str, works
     assert (noindex["rule"], "noindex" in noindex["reason"]) == ("NOT_INDEXED", True)
     shown = workspace.command("explain", f"{url}/noindex").out.splitlines()
     line = next(line for line in shown if line.split()[1:2] == ["answer"])
-    assert line.split()[:3] == ["yes", "answer", "NOT_INDEXED"]
+    assert line.split()[:3] == ["NO", "answer", "NOT_INDEXED"]
     assert site.requests == [], "nothing is fetched"
 
 

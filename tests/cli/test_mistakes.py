@@ -27,7 +27,7 @@ def uses() -> Iterator[tuple[str, set[str]]]:
             match node:
                 case ast.Call(
                     func=ast.Attribute(
-                        attr="error", value=ast.Attribute(attr=name, value=ast.Name(id="Mistake"))
+                        attr="error" | "failure", value=ast.Attribute(attr=name, value=ast.Name(id="Mistake"))
                     ),
                     keywords=values,
                 ):

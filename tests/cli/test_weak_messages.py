@@ -5,12 +5,18 @@ The sentences themselves are nowhere compared; what has to be written instead is
 
 from __future__ import annotations
 
+import contextlib
+import socket
+
 import pytest
 from support.project import Workspace
+from support.resource import Reply
+from support.server import answering
 from support.site import Site
 from support.verbs import mistyped
 
-from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.cli.main import run_words
+from ultracrawl.cli.mistakes import CommandFailedError, Mistake
 from ultracrawl.index import QueryFlaw, SearchQuery, SearchResult
 from ultracrawl.index.query.parser import search_with_relaxation
 from ultracrawl.sources import adhoc_project
@@ -45,6 +51,35 @@ START = "https://docs.example.com/"
         ("crawl --dealy 1", Mistake.NO_SUCH_OPTION, "--delay"),
         ("explain handbook", Mistake.SOURCE_FOR_URL, "ultracrawl explain /x --source handbook"),
         ("explain http://[", Mistake.NO_URL_OR_PATH, None),
+        ("explain handbok", Mistake.NO_URL_OR_PATH, None),
+        (
+            "explain 127.0.0.1:80/a.html",
+            Mistake.URL_WITHOUT_SCHEME,
+            "ultracrawl explain http://127.0.0.1:80/a.html",
+        ),
+        (
+            "submit docs.example.com/a",
+            Mistake.URL_WITHOUT_SCHEME,
+            "ultracrawl submit https://docs.example.com/a",
+        ),
+        ("probe localhost", Mistake.URL_WITHOUT_SCHEME, "ultracrawl probe http://localhost"),
+        ("crawl /srv/docs", Mistake.FILES_AS_SITE, None),
+        ("crawl ~/docs", Mistake.FILES_AS_SITE, None),
+        ("init ./docs", Mistake.FILES_AS_SITE, None),
+        ("search x --since 2026", Mistake.NO_SUCH_OPTION, "`ultracrawl search --help`"),
+        ("search x --langauge de", Mistake.NO_SUCH_OPTION, "--language"),
+        ("search x --language xx", Mistake.BAD_LANGUAGE, "for example de or en"),
+        ("search x --language German", Mistake.BAD_LANGUAGE, "de"),
+        ("serve --key ultracrawl.yaml", Mistake.KEY_WITHOUT_CERTIFICATE, None),
+        ("serve --certificate ultracrawl.yaml", Mistake.CERTIFICATE_WITHOUT_KEY, None),
+        ("restore ultracrawl.yaml", Mistake.NO_BACKUP, None),
+        ("convert collection.xml", Mistake.NO_FILE, None),
+        ("check-answers golden.yaml", Mistake.NO_ANSWERS_FILE, None),
+        (
+            "check-answers golden.yaml --add heron docs.example.com/",
+            Mistake.URL_WITHOUT_SCHEME,
+            "https://docs.example.com/",
+        ),
         ("crawl --path /docs/", Mistake.SCOPE_WITHOUT_URL, None),
         ("reset handbook", Mistake.NO_SUCH_VERB, "ultracrawl remove handbook"),
         (f"remove {START}x", Mistake.URL_OF_NO_SOURCE, None),
@@ -62,9 +97,43 @@ def test_a_mistake_at_the_shell_names_what_to_type(
     assert not (workspace.directory / "var" / "state").exists()
 
 
+def test_a_taken_port_is_answered_with_the_option_for_another(workspace: Workspace) -> None:
+    workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ended = workspace.command("serve", "--port", str(taken.getsockname()[1]))
+    assert (ended.code, "--port" in ended.err) == (1, True)
+
+
+def test_a_service_that_does_not_run_is_a_failure_of_the_address(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ULTRACRAWL_TOKEN", "x")
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with contextlib.chdir(workspace.directory), pytest.raises(CommandFailedError) as found:
+        run_words(["status", "--server", f"http://127.0.0.1:{port}"])
+    assert found.value.mistake is Mistake.SERVER_UNREACHABLE
+
+
+def test_a_server_that_is_no_service_is_a_mistake(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ULTRACRAWL_TOKEN", "x")
+    with answering(lambda _: Reply(404, (), b"no such page")) as url:
+        assert mistyped(workspace.directory, "status", "--server", url).mistake is Mistake.NO_SERVICE
+
+
+def test_a_site_that_cannot_be_read_is_answered_with_the_other_scheme(workspace: Workspace) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"127.0.0.1:{closed.getsockname()[1]}/"
+    with contextlib.chdir(workspace.directory), pytest.raises(CommandFailedError) as found:
+        run_words(["init", f"http://{url}", "--yes"])
+    assert (found.value.mistake, f"https://{url}" in str(found.value)) == (Mistake.SITE_UNREADABLE, True)
+
+
 def test_a_path_is_explained_below_the_start_url(workspace: Workspace) -> None:
     workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
-    explained = workspace.command("explain", "handbok", "--json")
+    explained = workspace.command("explain", "/handbok", "--json")
     assert (explained.code, explained.json["canonical_url"]) == (0, f"{START}handbok")
 
 

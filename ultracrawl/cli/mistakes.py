@@ -7,6 +7,7 @@ definition or a query is said where it is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
@@ -14,7 +15,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UserError, WorkError
+
+_HOST = r"(?:[\w-]+\.)+[A-Za-z]{2,}(?:/\S*)?|(?P<http>[\w.-]+:\d+|localhost|\d[\d.]*)(?:/\S*)?"
+"""A host that is written without its scheme, perhaps with a path."""
+_ALIKE = 0.65
+"""Likeness of names from which on an option is a misspelt one; below, `--since` is like `--index`."""
 
 
 class Mistake(Enum):
@@ -55,11 +61,17 @@ class Mistake(Enum):
         "`politeness: {{delay: 0.1}}`, `public: true`"
     )
     NO_SCHEME = "{name!r} is no source; for a site write `{instead}`"
+    FILES_AS_SITE = (
+        "{name!r} is a folder or a file, and no URL; write in ultracrawl.yaml "
+        "`sources: {{docs: {{type: file, paths: [{name}]}}}}`, and then `ultracrawl crawl docs`"
+    )
+    URL_WITHOUT_SCHEME = "{url!r} has no http:// or https://; write `{instead}`"
     NO_URL = "{url!r} is no URL; write for example https://docs.example.com/x"
     NO_SITE = "{name!r} is no URL; write for example https://{name}/, or `{instead}` for a Scrapy project"
     NO_URL_OR_PATH = "{url!r} is no URL; write for example https://docs.example.com/x, or a path as /x"
     SOURCE_FOR_URL = "{name!r} is a source; name one of its URLs, as `{instead}`"
     URL_OF_NO_SOURCE = "no source knows {url}; `ultracrawl urls` lists what is known"
+    SITE_UNREADABLE = "{problem}; {instead}"
     BAD_ROOT_PATH = "--root-path {path} is no path; write for example /search"
     BAD_BOOST = "--boost {text!r} is not URL=FACTOR; write for example https://www.example.com/new/*=2"
 
@@ -79,7 +91,14 @@ class Mistake(Enum):
     NO_DOCUMENT_FILE = "{number} sources take documents from a file; {instead}"
     TYPE_OF_ATTRIBUTE = "{file}: {name} is a {type}, not a {written}; correct the type"
 
+    BAD_LANGUAGE = "--language {text} is no code of a language; write {instead}"
+
     # files
+    NO_FILE = "there is no file {file}; name another"
+    NO_ANSWERS_FILE = "there is no file {file}; make one by `ultracrawl check-answers {file} --add QUERY URL`"
+    NO_BACKUP = (
+        "{file} is damaged, or not a backup made by ultracrawl; name one that `ultracrawl backup` has made"
+    )
     FILE_UNREADABLE = "{file} cannot be read: {problem}"
     FILE_MISTAKE = "{file}: {problem}"
     FILE_EXISTS = "{file} exists already; name another, or remove it"
@@ -92,6 +111,16 @@ class Mistake(Enum):
     EMPTY_PASSWORD = "the password is empty; write one"
     PASSWORDS_DIFFER = "the two passwords are not the same; type them again"
     PASSWORD_NOT_TEXT = "the password at the standard input is not text in UTF-8; write it so"
+    KEY_WITHOUT_CERTIFICATE = "--key is the key of a certificate; write --certificate, too"
+    CERTIFICATE_WITHOUT_KEY = "--certificate {file} has no key in it; write --key, too"
+    CANNOT_LISTEN = "{problem}; write another with --port, or end what listens there"
+    NOT_OUR_ADDRESS = "{problem}; write an address of this machine with --host"
+    SERVER_UNREACHABLE = (
+        "{problem}; check that `ultracrawl serve` runs there, and scheme, host and port of --server"
+    )
+    NO_SERVICE = (
+        "--server {url} answers with status {status}, as `ultracrawl serve` does not; check its address"
+    )
     BAD_SERVER = "--server {url} is no address of a service; write for example https://crawls.example.com"
     SERVER_WITHOUT_TLS = "--server {url} would get the token unencrypted; write https"
     TOKEN_NOT_TEXT = "the token is not one line of plain text; copy it again"
@@ -108,6 +137,10 @@ class Mistake(Enum):
         """Return the error to raise, with a value for each name in braces; several names become a list."""
         return CommandLineError(self, values)
 
+    def failure(self, **values: object) -> CommandFailedError:
+        """Return the error to raise if work failed for a reason outside of what was typed."""
+        return CommandFailedError(self, values)
+
 
 class CommandLineError(UserError):
     """A mistake in what was typed: `mistake` is its code, `values` are what its sentence names."""
@@ -115,8 +148,41 @@ class CommandLineError(UserError):
     def __init__(self, mistake: Mistake, values: Mapping[str, object]) -> None:
         self.mistake = mistake
         self.values = values
-        shown = {name: _shown(value) for name, value in values.items()}
-        super().__init__(mistake.value.format(**shown))
+        super().__init__(_sentence(mistake, values))
+
+
+class CommandFailedError(WorkError):
+    """A failure that what was typed may have caused: `mistake` and `values` are those of a `CommandLineError`."""
+
+    def __init__(self, mistake: Mistake, values: Mapping[str, object]) -> None:
+        self.mistake = mistake
+        self.values = values
+        super().__init__(_sentence(mistake, values))
+
+
+def _sentence(mistake: Mistake, values: Mapping[str, object]) -> str:
+    return mistake.value.format(**{name: _shown(value) for name, value in values.items()})
+
+
+def with_scheme(text: str) -> str:
+    """Return the URL that a host without its scheme means; empty for another text.
+
+    A host with a port, or named by a number, has rather no TLS.
+    """
+    host = re.fullmatch(_HOST, text)  # compiled only after a mistake
+    return f"{'http' if host['http'] else 'https'}://{text}" if host else ""
+
+
+def advice_for_site(url: str) -> str:
+    """Return what to do if a site does not answer as a URL says."""
+    scheme, _, rest = url.partition("://")
+    other = f"{'https' if scheme == 'http' else 'http'}://{rest}"
+    return f"check the host and the port, try {other}, and see whether it opens in a browser"
+
+
+def is_path(text: str) -> bool:
+    """Return whether a text is meant as a path of this machine: it begins as one, and no URL does."""
+    return text.startswith(("/", "./", "../", "~"))
 
 
 def _shown(value: object) -> object:
@@ -130,7 +196,7 @@ def of_usage(error: click.UsageError) -> CommandLineError:
     command = error.ctx.command_path if error.ctx else ""
     match error:
         case click.NoSuchOption(option_name=option, possibilities=close):
-            instead = close[0] if close else f"`{command} --help`"
+            instead = _meant(option, close or ()) or f"`{command} --help`"
             return Mistake.NO_SUCH_OPTION.error(command=command, option=option, instead=instead)
         case click.MissingParameter(param=click.Parameter() as parameter):
             return Mistake.MISSING.error(command=command, what=_name_of(parameter, error.ctx))
@@ -139,6 +205,17 @@ def of_usage(error: click.UsageError) -> CommandLineError:
             return Mistake.BAD_VALUE.error(option=_name_of(parameter, error.ctx), problem=problem)
     where = f"`{command} --help`" if command else "--help behind the verb"
     return Mistake.USAGE.error(problem=_as_clause(error), where=where)
+
+
+def _meant(option: str, known: Iterable[str]) -> str:
+    """Return the known option that is meant by an unknown one; empty if none is much like it."""
+    from difflib import SequenceMatcher  # noqa: PLC0415 - only after a mistake
+
+    def likeness(name: str) -> float:
+        return SequenceMatcher(None, option.lstrip("-"), name.lstrip("-")).ratio()
+
+    best = max(known, key=likeness, default="")
+    return best if best and likeness(best) >= _ALIKE else ""
 
 
 def _name_of(parameter: click.Parameter, context: click.Context | None) -> str:

@@ -42,7 +42,7 @@ _FLAW_NOTES = {
     QueryFlaw.STRAY_PAREN: "A closing parenthesis without an opening one was ignored.",
     QueryFlaw.IDLE_OPERATOR: "AND, OR or NOT that does not stand between two words was searched as a word.",
     QueryFlaw.INNER_ASTERISK: "Only at the end of a word an asterisk stands for letters; inside, it separates.",
-    QueryFlaw.NO_WORD: "There is no word to search for: of signs, only operators and names that have them are found.",
+    QueryFlaw.NO_WORD: "There is no word to search for: names alone have signs; `ultracrawl urls` lists all pages.",
     QueryFlaw.NOT_AS_WRITTEN: "No document is as operators, signs and quotes want it; the words alone were searched.",
 }
 """Notes on queries that were probably meant otherwise."""
@@ -115,6 +115,18 @@ _WORD = "\0"
 """Precedes a word of the query that looks like an option; no argument of a process contains it."""
 
 
+def checked_language(text: str) -> str:
+    """Return what was written for `--language`. Raises `CommandLineError` for what no language is called."""
+    if not text:
+        return text
+    from ultracrawl.content.languages import CODES, language_code  # noqa: PLC0415 - few searches name a language
+
+    code = language_code(text)
+    if code in CODES.values() or (len(code) == 3 and code.isalpha()):  # a language beyond ISO 639-1
+        return text
+    raise Mistake.BAD_LANGUAGE.error(text=text, instead=CODES.get(text.lower(), "for example de or en"))
+
+
 @click.command("search", cls=_SearchCommand)
 @server_option("search")
 @click.argument(
@@ -183,6 +195,7 @@ _WORD = "\0"
     "--language",
     metavar="CODE",
     default="",
+    callback=lambda _context, _option, text: checked_language(text),
     help="Your language: documents in it rank higher, and display names are shown in it.",
 )
 @click.option(

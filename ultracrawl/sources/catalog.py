@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,10 @@ def adhoc_boundary(urls: Iterable[str]) -> dict[str, Any]:
     }
 
 
+_LARGE_PORT = r"//[^/?#]*:(\d{5,})(?:[/?#]|$)"
+"""A port of a URL that is none."""
+
+
 class ForeignSchemeError(UserError):
     """A URL is not one of a web site; `definition` has the options of a source that crawls its like."""
 
@@ -160,6 +165,8 @@ def _canonical(url: str) -> str:
     scheme, separator, _ = url.lower().partition("://")
     if separator and scheme not in _WEB_SCHEMES and closest_match(scheme, _WEB_SCHEMES) is None:
         raise ForeignSchemeError(scheme)
+    if port := re.search(_LARGE_PORT, url):
+        raise UserError(f"{format_value(url)} has no port: {port[1]} is not from 1 to 65535; write another")
     raise UserError(
         f"{format_value(url)} is not a URL that can be crawled; write it in full, as https://www.example.com/"
     )

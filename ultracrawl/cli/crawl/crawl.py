@@ -14,7 +14,7 @@ import click
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.crawl.progress import Progress
 from ultracrawl.cli.crawl.report import print_problems, print_report, print_total_and_next_step
-from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.cli.mistakes import Mistake, is_path, with_scheme
 from ultracrawl.cli.options import (
     SOURCE_NAME,
     Seconds,
@@ -33,8 +33,6 @@ from ultracrawl.settings.adhoc import AdhocScope, delay_of_one_site
 from ultracrawl.settings.projects import project_of_urls
 from ultracrawl.sources import Catalog, DataSource, Project
 
-_HOST = re.compile(r"(?:[\w-]+\.)+[A-Za-z]{2,}(?:/\S*)?|(?P<http>[\w.-]+:\d+|localhost|[\d.]+)(?:/\S*)?")
-"""A host that is written without its scheme, perhaps with a path; with a port or by its number it has rather no TLS."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
 """The beginning of a URL; behind the colon of `localhost:8000` stands a port."""
 
@@ -129,11 +127,14 @@ def _select_sources(
         project = open_project(config)
         return project, *Catalog(project).select_for_crawl(sources)
     except UserError as error:
-        host = next(filter(None, map(_HOST.fullmatch, sources)), None)
-        if host is None or isinstance(error, DefinitionError):
+        if isinstance(error, DefinitionError):
             raise
-        instead = f"ultracrawl crawl {'http' if host['http'] else 'https'}://{host[0]}"
-        raise Mistake.NO_SCHEME.error(name=host[0], instead=instead) from None
+        if path := next(filter(is_path, sources), ""):
+            raise Mistake.FILES_AS_SITE.error(name=path) from None
+        host = next(filter(with_scheme, sources), "")
+        if not host:
+            raise
+        raise Mistake.NO_SCHEME.error(name=host, instead=f"ultracrawl crawl {with_scheme(host)}") from None
 
 
 def _is_complete(chosen: list[DataSource], reports: list[RunReport]) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.cli.mistakes import Mistake, with_scheme
 from ultracrawl.cli.options import config_option, json_option, print_json, show_hints
 from ultracrawl.cli.terminal import escape_controls, print_line
 from ultracrawl.index.search_cache import find_searchable_project
@@ -65,12 +65,16 @@ def command(
     project = project.hurried(PERSON_SECONDS)
     if added:
         text, page = added
+        if instead := with_scheme(page):
+            raise Mistake.URL_WITHOUT_SCHEME.error(url=page, instead=instead)
         is_new = add_golden_query(file, text, page, within)
         query = GoldenQuery(query=text, pages=(page,), within=within)
         with Searcher(project, index) as searcher:
             _, (position,) = positions_of(searcher, query)
         _print_added(file, added, position, is_new=is_new, as_json=as_json)
         return
+    if not file.exists():
+        raise Mistake.NO_ANSWERS_FILE.error(file=file)
     golden = read_golden_queries(file)
     if not golden.queries:
         raise Mistake.NO_QUERY.error(file=file)

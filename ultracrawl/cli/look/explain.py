@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 import click
 
-from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.cli.mistakes import Mistake, with_scheme
 from ultracrawl.cli.options import (
     SOURCE_NAME,
     chosen_sources,
@@ -28,6 +28,8 @@ from ultracrawl.system.nouns import counted
 
 _REASON_INDENT = " " * 18
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_BEGINNINGS = ("/", "?", ".")
+"""How a link begins that is relative to a start URL; a word alone is a mistake."""
 _OTHER_SCHEME = re.compile(r"(?!(?:https?|ftp):)[A-Za-z][A-Za-z0-9+.-]*:", re.IGNORECASE)
 """A link of another scheme (`mailto:`) is excluded, and no mistake."""
 
@@ -77,6 +79,10 @@ def command(
         return
     if url in project.known_sources:
         raise Mistake.SOURCE_FOR_URL.error(name=url, instead=f"ultracrawl explain /x --source {url}")
+    if not _SCHEME.match(url) and (instead := with_scheme(url)):
+        raise Mistake.URL_WITHOUT_SCHEME.error(url=url, instead=f"ultracrawl explain {instead}")
+    if not (_SCHEME.match(url) or url.startswith(_BEGINNINGS)):
+        raise Mistake.NO_URL_OR_PATH.error(url=url)
     whole = {one.name: _whole_url(one, url) for one in chosen}
     if not (_OTHER_SCHEME.match(url) or any(map(_has_host, whole.values()))):
         raise Mistake.NO_URL_OR_PATH.error(url=url)
@@ -106,13 +112,15 @@ def _whole_url(source: DataSource, text: str) -> str:
 
 def _print(explanation: Explanation, *, verbose: bool) -> None:
     verdict = "would be crawled" if explanation.accept else "is excluded"
+    record = explanation.record
+    if explanation.accept and record and record.last_fetched and not (record.searchable or record.pending):
+        verdict += ", but gave no document at its last visit"
     print_line(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
     if explanation.display_url != explanation.canonical_url:
         print_line(f"  shown as {explanation.display_url}")
     _print_decisions(explanation.decisions)
     for limit in explanation.candidate.over:
         print_line(f"  counted now: {limit}")
-    record = explanation.record
     if record is None:
         why = "no crawled page links to it, or nothing has been crawled"
         click.echo(f"  not known yet: {why}" if explanation.accept else "  not known: it is excluded")
@@ -141,10 +149,16 @@ def _relation(record: UrlRecord | None, duplicate: UrlRecord) -> str:
     return "same content"
 
 
+def _gave_no_document(decision: Decision) -> bool:
+    """Return whether a stage is the last visit, and says that it led to no document."""
+    return decision.stage == "answer" and not decision.index
+
+
 def _print_decisions(decisions: Iterable[Decision]) -> None:
     for decision in decisions:
-        mark = "yes" if decision.accept else "NO "
-        color = "red" if not decision.accept else "green" if decision.index else "yellow"
+        refused = not decision.accept or _gave_no_document(decision)
+        mark = "NO " if refused else "yes"
+        color = "red" if refused else "green" if decision.index else "yellow"
         kept_out = "" if decision.index or not decision.accept else " (not indexed)"
         line = escape_controls(f"{decision.stage:<10} {decision.rule}{kept_out}: {decision.reason}")
         first = f"  {mark:<4} "

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.cli.mistakes import Mistake, advice_for_site, with_scheme
 from ultracrawl.cli.options import (
     SOURCE_NAME,
     chosen_sources,
@@ -49,6 +49,8 @@ def command(
       ultracrawl probe https://www.example.com/ --advanced-dns
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if not url.startswith(("http://", "https://")):
+        if instead := with_scheme(url):
+            raise Mistake.URL_WITHOUT_SCHEME.error(url=url, instead=f"ultracrawl probe {instead}")
         raise Mistake.NO_URL.error(url=url)
     client, robots_name = _client(url, config, name)
     result = probe(url, client, robots_name, dns=not no_dns, advanced=advanced_dns)
@@ -97,3 +99,5 @@ def _print(result: SiteProbe) -> None:
             print_line(f"  {label:<12} {text}")
     for problem in result.problems:
         print_line(f"  problem      {problem}", err=True)
+    if result.problems:
+        print_line(f"  what to do   {advice_for_site(result.url)}", err=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tarfile import is_tarfile
 
 import click
 
+from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.index.project_index import indexes_on_servers
@@ -62,6 +64,8 @@ def restore(file: Path, force: bool, project: Project, as_json: bool) -> None:
     Example:
       ultracrawl restore /backups/crawl.tgz
     """  # noqa: D301 - as above
+    if file.is_file() and not is_tarfile(file):
+        raise Mistake.NO_BACKUP.error(file=file)
     restored = restore_backup(project, file, force=force)
     manifest = restored.manifest
     same = manifest.definition == definition_hash(project)

@@ -41,6 +41,8 @@ def command(file: str | None, config: str | None, output: str | None) -> None:
     file = locate_definitions(file or config)
     if file is None:
         raise Mistake.NOTHING_TO_CONVERT.error()
+    if not Path(file).exists():
+        raise Mistake.NO_FILE.error(file=file)
     loaded = read_definitions(file)
     project = require(loaded)
     if loaded.findings:

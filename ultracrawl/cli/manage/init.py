@@ -12,11 +12,11 @@ from typing import Any
 
 import click
 
-from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.cli.mistakes import Mistake, advice_for_site, is_path, with_scheme
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.scope_options import scope_options
 from ultracrawl.cli.terminal import escape_controls, print_line
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UserError
 from ultracrawl.index.engines import check_engine
 from ultracrawl.run.rendering.browser import what_rendering_lacks
 from ultracrawl.service.probing.client import probe_client_of
@@ -151,10 +151,15 @@ def command(
 
 
 def _project_of(url: str) -> Project:
-    """Return a project that crawls the site of a URL; a host is taken for one with https. Raises `UserError`."""
+    """Return a project that crawls the site of a URL; a named host without a port is taken for one with https.
+
+    Raises `UserError`.
+    """
+    if is_path(url):
+        raise Mistake.FILES_AS_SITE.error(name=url)
     if not {".", ":"} & set(url):
         raise Mistake.NO_SITE.error(name=url, instead=f"ultracrawl startproject {url}")
-    return adhoc_project([url if "://" in url else f"https://{url}"], Path.cwd())
+    return adhoc_project([url if "://" in url else with_scheme(url) or f"https://{url}"], Path.cwd())
 
 
 def _visitor(project: Project, delay: float) -> Visitor:
@@ -168,7 +173,8 @@ def _survey(url: str, visitor: Visitor) -> Survey:
     try:
         return survey(url, visitor)
     except UnreadableSiteError as error:
-        raise WorkError(escape_controls(str(error))) from None
+        problem = escape_controls(str(error))
+        raise Mistake.SITE_UNREADABLE.failure(problem=problem, instead=advice_for_site(url)) from None
 
 
 def _with_scope(draft: Draft, questions: _Questions) -> Draft:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.mistakes import Mistake
+from ultracrawl.cli.mistakes import Mistake, with_scheme
 from ultracrawl.cli.options import (
     SOURCE_NAME,
     chosen_sources,
@@ -15,6 +15,12 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.run.inspection.submission import SubmissionAnswer, SubmissionCode, keep_url, submit_url
 from ultracrawl.sources import Project
+
+_ADVICE = {
+    SubmissionCode.OUT_OF_SCOPE: "`ultracrawl explain {url}` shows the rule; change it in the definition",
+    SubmissionCode.DUPLICATE_URL: "--again has it fetched again",
+}
+"""What to do about an answer."""
 
 
 @click.command("submit")
@@ -43,11 +49,14 @@ def command(url: str, project: Project, source: str, again: bool, as_json: bool)
     else:
         answer = submit_url(project, url, chosen_sources(project, [source] if source else []), again=again)
     if answer.code is SubmissionCode.INVALID_URL and not as_json:
+        if instead := with_scheme(url):
+            raise Mistake.URL_WITHOUT_SCHEME.error(url=url, instead=f"ultracrawl submit {instead}")
         raise Mistake.NO_URL.error(url=url)
     if as_json:
         print_json(answer.as_json())
     else:
-        print_line(answer.text)
+        advice = _ADVICE.get(answer.code, "")
+        print_line(f"{answer.text}; {advice.format(url=url)}" if advice else answer.text)
     if answer.code is SubmissionCode.INVALID_URL:
         raise SystemExit(2)
     if answer.code is not SubmissionCode.OK:

@@ -38,6 +38,7 @@ class ServiceClient:
             raise Mistake.SERVER_WITHOUT_TLS.error(url=url)
         if not token.isascii() or not token.isprintable():
             raise Mistake.TOKEN_NOT_TEXT.error()
+        self._url = url
         self._base = url.rstrip("/") + "/api/v1"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._server = JsonClient(parts.hostname, self._base, "service", TIMEOUT)
@@ -61,17 +62,18 @@ class ServiceClient:
             return self._server.read_json(request)
         except HTTPError as error:
             with error:
-                raise _translated(error) from None
+                raise self._translated(error) from None
+        except WorkError as error:
+            raise Mistake.SERVER_UNREACHABLE.failure(problem=error) from None
 
-
-def _translated(error: HTTPError) -> Exception:
-    """Return a `UserError` or `WorkError` with the detail of an error response."""
-    try:
-        problem = json.loads(error.read(_MAX_PROBLEM_BYTES))
-        detail = str(problem.get("detail") or problem.get("title") or error.code)
-    except (OSError, HTTPException, ValueError, AttributeError):
-        detail = f"the server responded with status {error.code}"
-    return (UserError if error.code in _USER_ERROR_CODES else WorkError)(detail)
+    def _translated(self, error: HTTPError) -> Exception:
+        """Return a `UserError` or `WorkError` with the detail of an error response."""
+        try:
+            problem = json.loads(error.read(_MAX_PROBLEM_BYTES))
+            detail = str(problem.get("detail") or problem.get("title") or error.code)
+        except (OSError, HTTPException, ValueError, AttributeError):
+            return Mistake.NO_SERVICE.error(url=self._url, status=error.code)
+        return (UserError if error.code in _USER_ERROR_CODES else WorkError)(detail)
 
 
 def token_of_environment() -> str:

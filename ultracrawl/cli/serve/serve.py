@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 from dataclasses import replace
@@ -17,6 +18,7 @@ from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.cli.serve.search_options import search_options
 from ultracrawl.cli.serve.service_options import checked_node, patience_option, site_origins
 from ultracrawl.cli.terminal import log_as_a_service, print_line, rough_time
+from ultracrawl.errors import WorkError
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api import check_extra
 from ultracrawl.service.searching.options import SearchingOptions
@@ -27,6 +29,8 @@ from ultracrawl.sources import Project
 
 _SAMPLE = 1000
 """Pages of which it is said how long their crawl takes."""
+_TAKEN = frozenset({errno.EADDRINUSE, errno.EACCES})
+"""Errors of the system because of which another port may do."""
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -138,6 +142,7 @@ def command(
       ultracrawl serve -c conf/ultracrawl.yaml --jobs 4 --port 9000
       ultracrawl serve --behind-proxy --allow-host www.example.com --root-path /search
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    _check_certificate(certificate, key)
     log_as_a_service()
     origins = site_origins(sites, is_public=is_public)
     definitions = _definitions(config, urls, replace(scope, public=is_public, delay=delay))
@@ -158,7 +163,24 @@ def command(
         read_only_definitions,
         name,
     )
-    raise SystemExit(0 if serve(definitions, options) else 1)
+    try:
+        is_done = serve(definitions, options)
+    except WorkError as error:
+        number = getattr(error.__context__, "errno", None)
+        if number in _TAKEN:
+            raise Mistake.CANNOT_LISTEN.failure(problem=error) from None
+        if number == errno.EADDRNOTAVAIL:
+            raise Mistake.NOT_OUR_ADDRESS.failure(problem=error) from None
+        raise
+    raise SystemExit(0 if is_done else 1)
+
+
+def _check_certificate(certificate: Path | None, key: Path | None) -> None:
+    """Raise `CommandLineError` for one of the two without the other, unless the certificate has its key with it."""
+    if key and not certificate:
+        raise Mistake.KEY_WITHOUT_CERTIFICATE.error()
+    if certificate and not key and b"PRIVATE KEY" not in certificate.read_bytes():
+        raise Mistake.CERTIFICATE_WITHOUT_KEY.error(file=certificate)
 
 
 def _definitions(config: str | None, urls: tuple[str, ...], scope: AdhocScope) -> Definitions:
