@@ -64,6 +64,7 @@ def test_what_the_delay_makes_slow_has_a_rough_time() -> None:
     context = SimpleNamespace(
         counters=counted,
         visits=visits,
+        run=(run := SimpleNamespace(standstill="")),
         report=SimpleNamespace(source="s", fetched=1, indexed=1, queued=1200, outcomes=counted.outcomes),
     )
     crawl = SimpleNamespace(context=context, paused=False)
@@ -80,6 +81,11 @@ def test_what_the_delay_makes_slow_has_a_rough_time() -> None:
     assert notes(0.5) == []
     visits.clear()
     assert notes(0.5) == [sentence("progress.rough_time")], "between two requests none is in flight"
+    run.standstill = "h wants it"
+    assert notes(0.5) == ["  h wants it"]
+    visits[1] = SimpleNamespace(entry=SimpleNamespace(site="h"))
+    assert notes(0.0) == [], "it is asked again"
+    run.standstill = ""
     context.report.queued = 30
     assert notes(0.5) == [], "it is soon over"
 

@@ -59,11 +59,9 @@ WITHOUT = {
         CauseCode.NO_SITEMAP,
         CauseCode.NO_SITEMAP_ANSWER,
         CauseCode.NO_CONVERTER,
-        CauseCode.NOT_CONVERTED,
         CauseCode.UNREADABLE,
         CauseCode.NOT_STORED,
         CauseCode.EXCEPTION,
-        CauseCode.REDIRECT_REFUSED,
     },
 }
 STATUSES = (401, 403, 404, 407, 410, 429, 500, 502, 503, 520)

@@ -10,6 +10,7 @@ from scrapy.exceptions import StopDownload
 from ultracrawl.content.ftp_listing import is_ftp_listing
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
+from ultracrawl.model.advice import advice_at_wall
 from ultracrawl.rules.acceptance import Accepted, Refusal
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.rules.walls import HEADERS as WALL_HEADERS
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 MAX_UNUSED_BODY_BYTES = 16_384
 """A refused body up to this announced length is received all the same: that is cheaper than a new connection."""
 FIRST_ERROR_STATUS = 400
+LONG_WAIT = 10.0
+"""Seconds of `Retry-After` from which on a crawl says why it stands still."""
 _RECEIVED_BYTES_KEY = "ultracrawl_received"
 _WALL_KEYS = keys_of(mark.name for mark in WALL_HEADERS)
 
@@ -71,6 +74,7 @@ class AcceptanceMiddleware:
         self._acceptance = context.rules.acceptance
         self._early: EarlyStop | None = None
         self._walls: set[str] = set()
+        self._asked_to_wait: set[str] = set()
         """Kinds of walls that the report names."""
 
     @classmethod
@@ -121,6 +125,8 @@ class AcceptanceMiddleware:
             without_login=WITHOUT_LOGIN in response.flags,
         )
         visit.note_answer(fetch)
+        if fetch.retry_after >= LONG_WAIT:
+            self._tell_wait(visit, fetch)
         if visit.sitemap is None:
             self._context.counters.count_fetched(fetch.latency)
         for hook in self._context.hooks[Feature.response_received]:
@@ -147,6 +153,16 @@ class AcceptanceMiddleware:
         longest = self._context.rules.pace.at(visit.entry.site).longest_retry_after
         return retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
 
+    def _tell_wait(self, visit: Visit, fetch: FetchResult) -> None:
+        """Say once for each site why the crawl stands still: nothing else tells it while it does."""
+        site = visit.entry.site
+        if site not in self._asked_to_wait:
+            self._asked_to_wait.add(site)
+            self._context.run.note_standstill(
+                f"{site} asks to wait {fetch.retry_after:,.0f} s (status {fetch.status}, Retry-After); "
+                "`politeness.longest_retry_after` limits that"
+            )
+
     def _wall_of(self, visit: Visit, response: Response) -> str:
         """Return the kind of wall that a response is; those of FTP servers and of stored responses are none."""
         if visit.from_store or not visit.url.startswith("http"):
@@ -162,12 +178,9 @@ class AcceptanceMiddleware:
         self._context.endings.end_visit(visit, Ending(UrlOutcome.FAILED, status, Cause(CauseCode.WALL, wall)))
         if wall not in self._walls:
             self._walls.add(wall)
-            log_in = "" if self._context.source.logins else "log in (`logins`), "
-            problem = (
-                f"{visit.url} and perhaps others: the server returned a wall in place of the page ({wall}); {log_in}"
-                "have its owner let your `user_agent` pass, or run scripts (`javascript`)"
-            )
-            self._context.run.note_problem(WorkError(problem))
+            advice = advice_at_wall(has_logins=bool(self._context.source.logins))
+            what = f"the server returned a wall in place of the page ({wall})"
+            self._context.run.note_problem(WorkError(f"{visit.url} and perhaps others: {what}; {advice}"))
 
     def _refuse(self, visit: Visit, refusal: Refusal) -> None:
         """End a refused visit."""

@@ -17,9 +17,12 @@ _IN_A_BROWSER = (
 _ADDRESS = "check the address, and whether it opens in a browser"
 _LATER = "nothing is deleted, and the next run tries again"
 _SERVER_FAULT = f"the fault is the server's; {_LATER}"
+_AT_WALL = "have its owner let your `user_agent` pass, or run scripts (`javascript`)"
+_COOKIE_FIRST = "if the site sets a cookie first, write `cookies: {enabled: true}`, or log in (`logins`)"
 _SLOWER = "ask it more slowly: raise `politeness.delay`"
 _ADVICE: dict[CauseCode, str] = {
-    CauseCode.REDIRECT: "if the site sets a cookie first, write `cookies: {enabled: true}`, or log in (`logins`)",
+    CauseCode.REDIRECT: _COOKIE_FIRST,
+    CauseCode.REDIRECT_REFUSED: _COOKIE_FIRST,
     CauseCode.REDIRECT_OUTSIDE: "to follow it, write its host into `boundary.domains`",
     CauseCode.ROBOTS: "for a site of your own write `robots: {obey: false}`",
     CauseCode.ROBOTS_UNKNOWN: f"without its robots.txt no page of a site is asked for; {_LATER}",
@@ -27,20 +30,21 @@ _ADVICE: dict[CauseCode, str] = {
     CauseCode.TYPE: "write its type into `types`",
     CauseCode.TYPE_NOT_CONVERTED: "write its type into `types`, and allow its conversion (`conversion`)",
     CauseCode.BINARY_AS_TEXT: "the server declares a wrong type for it; write the type that was found into `types`",
-    CauseCode.WALL: _IN_A_BROWSER,
+    CauseCode.WALL: f"log in (`logins`), {_AT_WALL}",
     CauseCode.EMPTY: _IN_A_BROWSER,
     CauseCode.NO_TEXT: _IN_A_BROWSER,
     CauseCode.NO_CONTENT: "compare `content.required` with the page",
     CauseCode.TIMEOUT: f"{_LATER}; if the server is always slow, raise `limits.timeout`",
     CauseCode.CONNECTION_REFUSED: "check that the server runs, and the port of the address",
-    CauseCode.CONNECTION_BROKEN: f"{_LATER}; if it happens again, open the address in a browser",
+    CauseCode.CONNECTION_BROKEN: f"{_LATER}; if it happens again, try `https://`, or open it in a browser",
     CauseCode.TLS_FAILED: "if the server has no TLS at this port, begin the address with `http://`",
     CauseCode.CERTIFICATE: "for a server of your own write its authority into `http.ca`",
     CauseCode.ANSWER_MALFORMED: "check the port: it may speak another protocol than HTTP",
     CauseCode.BODY_BROKEN: _LATER,
     CauseCode.HOST_UNKNOWN: "check the spelling of the host, and whether this machine resolves names",
-    CauseCode.LOGIN_FAILED: "check user and password of the log-in (`logins`)",
+    CauseCode.LOGIN_FAILED: "check user and password (`logins`, `authentication`); try them in a browser",
     CauseCode.PROXY_LOGIN: "check user and password of the proxy (`proxy`)",
+    CauseCode.NOT_CONVERTED: f"see whether it opens in its own program; {_LATER}",
     CauseCode.TOO_LARGE: "raise `limits.max_size`",
     CauseCode.SCHEME: "begin the address with `http://` or `https://`",
     CauseCode.ADDRESS: "to allow a private address, write it into `boundary.networks`",
@@ -56,6 +60,11 @@ _STATUS_ADVICE: dict[int, str] = {
     429: _SLOWER,
     503: f"{_SERVER_FAULT}; if it comes often, raise `politeness.delay`",
 }
+
+
+def advice_at_wall(*, has_logins: bool) -> str:
+    """Return what to do about a wall; where there is a log-in, another one is no advice."""
+    return _AT_WALL if has_logins else _ADVICE[CauseCode.WALL]
 
 
 def advice_for(cause: Cause) -> str:

@@ -48,6 +48,8 @@ class CrawlRun:
         """Whether the lister is still running, so that an empty queue is not the end."""
         self.listed_partially = False
         """Whether the listing is incomplete, so that nothing can be concluded about URLs that it lacks."""
+        self.standstill = ""
+        """Why nothing may be under way although URLs wait: what the latest server wants that asked to wait."""
         self.closing_remarks: list[str] = []
         """Remarks on the whole run that its report has last, each once."""
         self.failed = False
@@ -72,6 +74,11 @@ class CrawlRun:
         """Log a failure and add it to the report, unless it is there already; the crawl continues."""
         if self.counters.add_new_problem(str(problem)):
             logger.error("%s", problem)
+
+    def note_standstill(self, why: str) -> None:
+        """Add why the crawl stands still to the report, and keep it for who looks at the crawl meanwhile."""
+        self.standstill = why
+        self.counters.add_remark(why)
 
     def note_shared_key(self, url: str, known: str) -> None:
         """Report a URL that is not crawled, because a known URL has the same 64-bit key."""

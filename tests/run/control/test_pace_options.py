@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from support.clock import monotonic_time, wall_time
 from support.crowd import Crowd
+from support.named import named
 from support.network import NetworkSite
 from support.pace import gaps, kept
 from support.project import Workspace, kill_group
@@ -185,6 +186,20 @@ def test_retry_after_of_robots_txt_is_obeyed(
     assert not indexed or times[1] - times[0] >= 15
     assert other.count("/p1") == 1
     assert not indexed or max(request.time for request in other.requests) < times[1], "others are not held up"
+
+
+def test_the_report_names_the_site_that_makes_a_crawl_wait(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    tree(site, 2)
+    answers = [Reply(429, (("Retry-After", wait),), b"") for wait in ("20", "20", "1")]
+    site.dynamic("/", lambda _: answers.pop() if answers else Reply(200, (), b"<title>x</title>"))
+    workspace.define(f"{url}/", politeness={"delay": 0}, limits={"retries": 3})
+    (remark,) = workspace.crawl(code=None).run["remarks"]
+    assert [word for word in named(remark) if word in ("20", "1", "politeness.longest_retry_after")] == [
+        "20",
+        "politeness.longest_retry_after",
+    ]
 
 
 @pytest.mark.parametrize(("longest", "slow"), [(600, True), (0, False)])

@@ -99,6 +99,8 @@ class Progress:
         site = next(iter(sites), "")
         parts = [f"{report.source}: {phase}", self._elapsed(), *self._numbers("", counts), site]
         note = "" if crawl.paused or len(sites) > 1 else rough_time(report.queued, self._delay)
+        if report.queued and not sites:
+            note = crawl.context.run.standstill or note
         self._screen.show([_SEPARATOR.join(filter(None, parts)), *([f"  {note}"] if note else ())])
 
     def update_all(self, done: int, sources: int, going: Mapping[str, CrawlProgress]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pycurl
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _HEAD_TOO_LARGE = getattr(pycurl, "E_TOO_LARGE", 100)
 _WITHOUT_TEXT = {_HEAD_TOO_LARGE: "the headers are too large"}
 """What errors mean that libcurl says nothing about."""
+_VERIFIED = r"^SSL certificate (?:problem|OpenSSL verify result): | \(\d+\)$"
+"""What libcurl has around the reason why a certificate is not trusted."""
 _EXCEPTIONS: dict[int, type[Exception]] = {
     pycurl.E_COULDNT_RESOLVE_HOST: CannotResolveHostError,
     pycurl.E_COULDNT_RESOLVE_PROXY: CannotResolveHostError,
@@ -57,6 +60,8 @@ def transfer_error(transfer: EasyTransfer, code: int, text: str) -> Exception:
         return DownloadCancelledError(f"the body is larger than DOWNLOAD_MAXSIZE: {transfer.too_large}")
     if transfer.refusal is not None and not transfer.connected:
         return AddressRefusedError(transfer.refusal)
+    if code == pycurl.E_PEER_FAILED_VERIFICATION:
+        text = re.sub(_VERIFIED, "", text)
     message = text or _WITHOUT_TEXT.get(code) or f"libcurl error {code}"
     if transfer.refused_by_proxy:
         return ProxyLoginError(message) if transfer.rejected_login else DownloadFailedError(message)

@@ -10,6 +10,8 @@ from scrapy import Request
 from scrapy.http import Response
 
 from ultracrawl.errors import WorkError
+from ultracrawl.model import Cause, CauseCode
+from ultracrawl.model.advice import advice_for
 from ultracrawl.rules.access.challenge import Challenge, challenges_in
 from ultracrawl.rules.access.credentials import (
     NTLM_SCHEMES,
@@ -230,8 +232,8 @@ class Authenticator:
             name = account.credential.name
             self._note(
                 WorkError(
-                    f"authentication {name}: the server refused user and password; after {MAX_REFUSALS} refusals in "
-                    "a row they are not sent any more in this run"
+                    f"authentication {name}: the server refused user and password; after {MAX_REFUSALS} refusals in a "
+                    f"row they are not sent any more in this run; {advice_for(Cause(CauseCode.LOGIN_FAILED))}"
                 )
             )
 

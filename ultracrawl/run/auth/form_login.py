@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.html.refresh import parse_refresh
 from ultracrawl.errors import StateError, WorkError
+from ultracrawl.model import Cause, CauseCode
+from ultracrawl.model.advice import advice_for
 from ultracrawl.model.page import LinkKind
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.access.login import Form, Login, joined
@@ -235,7 +237,7 @@ class LoginSession:
         self._doubted = self._doubted or doubt
         if lets_in is None and not (self._let_in or self._adopted or doubt):
             if page_of(request) is not None and self._first.page is None:  # sitemaps, for one, may be closed
-                self._fail(LoginFailedError(f"its first page, {request.url}, is refused"))
+                self._fail(LoginFailedError(f"its first page, {request.url}, is refused", refused=True))
         elif self._useless < MAX_USELESS_LOGINS or doubt:
             self._useless += not doubt
             logger.info("The session of login %s is lost", self._login.name)
@@ -390,12 +392,13 @@ class LoginSession:
         if lets_in:
             self._useless = 0  # whatever a page says that ends sessions
         if lets_in is False and (page := self._first.page) is not None:
-            raise LoginFailedError(f"its first page, {page.url}, is refused")
+            raise LoginFailedError(f"its first page, {page.url}, is refused", refused=True)
 
     def _fail(self, error: LoginFailedError) -> None:
         """Note a failed login; the report says so once."""
         if self._failure is None:
-            self._note(WorkError(f"login {self._login.name}: {error}"))
+            advice = f"; {advice_for(Cause(CauseCode.LOGIN_FAILED))}" if error.refused else ""
+            self._note(WorkError(f"login {self._login.name}: {error}{advice}"))
         self._failure = error
         self._failures += 1
         known = self._first.known

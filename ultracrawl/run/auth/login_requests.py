@@ -107,7 +107,7 @@ class LoginRequests:
         else:
             raise LoginFailedError(f"more than {MAX_REDIRECTS} redirects")
         if form is not None and self._repeats(response, form):
-            raise LoginFailedError("the server shows the form again")
+            raise LoginFailedError("the server shows the form again", refused=True)
         return response
 
     def _repeats(self, response: Response, form: Form) -> bool:
@@ -120,7 +120,9 @@ class LoginRequests:
             raise LoginFailedError(f"the server returned status {response.status}")
         text = self._login.failed_text
         if text and text in _text(response):
-            raise LoginFailedError("the page after the login contains the text of `failed_text`")
+            raise LoginFailedError(
+                "the page after the login contains the text of `failed_text`", refused=True
+            )
 
 
 def _no_response(error: Exception, url: str) -> LoginFailedError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ultracrawl.model import UrlOutcome, UrlRecord, status_text
+from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.advice import advice_for
 from ultracrawl.rules.boundary.origin import MAX_LEFT_PORTS
 from ultracrawl.rules.recrawl.change import is_known
@@ -106,7 +106,7 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
     problems = [
         _with_advice(failure, _last_record(context, url))
         for url in _canonical(context, requested_urls)
-        if (failure := _failure_of(context, url))
+        if (failure := _failure_of(context, url)) and not _is_told(context, url)
     ]
     if not problems and not report.problems and report.reached_nothing and _is_news(context):
         starts = _canonical(context, context.source.seed_urls)
@@ -126,6 +126,12 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
         context.run.add_problem(problem)
 
 
+def _is_told(context: CrawlContext, url: str) -> bool:
+    """Return whether a problem of the run tells already why a URL has no page: walls are told when they are met."""
+    record = _last_record(context, url)
+    return record is not None and record.cause.code is CauseCode.WALL
+
+
 def _with_advice(problem: str, record: UrlRecord | None) -> str:
     advice = "" if record is None else advice_for(record.cause)
     return f"{problem}; {advice}" if advice else problem
@@ -133,7 +139,10 @@ def _with_advice(problem: str, record: UrlRecord | None) -> str:
 
 def _endless(records: Iterable[UrlRecord]) -> str:
     """Return which start URL leads to redirects without an end; empty if none does."""
-    return next((f"{one.url}: its redirects lead nowhere" for one in records if one.redirects_to), "")
+    return next(
+        (f"{one.url}: its redirects never reach a page" for one in records if one.redirects_to),
+        "",
+    )
 
 
 def start_records(context: CrawlContext) -> list[UrlRecord]:

@@ -54,8 +54,10 @@ class AnswerMalformedError(DownloadFailedError):
 class LoginFailedError(Exception):
     """A required log-in failed, or an answer shows that we are not let in. The message contains no secrets."""
 
-    def __init__(self, message: str, wait: float | None = None) -> None:
+    def __init__(self, message: str, wait: float | None = None, *, refused: bool = False) -> None:
         super().__init__(message)
+        self.refused = refused
+        """Whether the server has answered as it does to wrong passwords."""
         self.wait = wait
         """Seconds to the next login, for which requests wait; None: they do not."""
 

@@ -216,7 +216,8 @@ def _require_schema(db: sqlite3.Connection) -> None:
 def _require_version(db: sqlite3.Connection, version: int) -> None:
     if version > SCHEMA_VERSION:
         raise StateError(
-            f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})"
+            f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION}); "
+            "update ultracrawl here, or restore a backup that this version has made"
         )
     if version < SCHEMA_VERSION:
         raise StateError(

@@ -203,7 +203,8 @@ def _create_tables(kind: SharedDatabase, db: sqlite3.Connection) -> None:
             db.execute(f"PRAGMA user_version={kind.version}")
         elif version != kind.version:
             raise StateError(
-                f"{kind.what} were written by a newer version (schema {version}, here {kind.version})"
+                f"{kind.what} were written by a newer version (schema {version}, here {kind.version}); "
+                "update ultracrawl here, or restore a backup that this version has made"
             )
 
 

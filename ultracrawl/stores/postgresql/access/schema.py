@@ -99,6 +99,7 @@ def _stored_version(db: psycopg.Connection, schema: str) -> int:
     version = stored[0] if stored else {"number": 0}
     if version["number"] > VERSION and version.get("least", version["number"]) > VERSION:
         raise StateError(
-            f"the state was written by a newer version (schema {version['number']}, here {VERSION})"
+            f"the state was written by a newer version (schema {version['number']}, here {VERSION}); "
+            "update ultracrawl here, or restore a backup that this version has made"
         )
     return int(version["number"])
