@@ -32,3 +32,11 @@ def test_the_refresh_of_the_server_stays_whatever_scripts_do_to_it(left: str) ->
         read(WRITTEN.format("next")), read(left), [], url=URL, rendered_url="http://h/e/", kept=True
     )
     assert pushed.refresh == (0.0, "http://h/d/next")
+
+
+def test_the_canonical_link_of_the_server_counts_where_scripts_write_none() -> None:
+    sent, written = "<link rel=canonical href=sent>", "<link rel=canonical href=written>"
+    assert merge_rendered(read(sent), read("<p>x"), [], url=URL, kept=True).canonical == "sent"
+    assert merge_rendered(read(sent), read(written), [], url=URL, kept=True).canonical == "written"
+    pushed = merge_rendered(read(sent), read("<p>x"), [], url=URL, rendered_url="http://h/e/", kept=True)
+    assert pushed.canonical == "http://h/d/sent"

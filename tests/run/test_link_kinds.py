@@ -8,8 +8,10 @@ import pytest
 from support.network import NetworkSite
 from support.project import Workspace
 from support.site import Site
+from support.until import bounded
 
 from ultracrawl.content.followed import DEFAULT_KINDS
+from ultracrawl.content.html.links import links_of_header
 from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.model import LinkKind
 from ultracrawl.sources.sections.scope.links import LinksSection
@@ -37,6 +39,14 @@ MARKUP_TYPES: dict[str, str] = {
     "layer": '<layer src="/layer"></layer><ilayer src="/ilayer"></ilayer>',
     "card": '<card ontimer="/card"></card>',
     "go": '<go href="/go"></go>',
+    "background": '<table background="/background"></table><p style="margin:0;background:url(/background2)">x</p>',
+    "media": '<video poster="/media"><track src="/media2"></video><audio src="/media3"></audio>',
+    "lazy": '<p data-src="/lazy" data-srcset="/lazy2 2x"></p><p data-url="{{url}}" data-bg="red"></p>',
+    "cite": '<blockquote cite="/cite">x</blockquote>',
+    "jsonld": '<script type="application/ld+json">{"@type": "/type", "mainEntityOfPage": {"@id": "/jsonld"}}'
+    "</script>",
+    "ping": '<a ping="/ping /ping2">x</a>',
+    "profile": '<p itemtype="/profile">x</p>',
     "text": "<p>see ADDRESS/text.</p>",
 }
 """One page has them all; `frame` stands in a frameset, where nothing else may."""
@@ -45,6 +55,11 @@ FOUND: dict[str, set[str]] = {
     **{name: {f"/{name}"} for name in MARKUP_TYPES},
     "style": {"/style", "/style2"},
     "layer": {"/layer", "/ilayer"},
+    "background": {"/background", "/background2"},
+    "media": {"/media", "/media2", "/media3"},
+    "lazy": {"/lazy", "/lazy2"},
+    "ping": {"/ping", "/ping2"},
+    "script_text": {"/script_text", "/type", "/jsonld"},
 }
 FAST_NAMES = {"form": "action", "script_text": "script_java"}
 """What FAST calls a kind, where the name is another one."""
@@ -81,7 +96,14 @@ def test_each_kind_is_an_option_with_the_default_of_the_rules() -> None:
     }
 
 
-@pytest.mark.parametrize("name", MARKUP_TYPES, ids=lambda name: f"fast_154_170-{FAST_NAMES.get(name, name)}")
+WITHOUT_FAST_NAME = {"background", "media", "lazy", "cite", "jsonld", "ping", "profile"}
+
+
+def _id(name: str) -> str:
+    return name if name in WITHOUT_FAST_NAME else f"fast_154_170-{FAST_NAMES.get(name, name)}"
+
+
+@pytest.mark.parametrize("name", MARKUP_TYPES, ids=_id)
 def test_a_kind_is_read_if_and_only_if_it_is_on(name: str) -> None:
     off = dict.fromkeys(MARKUP_TYPES, False)
     address = "http://h.example"
@@ -223,6 +245,125 @@ def test_the_header_wins_over_meta() -> None:
     nonsense = PageReader().read(body, "http://h.example/", "text/html", PageHeaders(refresh="soon"))
     assert nonsense is not None
     assert nonsense.refresh == (9.0, "/meta")
+
+
+# ---- relations in the header Link
+
+RELATIONS = {
+    "Link": '</canonical>; rel="canonical", </alternate>; rel=alternate; hreflang=de,'
+    ' </next>; rel="next"; title="a, <b>; c", </link>; rel=license, </preconnect>; rel=preconnect,'
+    ' </of-another>; rel=next; anchor="/another"'
+}
+
+
+@pytest.mark.parametrize("switched", ["", "canonical", "alternate", "next", "link"])
+def test_relations_of_a_header_are_links_of_their_kind(
+    site: Site, url: str, workspace: Workspace, switched: str
+) -> None:
+    site.file("/", b"plain words", "text/plain", headers=RELATIONS)
+    defaults = {"canonical", "alternate", "next"}
+    workspace.define(f"{url}/", links={switched: switched not in defaults} if switched else {})
+    workspace.crawl(code=None)
+    assert asked(site) == {f"/{name}" for name in defaults ^ ({switched} - {""})}
+
+
+def test_relations_of_a_header_are_relative_to_the_page_not_to_its_base() -> None:
+    head = PageHeaders(links=["<next>; rel=next, <canon>; rel=canonical"])
+    page = PageReader().read(
+        b'<base href="/other/"><a href="b">x</a>', "http://h.example/a/", "text/html", head
+    )
+    assert page is not None
+    assert [link.href for link in page.links] == [
+        "b",
+        "http://h.example/a/next",
+        "http://h.example/a/canon",
+    ]
+    assert page.canonical == "http://h.example/a/canon"
+
+
+def test_a_canonical_link_in_the_page_precedes_that_of_the_header() -> None:
+    head = PageHeaders(links=["</header>; rel=canonical"])
+    for body, found in ((b"<p>x</p>", "/header"), (b"<link rel=canonical href=/page>", "/page")):
+        page = PageReader().read(body, "http://h.example/", "text/html", head)
+        assert page is not None
+        assert page.canonical == found
+
+
+def test_a_document_that_is_converted_has_the_relations_of_its_header(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    rtf = rb"{\rtf1 needle in a document}"
+    for path in ("/a.rtf", "/b.rtf"):
+        site.file(path, rtf, "application/rtf", headers={"Link": "</canon>; rel=canonical"})
+    site.page("/canon", title="Canonical", text="other words")
+    workspace.define(start_urls=[f"{url}/a.rtf"], attributes={"canonical": "Subject"})
+    workspace.crawl()
+    assert site.count("/canon") == 1
+    (hit,) = workspace.command("search", "--json", "--as-typed", "needle").json["hits"]
+    assert hit["attributes"]["Subject"] == [f"{url}/canon"]
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        ("<" * 20_000, 0),
+        ("<a>" + "; a" * 20_000, 1),
+        ("<a>;" + " " * 50_000, 1),
+        ('<a>; a="' + "\\" * 20_000, 1),
+        ("<a>; b=" * 9000, 9000),
+    ],
+    ids=["brackets", "parameters", "blanks", "escapes", "links"],
+)
+def test_a_hostile_header_is_read_in_linear_time(value: str, number: int) -> None:
+    with bounded():
+        assert len(list(links_of_header([value]))) == number
+
+
+# ---- attributes of a kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "html", "found"),
+    [
+        ("form", "<form method=post action=/p><button formaction=/b></button></form>", []),
+        ("form", "<form method=post><button formmethod=GET formaction=/b></button></form>", ["/b"]),
+        ("form", "<form method=post><input formmethod=get formaction=/b></form>", ["/b"]),
+        ("form", "<form action=/f><button formmethod=post formaction=/b></button></form>", ["/f"]),
+        ("form", "<form id=f></form><button form=f formaction=/b></button>", []),
+        ("object", "<object codebase=/c/ data=d archive='e f'></object>", ["d", "e", "f"]),
+        ("object", "<object codebase=/c/></object>", ["/c/"]),
+        ("applet", "<applet object=/o></applet>", ["/o"]),
+        ("img", "<svg><image xlink:href=/i /></svg><img lowsrc=/l>", ["/i", "/l"]),
+        ("a", "<svg><a xlink:href=/a><text>x</text></a></svg>", ["/a"]),
+        ("link", "<html manifest=/m><link rel=preload imagesrcset='/i 2x'>", ["/m", "/i"]),
+        ("frame", "<frameset><frame longdesc=/l><noframes><a href=/a>x</a></noframes>", ["/l", "/a"]),
+        ("iframe", "<iframe longdesc=/l></iframe>", ["/l"]),
+        ("layer", "<layer src=/s background=/b></layer>", ["/s"]),
+        ("background", "<layer src=/s background=/b></layer>", ["/b"]),
+        ("lazy", "<p data-href='a b' data-url=x data-src='javascript(1)/'></p>", ["javascript(1)/"]),
+        (
+            "jsonld",
+            '<script type=application/ld+json>{"url": "/u", "sameAs": ["http://h/s", "s"]}</script>',
+            ["/u", "http://h/s"],
+        ),
+        (
+            "jsonld",
+            '<script type=application/ld+json>{"target": "http://h/?q={q}", "@id": "#o"}</script>',
+            [],
+        ),
+        ("jsonld", "<script type=application/ld+json>{broken</script>", []),
+        ("profile", "<head profile=/p></head><p vocab=/v></p>", ["/p", "/v"]),
+        ("comment", "<!-- http://h/a --><html></html><!-- http://h/b -->", ["http://h/a", "http://h/b"]),
+    ],
+)
+def test_attributes_of_a_kind(kind: str, html: str, found: list[str]) -> None:
+    kinds = frozenset(
+        {LinkKind[kind.upper()], LinkKind.A} if "noframes" in html else {LinkKind[kind.upper()]}
+    )
+    page = PageReader(kinds).read(html.encode(), "http://h.example/", "text/html")
+    assert page is not None
+    hrefs = [link.href.removeprefix("http://h.example/c/") for link in page.links]
+    assert hrefs == found
 
 
 # ---- canonical links and attributes from headers

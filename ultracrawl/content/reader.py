@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ultracrawl.content.directives import parse_directives
 from ultracrawl.content.followed import DEFAULT_KINDS, LINK_TYPES, XHTML
 from ultracrawl.content.html.jsonld import jsonld_attributes
-from ultracrawl.content.html.links import plain_urls
+from ultracrawl.content.html.links import joined, links_of_header, plain_urls
 from ultracrawl.content.html.main_content import ContentRule, rule_for
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.html.refresh import parse_refresh
@@ -43,6 +43,8 @@ class PageHeaders(NamedTuple):
     content_type: str = ""
     x_robots_tag: Sequence[str] = ()
     refresh: str = ""
+    links: Sequence[str] = ()
+    """Those of the header Link."""
 
 
 _NO_HEAD = PageHeaders()
@@ -102,7 +104,9 @@ class PageReader:
             )
         else:
             return None
-        return _refreshed(page, head.refresh, kinds) if head.refresh else page
+        if head.refresh:
+            page = _refreshed(page, head.refresh, kinds)
+        return _related(page, url, head.links, kinds, self.limits) if head.links else page
 
     def page_of(self, conversion: Conversion, media_type: str, head: PageHeaders = _NO_HEAD) -> Page:
         """Return the page of a converted document."""
@@ -111,7 +115,7 @@ class PageReader:
         if LinkKind.TEXT in kinds:
             links += [Link(url, LinkKind.TEXT) for url in dict.fromkeys(plain_urls(conversion.text))]
         kept = tuple(links[: self.limits.links])
-        return Page(
+        page = Page(
             title=conversion.title,
             text=conversion.text,
             language=conversion.language,
@@ -123,6 +127,24 @@ class PageReader:
                 (LINKS_CUT, self.limits.links, len(kept) < len(links)),
             ),
         )
+        return _related(page, "", head.links, kinds, self.limits) if head.links else page
+
+
+def _related(
+    page: Page, url: str, header: Sequence[str], kinds: frozenset[LinkKind], limits: PageLimits
+) -> Page:
+    """Return the page with the relations of its Link header, whose targets do not depend on the base of the page.
+
+    A canonical link in the page precedes that of the header.
+    """
+    links, canonical = [*page.links], page.canonical
+    for target, kind in links_of_header(header):
+        href = joined(url, target) if page.base else target
+        if kind is LinkKind.CANONICAL:
+            canonical = canonical or href
+        if kind in kinds and len(links) < limits.links:
+            links.append(Link(href, kind))
+    return replace(page, links=tuple(links), canonical=canonical)
 
 
 def _refreshed(page: Page, header: str, kinds: frozenset[LinkKind]) -> Page:

@@ -36,6 +36,16 @@ class LinkKind(StrEnum):
     NEXT = "next"
     """`<link rel>` of next, prev and similar: the pages of one series."""
     SITEMAP = "sitemap"
+    BACKGROUND = "background"
+    MEDIA = "media"
+    """Sounds, films, their subtitles and posters."""
+    CITE = "cite"
+    PING = "ping"
+    PROFILE = "profile"
+    """A vocabulary of metadata."""
+    LAZY = "lazy"
+    """An attribute from which a script loads something later."""
+    JSONLD = "json-ld"
     REDIRECT = "redirect"
 
 

@@ -39,12 +39,14 @@ def read_head(headers: Headers) -> Head:
     get = stored.get
     content_type, etag, modified = get(b"Content-Type"), get(b"Etag"), get(b"Last-Modified")
     tags, refresh, reserved = get(b"X-Robots-Tag"), get(b"Refresh"), get(b"Tdm-Reservation")
+    links = get(b"Link")
     return Head(
         stored,
         PageHeaders(
             content_type[-1].decode("latin-1") if content_type else "",
             [tag.decode("latin-1") for tag in tags] if tags else (),
             url_of_bytes(refresh[-1]) if refresh else "",
+            [url_of_bytes(link) for link in links] if links else (),
         ),
         etag[-1].decode("latin-1") if etag else "",
         modified[-1].decode("latin-1") if modified else "",

@@ -69,6 +69,8 @@ class PageCollector:
     orders_in_body: int = 0
     """Statements about the page behind its head whose place was looked at."""
     language: str = ""
+    form_method: str = "get"
+    """That of the last form."""
     base: str = ""
     canonical: str = ""
     refresh: tuple[float, str] | None = None

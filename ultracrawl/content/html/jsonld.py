@@ -19,6 +19,14 @@ _MAX_DEPTH = 6
 _MAX_VALUE_CHARS = 2000
 _WRAPPER = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[)|(?:-->|//\s*\]\]>)\s*$")
 
+_ADDRESSES = frozenset(
+    {"id", "url", "item", "mainentityofpage", "contenturl", "embedurl", "thumbnailurl", "image", "logo"}
+)
+"""Properties with an address, which may be relative; in lower case."""
+_ABSOLUTE = r"(?i)https?://"
+_RELATIVE = r"\.{0,2}/.*|[^:/]++/.*|[^:/]+\.\w{2,5}"
+_ADDRESS = r"[^\s{}<>\"]+"
+
 Value = dict[str, "Value"] | list["Value"] | str | int | float | bool | None
 
 
@@ -36,6 +44,21 @@ def jsonld_attributes(body: bytes, page: Page) -> dict[str, list[str]]:
             if text not in values:
                 values.append(text)
     return attributes
+
+
+def jsonld_addresses(text: str) -> list[str]:
+    """Return the addresses in a script: absolute ones, and the values of properties that are addresses.
+
+    Left out are names of types and vocabularies (`@type`, `@context`), and templates (`{search_term}`).
+    """
+    found = dict[str, None]()
+    for path, value in islice(_values(_parse(text)), _MAX_VALUES):
+        names = path.split(".")
+        if "context" in names or names[-1] == "type" or not re.fullmatch(_ADDRESS, value):
+            continue
+        if re.match(_ABSOLUTE, value) or (names[-1] in _ADDRESSES and re.fullmatch(_RELATIVE, value)):
+            found[value] = None
+    return list(found)
 
 
 def _scripts(body: bytes) -> Iterator[bytes]:

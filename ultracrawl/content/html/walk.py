@@ -37,15 +37,21 @@ def walk(root: LexborNode, collector: PageCollector, *, landmarks: bool, heading
     `landmarks`: they decide what is content. `headings`: they start sections.
     """
     readers = _readers(collector.kinds, landmarks, headings)
-    if by_name := plan_for(collector.kinds).by_name:
+    plan = plan_for(collector.kinds)
+    if plan.by_name:
         readers = readers.copy()
-        for name, reader in by_name.items():
+        for name, reader in plan.by_name.items():
             if (first := root.css_first(name)) is not None:
                 readers[first.tag_id] = reader
     reader_for = readers.get
     for node in root.traverse():
         if (read := reader_for(node.tag_id)) is not None:
             read(collector, node)
+    for selector, read in plan.by_selector:
+        for node in root.css(selector):
+            read(collector, node)
+    if LinkKind.COMMENT in collector.kinds:
+        _read_comments_beside(collector, root)
 
 
 @lru_cache(maxsize=256)
@@ -99,8 +105,8 @@ def _is_of_page(collector: PageCollector, node: LexborNode) -> bool:
 
 
 def _read_noscript(collector: PageCollector, node: LexborNode) -> None:
-    """Collect the links in `noscript`."""
-    if NOSCRIPT in node.attributes:
+    """Collect the links in `noscript`, and with those of frames in `noframes`."""
+    if LinkKind.FRAME in collector.kinds or NOSCRIPT in node.attributes:
         _read_links_in(collector, node.text().replace(EDGE, ""), {_LINK: _read_other_link})
 
 
@@ -144,6 +150,19 @@ def _read_comment(collector: PageCollector, node: LexborNode) -> None:
     if len(comment) <= _MAX_SWITCH_CHARS and (switch := _SWITCH.fullmatch(comment)):
         off = (switch[1] or "").lower() == "off" or bool(switch[2] or switch[3])
         collector.switches.append((node, off))
+
+
+def _read_comments_beside(collector: PageCollector, root: LexborNode) -> None:
+    """Collect the links of comments before and behind the element `html`."""
+    before, behind = root.prev, root.next
+    while before is not None:
+        if before.tag_id == COMMENT:
+            _read_comment_links(collector, before.comment_content or "")
+        before = before.prev
+    while behind is not None:
+        if behind.tag_id == COMMENT:
+            _read_comment_links(collector, behind.comment_content or "")
+        behind = behind.next
 
 
 def _read_comment_links(collector: PageCollector, comment: str) -> None:

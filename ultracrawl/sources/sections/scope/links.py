@@ -26,21 +26,31 @@ class LinksSection(Section):
     area: bool = _switch(LinkKind.AREA)
     """Links of `<area>` in image maps."""
     frame: bool = _switch(LinkKind.FRAME)
-    """Pages in `<frame>`."""
+    """Pages in `<frame>`, their descriptions (`longdesc`), and the links of `<noframes>`."""
     iframe: bool = _switch(LinkKind.IFRAME)
-    """Pages in `<iframe>`."""
+    """Pages in `<iframe>`, and their descriptions."""
     canonical: bool = _switch(LinkKind.CANONICAL)
-    """`<link rel=canonical>`."""
+    """`<link rel=canonical>`, and links of that relation in the header Link."""
     alternate: bool = _switch(LinkKind.ALTERNATE)
-    """`<link rel=alternate>`: translations, feeds, other versions."""
+    """`<link rel=alternate>`, also in the header Link: translations, feeds, other versions."""
     next: bool = _switch(LinkKind.NEXT)
-    """`<link>` with `rel` of next, prev, first, last and similar: pages of a series."""
+    """`<link>`, also in the header Link, with `rel` of next, prev, first, last and similar: pages of a series."""
     meta_refresh: bool = _switch(LinkKind.META_REFRESH)
     """The target of a META refresh or Refresh header that is not a redirect."""
     link: bool = _switch(LinkKind.LINK)
-    """All other `<link>`s: style sheets, icons, help."""
+    """All other `<link>`s, also in the header Link: style sheets, icons, licences, help, manifests."""
     img: bool = _switch(LinkKind.IMG)
-    """Images: `src`, `srcset` and `longdesc`."""
+    """Images: `src`, `srcset` and `longdesc`; icons of menus and images in SVG."""
+    background: bool = _switch(LinkKind.BACKGROUND)
+    """Background images: `background` of pages and tables, and `url(...)` in the attribute `style`."""
+    media: bool = _switch(LinkKind.MEDIA)
+    """Sounds, films and subtitles: `src` and `poster` of `<audio>`, `<video>`, `<source>` and `<track>`."""
+    lazy: bool = _switch(LinkKind.LAZY)
+    """What scripts load later: `data-src`, `data-srcset`, `data-original`, `data-href` and similar of any element."""
+    cite: bool = _switch(LinkKind.CITE)
+    """Sources of quotes and changes: `cite` of `<blockquote>`, `<q>`, `<del>` and `<ins>`."""
+    jsonld: bool = _switch(LinkKind.JSONLD)
+    """Addresses in JSON-LD."""
     script: bool = _switch(LinkKind.SCRIPT)
     """Scripts: `src` of `<script>`."""
     script_text: bool = _switch(LinkKind.SCRIPT_TEXT)
@@ -48,13 +58,13 @@ class LinksSection(Section):
     style: bool = _switch(LinkKind.STYLE)
     """`url(...)` and `@import` inside `<style>`."""
     object: bool = _switch(LinkKind.OBJECT)
-    """`data` of `<object>`."""
+    """`data` and `archive` of `<object>`, or its `codebase`."""
     embed: bool = _switch(LinkKind.EMBED)
     """`src` of `<embed>`."""
     applet: bool = _switch(LinkKind.APPLET)
-    """`code` and `archive` of `<applet>`."""
+    """`code`, `archive` and `object` of `<applet>`, or its `codebase`."""
     form: bool = _switch(LinkKind.FORM)
-    """`action` of GET forms, without fields."""
+    """`action` of GET forms, and `formaction` of their buttons, without fields."""
     meta: bool = _switch(LinkKind.META)
     """META values that are URLs."""
     comment: bool = _switch(LinkKind.COMMENT)
@@ -65,6 +75,10 @@ class LinksSection(Section):
     """Event links of `<card>` (WML)."""
     go: bool = _switch(LinkKind.GO)
     """Links of `<go>` (WML)."""
+    ping: bool = _switch(LinkKind.PING)
+    """Addresses that a browser tells about a click: `ping` of `<a>` and `<area>`."""
+    profile: bool = _switch(LinkKind.PROFILE)
+    """Vocabularies of metadata: `profile` of `<head>`, `itemtype` and `vocab` of any element."""
     text: bool = _switch(LinkKind.TEXT)
     """Absolute URLs in the visible text, also of plain-text documents."""
     types: MediaTypes = Field(
