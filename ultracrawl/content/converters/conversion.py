@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ultracrawl.content.languages import is_language
+from ultracrawl.content.languages import language_tag
 from ultracrawl.model import Conversion
 
 
@@ -131,10 +131,8 @@ class Sink:
         self.title = self.title or _short(title)
 
     def set_language(self, language: str) -> None:
-        """Set the language, if it looks like a language code; the first one counts."""
-        code = language.strip().replace("_", "-")
-        if not self.language and is_language(code):
-            self.language = code
+        """Set the language, if a text names one; the first one counts."""
+        self.language = self.language or language_tag(language)
 
     def meta(self, name: str, *values: str) -> None:
         """Add values of a document attribute; empty ones are left out."""

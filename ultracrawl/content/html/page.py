@@ -27,6 +27,7 @@ from ultracrawl.content.html.rewritten_tags import set_noscript_apart, show_shad
 from ultracrawl.content.html.sections import find_anchors, read_levels, text_and_sections
 from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.html.walk import walk
+from ultracrawl.content.languages import language_tag
 from ultracrawl.content.limits import (
     DEFAULT_LIMITS,
     LINKS_CUT,
@@ -83,7 +84,7 @@ def parse_html(
     page = Page(
         title=limit_text(" ".join((collector.title or "").split()), limits.text)[0],
         text=text,
-        language=collector.language or _language_pragma(collector),
+        language=language_tag(collector.language) or _language_pragma(collector),
         charset=charset,
         base=collector.base,
         canonical=collector.canonical,
@@ -154,4 +155,4 @@ def _to_utf8(body: bytes, content_type: str, default_charset: str) -> tuple[byte
 
 
 def _language_pragma(collector: PageCollector) -> str:
-    return next(iter(collector.meta.get("content-language", ())), "").partition(",")[0].strip()
+    return language_tag(next(iter(collector.meta.get("content-language", ())), ""))

@@ -184,7 +184,7 @@ def _read_links_in(collector: PageCollector, html: str, others: dict[int, Reader
 def read_html(collector: PageCollector, node: LexborNode) -> None:
     """Read the language of the page from `lang` or `xml:lang`."""
     attributes = node.attributes
-    collector.language = (attributes.get("lang") or attributes.get("xml:lang") or "").strip()
+    collector.language = attributes.get("lang") or attributes.get("xml:lang") or ""
 
 
 def read_base(collector: PageCollector, node: LexborNode) -> None:

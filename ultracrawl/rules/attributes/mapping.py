@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ultracrawl.content.languages import is_language
+from ultracrawl.content.languages import language_tag
 from ultracrawl.model import AttributeValue, Document
 from ultracrawl.rules.attributes.making import MadeValue, with_made
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, SearchAttribute, field_value
@@ -139,11 +139,11 @@ class AttributeMap:
         )
 
     def _language_of(self, document: Document, mapped: MappedAttributes) -> str:
-        """Return the language of a document, or that of the source; one that cannot be is dropped."""
-        if not document.language or is_language(document.language):
-            return document.language or self._default_language
-        mapped.dropped.append(Dropped("language", self._schema["Language"], document.language))
-        return self._default_language
+        """Return the language of a document, or that of the source; what is none is dropped."""
+        tag = language_tag(document.language)
+        if document.language and not tag:
+            mapped.dropped.append(Dropped("language", self._schema["Language"], document.language))
+        return tag or self._default_language
 
 
 def _written(value: object) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.content.languages import language_code, same_language
+from ultracrawl.content.languages import language_code, language_tag, same_language
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.run.transport.headers import header_of
 
@@ -62,10 +62,7 @@ class DocumentLanguages:
 
 
 def _declared(page: Page, response: Response) -> str:
-    if language_code(page.language):
-        return page.language
-    header = header_of(response, "Content-Language").partition(",")[0].strip()
-    return header if language_code(header) else ""
+    return language_tag(page.language) or language_tag(header_of(response, "Content-Language"))
 
 
 def languages_of(source: DataSource) -> DocumentLanguages:
