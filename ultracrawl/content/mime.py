@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -113,7 +114,6 @@ _MESSAGE = re.compile(
 _MAIL = frozenset({"message/rfc822", "application/mbox"})
 _EQUIVALENT = (_MAIL, frozenset({"application/gzip", "application/x-gzip"}))
 """Types that count as equal when the declared one is checked."""
-_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
 def declared_type(content_type: str) -> str:
@@ -146,12 +146,7 @@ def _inside(name: str, body: bytes) -> str:
 
 
 def _sniff_text(head: bytes) -> str:
-    for mark in _BOMS:
-        if head.startswith(mark):
-            head = head[len(mark) :].replace(b"\0", b"")
-            break
-    if head.startswith((b"<\0", b"\0<")):  # UTF-16 without a byte order mark
-        head = head.replace(b"\0", b"")
+    head = _in_utf8(head)
     if _MARKUP.match(head):
         return "text/html"
     if head.lstrip().startswith(b"<?xml"):
@@ -161,6 +156,19 @@ def _sniff_text(head: bytes) -> str:
     if not _MESSAGE.match(head):
         return "text/plain"
     return "application/mbox" if head.startswith(b"From ") else "message/rfc822"
+
+
+def _in_utf8(head: bytes) -> bytes:
+    """Return the beginning of a text in UTF-16 in UTF-8, and any other without its byte order mark."""
+    codec = ""
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        codec = "utf-16"
+    elif 0 in head:
+        from ultracrawl.content.charset.distinctions import utf16_codec  # noqa: PLC0415 - few texts have zeros
+
+        codec = utf16_codec(head)
+    head = head.decode(codec, "ignore").encode("utf-8", "ignore") if codec else head
+    return head.removeprefix(BOM_UTF8)
 
 
 def effective_type(content_type: str, body: bytes, *, detect: bool = False) -> str:
@@ -178,7 +186,9 @@ def effective_type(content_type: str, body: bytes, *, detect: bool = False) -> s
     if not detect and declared.startswith("text/") and body[:_SNIFFED_BYTES].lstrip().startswith(b"<?xml"):
         return declared  # XML is text, whatever its root is
     is_utf16 = "utf-16" in content_type.lower()
-    sniffed = sniff_type(body[: 2 * _SNIFFED_BYTES].replace(b"\0", b"") if is_utf16 else body)
+    sniffed = sniff_type(body)
+    if is_utf16 and sniffed == "application/octet-stream":
+        sniffed = sniff_type(body[: 2 * _SNIFFED_BYTES].replace(b"\0", b""))
     if sniffed in _MAIL and declared.startswith("text/"):
         return declared  # texts may start like a message
     is_generic = not declared or (declared in _GENERIC and declared != "text/plain")

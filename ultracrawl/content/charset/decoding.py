@@ -112,12 +112,19 @@ def find_charset(body: bytes, content_type: str = "", default: str = "") -> str:
 
 
 def _guess(body: bytes, default: str) -> str:
-    if body.startswith(b"<\0") or body.startswith(b"\0<"):
-        return "utf-16-le" if body[0] else "utf-16-be"
+    if (0 in body[:SAMPLE_BYTES] or 0x1B in body) and (signed := _by_signs(body)):
+        return signed
     if is_utf8(body):
         return "utf-8"
     valid, invalid = _utf8_evidence(body)
     return "utf-8" if valid >= invalid else _detect(body) or codec_of(default) or FALLBACK
+
+
+def _by_signs(body: bytes) -> str:
+    """Return the codec of a body in an encoding all characters of which may be ASCII by their bytes, or empty."""
+    from ultracrawl.content.charset.distinctions import japanese_codec, utf16_codec  # noqa: PLC0415 - rarely needed
+
+    return utf16_codec(body) or japanese_codec(body)
 
 
 def is_utf8(body: bytes) -> bool:
@@ -145,20 +152,35 @@ def _detect(body: bytes) -> str:
     sample = _sample(body, max(0, first.start() - SAMPLE_BYTES // 4) if first else 0)
     if len(_HIGH_BYTE.findall(sample)) < _MIN_EVIDENCE:
         return ""
+    from ultracrawl.content.charset.distinctions import (  # noqa: PLC0415 - few pages need detection
+        arabic_codec,
+        greek_codec,
+        macintosh_codec,
+        western_codec,
+    )
+
     runs = _HIGH_RUN.findall(sample)
     is_two_byte = len(runs) >= _MIN_EVEN_RUNS and not any(len(run) % 2 for run in runs)
-    if not is_two_byte and (latin := latin_codec(sample)):
-        return latin
+    if not is_two_byte:
+        if latin := latin_codec(sample):
+            return western_codec(body[:EVIDENCE_BYTES]) if latin == WESTERN else latin
+        counts = Counter(b"".join(runs))
+        if eastern := arabic_codec(sample, counts) or macintosh_codec(counts):
+            return eastern
     guesses = _TWO_BYTE_GUESSES if is_two_byte else _GUESSES
-    from charset_normalizer import from_bytes  # noqa: PLC0415 - slow to import, and few pages need detection
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - slow to import
 
     best = from_bytes(
         sample, steps=4, chunk_size=512, cp_isolation=guesses, preemptive_behaviour=False
     ).best()
-    return codec_of(best.encoding.replace("_", "-")) if best else ""
+    codec = codec_of(best.encoding.replace("_", "-")) if best else ""
+    return greek_codec(sample) if codec == "cp1253" else codec
 
 
 WESTERN = "cp1252"
+VIETNAMESE = "cp1258"
+_TONES = "\u0300\u0301\u0303\u0309\u0323"
+"""The marks of Vietnamese, without which the other letters are those of many languages."""
 _ALPHABETS = {
     WESTERN: (
         "àâæçéèêëîïôœùûüÿ", "äöüß", "áéíñóúü¿¡ªº", "áàâãçéêíóôõúüªº", "àèéìíîòóùú", "àçéèíïóòúü·", "àâäçéèêëîïöôóü",
@@ -169,6 +191,8 @@ _ALPHABETS = {
     ),
     "cp1254": ("çğıöşüâîû",),
     "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž"),
+    "iso8859-3": ("ĉĝĥĵŝŭ", "àċèġħìòùż"),
+    VIETNAMESE: (f"ăâđêôơưàáèéìíòóùúý{_TONES}",),
 }  # fmt: skip
 """The non-ASCII letters of each language that is written in an encoding."""
 _ALPHABETS["iso8859-2"] = _ALPHABETS["cp1250"]
@@ -206,6 +230,8 @@ def _share(counts: Counter[int], codec: str) -> float:
         for byte, count in counts.items()
         if letters[byte] not in _SIGNS and western[byte] not in _QUOTES
     }
+    if codec == VIETNAMESE and not any(letters[byte] in _TONES for byte in written):
+        return 0.0
     total = sum(written.values()) or 1
     largest = 0.0
     for alphabet in _ALPHABETS[codec]:
