@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
+from ultracrawl.content.converters.office.embedded import add_parts
 from ultracrawl.content.converters.office.package import (
     OpenElements,
     Package,
     Paragraphs,
     read_office_properties,
 )
-from ultracrawl.content.xml import ElementHandler, attribute, stream_xml
+from ultracrawl.content.converters.office.relations import add_links, parts_of_kind, relations_of
+from ultracrawl.content.xml import XmlError, attribute, stream_xml
 
 _WORD_PARTS = re.compile(
     r"word/(?:document|header|footer|footnotes|endnotes|comments)\d*\.xml", re.IGNORECASE
@@ -31,22 +33,40 @@ _DELETED = frozenset({"del", "movefrom"})
 """What a tracked change removes: text, the end of a paragraph, or a row."""
 _CHARACTERS = {"nobreakhyphen": "-", "tab": " ", "br": " ", "cr": " "}
 """Elements that stand for a character."""
+EMBEDDED = ("package", "oleObject")
+"""Kinds of relations with documents that are embedded."""
+_SHOWN_BY_MASTER = frozenset({"ftr", "hdr"})
+"""Places of a master whose own text is no invitation to write one."""
+_SLIDE_DATA, _PLACE_TAG, _TEXT_TAG = b"<p:cSld", b"<p:ph", b"<a:t>"
+_SHAPE_TAG = re.compile(rb"</?p:sp>")
+_SHOWN_PLACE = re.compile(rb"""<p:ph\s[^<>]{0,200}?type=["'](?:ftr|hdr)""")
 _OFF = frozenset({"0", "false", "off"})
 _FIELD_LINK = re.compile(r'\s*HYPERLINK\s+"([^"]+)"', re.IGNORECASE)
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Convert properties, text, notes, comments and links; tracked changes as if all of them were accepted."""
+    """Convert properties, text, notes, comments, masters and links, then what is embedded.
+
+    Tracked changes are read as if all of them were accepted.
+    """
     package = Package(source.body, sink.budget)
     parts = _parts(package.names)
     if not parts and "ppt/presentation.xml" not in package:
         raise ConversionError("the file has neither a Word document nor slides in it")
     read_office_properties(package, sink)
+    chunks, embedded, layouts = list[str](), list[str](), list[str]()
     for name in parts:
         sink.budget.take_member()
-        read_links(package, name, sink)
+        relations = relations_of(package, name, sink)
+        add_links(relations, sink)
         _read_text(package, name, sink)
+        chunks += parts_of_kind(relations, "aFChunk")
+        embedded += parts_of_kind(relations, *EMBEDDED)
+        layouts += parts_of_kind(relations, "slideLayout")
+    if layouts:
+        embedded += _read_masters(package, layouts, sink)
     read_drawn_parts(package, sink)
+    add_parts(package, (*chunks, *embedded), sink)
 
 
 def read_drawn_parts(package: Package, sink: Sink) -> None:
@@ -57,9 +77,9 @@ def read_drawn_parts(package: Package, sink: Sink) -> None:
             _read_text(package, name, sink)
 
 
-def _read_text(package: Package, name: str, sink: Sink) -> None:
-    paragraphs = Paragraphs(sink)
-    stream_xml(package.read(name), _OfficeText(sink, paragraphs), sink.budget.check_time)
+def _read_text(package: Package, name: str, sink: Sink, *, of_master: bool = False) -> None:
+    paragraphs = Paragraphs(sink.add)
+    stream_xml(package.read(name), _OfficeText(sink, paragraphs, of_master), sink.budget.check_time)
     paragraphs.end_all()
 
 
@@ -73,25 +93,47 @@ def _parts(names: tuple[str, ...]) -> list[str]:
     return word_parts + [name for _, _, name in sorted(slides)]
 
 
-def read_links(package: Package, part: str, sink: Sink) -> None:
-    """Add the external hyperlinks among the relationships of a part."""
+def _read_masters(package: Package, layouts: Iterable[str], sink: Sink) -> Iterator[str]:
+    """Add what masters of slides, notes and handouts show of their own; yield the parts that are embedded there.
 
-    def on_element(name: str, attributes: Mapping[str, str], *_: object) -> None:
-        external = attributes.get("TargetMode", "").lower() == "external"
-        if name == "relationship" and external and attributes.get("Type", "").endswith("/hyperlink"):
-            sink.link(attributes.get("Target", ""))
+    `layouts` are those that slides use. A master that cannot be read is noted, and costs itself.
+    """
+    others = ("notesMaster", "handoutMaster")
+    presentation = relations_of(package, "ppt/presentation.xml", sink, kinds=others)
+    waiting, seen = [*layouts, *parts_of_kind(presentation, *others)], set[str]()
+    for name in waiting:  # it grows: a layout has a master
+        if name in seen or name not in package:
+            continue
+        seen.add(name)
+        sink.budget.take_member()
+        try:
+            relations = relations_of(package, name, sink, kinds=("slideMaster", *EMBEDDED))
+            if _has_own_text(package.read(name, counted=False)):
+                _read_text(package, name, sink, of_master=True)
+        except (ConversionError, XmlError) as error:
+            sink.note(f"{name}: {error}")
+            continue
+        waiting += parts_of_kind(relations, "slideMaster")
+        yield from parts_of_kind(relations, *EMBEDDED)
 
-    folder, _, file = part.rpartition("/")
-    if data := package.read(f"{folder}/_rels/{file}.rels"):
-        stream_xml(data, ElementHandler(on_element), sink.budget.check_time)
+
+def _has_own_text(master: bytes) -> bool:
+    """Return whether a master may have text outside the places that slides fill; most have none, and are long."""
+    if _SLIDE_DATA not in master:
+        return True  # not by the usual prefixes
+    return any(
+        _TEXT_TAG in shape and (_PLACE_TAG not in shape or _SHOWN_PLACE.search(shape))
+        for shape in _SHAPE_TAG.split(master)
+    )
 
 
 class _OfficeText:
     """Collects `t` elements and chart labels as text; `p` is a paragraph, and fields may be links."""
 
-    def __init__(self, sink: Sink, paragraphs: Paragraphs) -> None:
+    def __init__(self, sink: Sink, paragraphs: Paragraphs, of_master: bool) -> None:
         self._sink = sink
         self._paragraphs = paragraphs
+        self._of_master = of_master
         self._open = OpenElements()
         self._inside = ""
         self._labels = False
@@ -125,6 +167,15 @@ class _OfficeText:
             if self._open.is_directly_in("r", "rpr") and attribute(attributes, "val").lower() not in _OFF:
                 self._open.omit(2)
         elif name == "fallback":
+            self._open.omit()
+        elif self._of_master:
+            self._judge_of_master(name, attributes)
+
+    def _judge_of_master(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Leave out a place that slides fill, with the words that invite to it, and the number of the slide."""
+        if name == "ph" and attributes.get("type") not in _SHOWN_BY_MASTER:
+            self._open.omit(3)
+        elif name == "fld":
             self._open.omit()
 
     def end_element(self, name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ultracrawl.content.converters.conversion import Budget, ConversionError, Sink
 from ultracrawl.content.xml import ElementHandler, attribute, stream_xml
@@ -66,8 +66,9 @@ class Paragraphs:
     Paragraphs that stand in another one (of text boxes, notes, comments) follow it.
     """
 
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
+    def __init__(self, add: Callable[[str], None]) -> None:
+        """Initialise; `add` takes each paragraph, as `Sink.add` does."""
+        self._add_paragraph = add
         self._open: list[list[str]] = [[]]
         """The runs of the paragraphs that are open; first those of none."""
         self._inner: list[str] = []
@@ -75,6 +76,11 @@ class Paragraphs:
         """Runs that the next paragraph begins with."""
         self._joined = 0
         """How many paragraphs are open where one is that the next one continues."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a paragraph has begun."""
+        return len(self._open) > 1
 
     def start_paragraph(self) -> None:
         """Start a paragraph; in another one if one is open."""
@@ -101,7 +107,7 @@ class Paragraphs:
         else:
             for paragraph in ("".join(runs), *self._inner):
                 if paragraph:
-                    self._sink.add(paragraph)
+                    self._add_paragraph(paragraph)
             self._inner.clear()
         if not self._open:
             self._open.append([])

@@ -1,0 +1,133 @@
+"""Values of spreadsheets as the reader of a sheet sees them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracrawl.content.converters.office.formats import BUILT_IN, Value, header_text, number_format
+from ultracrawl.model import Conversion
+
+Convert = Callable[..., Conversion]
+
+DAY = datetime(2007, 5, 17, 15, 4, 5)
+ACCOUNTING = '_(* #,##0.00_);_(* \\(#,##0.00\\);_(* "-"??_);_(@_)'
+CURRENCY = '"$"#,##0.00_);[Red]\\("$"#,##0.00\\)'
+
+SHOWN: list[tuple[Value, str, str]] = [
+    (0.025, "0.00%", "2.50%"),
+    (1599.99, "$#,##0.00", "$1,599.99"),
+    (1599.99, CURRENCY, "$1,599.99"),
+    (-1599.99, CURRENCY, "($1,599.99)"),
+    (1599.99, "#,##0.00\\ [$€-407]", "1,599.99 €"),
+    (1234567, "#,##0", "1,234,567"),
+    (0.0, "#,##0", "0"),
+    (-5.5, "0", "-6"),
+    (2.675, "0.00", "2.68"),
+    (-0.001, "0.00", "0.00"),
+    (5.0, "0.##", "5"),
+    (5.25, "0.##", "5.25"),
+    (0.5, ".00", ".50"),
+    (1234.5, ".00", "1234.50"),
+    (7.0, "00000", "00007"),
+    (12.0, ACCOUNTING, "12.00"),
+    (-12.0, ACCOUNTING, "(12.00)"),
+    (0.0, ACCOUNTING, "-"),
+    (123456789.0, "000-00-0000", "123-45-6789"),
+    (2255551234.0, "(000) 000-0000", "(225) 555-1234"),
+    (1234567.0, '0.0,,"M"', "1.2M"),
+    (12345.0, "0.00E+00", "1.23E+04"),
+    (0.00012, "0.00E+00", "1.20E-04"),
+    (9.999e9, "0.0E+0", "1.0E+10"),
+    (12345.0, "##0.0E+0", "12.3E+3"),
+    (1.5, "# ?/?", "1 1/2"),
+    (0.125, "?/8", "1/8"),
+    (3.0, "# ?/?", "3"),
+    (150.0, '[>100]"big "0;0', "big 150"),
+    (50.0, '[>100]"big "0;0', "50"),
+    (0.0, '0;-0;"zero"', "zero"),
+    (1e20, "0", "100000000000000000000"),
+    (3.0, "[$-409]0.0", "3.0"),
+    (DAY, "d-mmm-yy", "17-May-07"),
+    (DAY.date(), "dddd, mmmm d, yyyy", "Thursday, May 17, 2007"),
+    (DAY, "m/d/yy h:mm AM/PM", "5/17/07 3:04 PM"),
+    (DAY, 'yyyy"年"m"月"d"日"', "2007年5月17日"),
+    (DAY, "mm:ss.0", "04:05.0"),
+    (time(3, 4, 5), "hh:mm:ss", "03:04:05"),
+    (timedelta(hours=30, minutes=5), "[h]:mm:ss", "30:05:00"),
+    # What a format does not show, or shows only for values of other kinds, stays as it is.
+    (5.0, ";;;@", ""),
+    (5.0, "d-mmm-yy", ""),
+    (time(3), "d-mmm-yy", ""),
+    (DAY, "0.00", ""),
+    (float("inf"), "0.00", ""),
+    (float("nan"), "0.00", ""),
+]
+
+
+@pytest.mark.parametrize(("value", "code", "text"), SHOWN)
+def test_values_as_they_are_shown(value: Value, code: str, text: str) -> None:
+    made = number_format(code)
+    assert (made.shown(value) if made else "") == text
+
+
+@pytest.mark.parametrize("code", ["General", "@", "", "[$-F800]dddd, mmmm dd", "General;-General", "0" * 256])
+def test_formats_that_show_values_as_they_are_or_as_the_computer_says(code: str) -> None:
+    assert number_format(code) is None
+
+
+def test_built_in_formats_are_formats() -> None:
+    assert all(number_format(code) for code in BUILT_IN.values())
+    assert 14 not in BUILT_IN  # the short date of the reader's computer
+
+
+@given(
+    st.text(st.sampled_from('0#?.,%/E+-;"\\_*[]$<>=ymdhs@ AP/M€'), max_size=40),
+    st.one_of(st.floats(), st.integers(), st.datetimes(), st.dates(), st.times(), st.timedeltas()),
+)
+def test_any_format_shows_any_value(code: str, value: Value) -> None:
+    made = number_format(code)
+    assert made is None or isinstance(made.shown(value), str)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ('&LOurs&CPage &P of &N&R&"Arial,Bold"&12Big', "Ours Big"),
+        ("R&&D &D &T", "R&D"),
+        ("&K0000FFBlue &F", "Blue"),
+        ("&C&8Draft - 2007", "Draft - 2007"),
+        ("Report of &N, &P", "Report of ,"),
+    ],
+)
+def test_headers_without_their_codes(code: str, text: str) -> None:
+    assert header_text(code) == text
+
+
+def test_cells_of_a_workbook(converted: Convert) -> None:
+    import openpyxl
+
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    sheet.title = "Ä & B"
+    cells = {
+        "C3": (0.025, "0.00%"),
+        "D3": (1599.99, CURRENCY),
+        "C5": (date(2007, 5, 17), "d-mmm-yy"),
+        "D5": ("text", "0.00"),
+        "E5": (True, "0.00"),
+        "D6": (3, "General"),
+        "E6": (date(2007, 5, 17), "mm-dd-yy"),  # what openpyxl calls the short date
+    }
+    for place, (value, code) in cells.items():
+        sheet[place], sheet[place].number_format = value, code
+    workbook.create_sheet("Two").append([1.5])
+    out = io.BytesIO()
+    workbook.save(out)
+    text = "Ä & B 2.50% $1,599.99 17-May-07 text True 3 2007-05-17 Two 1.5"
+    assert converted(out.getvalue()).text == text

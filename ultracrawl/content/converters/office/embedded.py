@@ -1,0 +1,53 @@
+"""Documents inside Office documents: files, OLE objects, and the chunks that stand for a part of the body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
+from ultracrawl.content.converters.convert import add_member
+from ultracrawl.content.converters.office.package import Package
+from ultracrawl.content.converters.registry import is_installed, type_of_name
+
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def add_parts(package: Package, names: Iterable[str], sink: Sink) -> None:
+    """Add the documents that are parts of a package, each once; one that cannot be read is noted, and costs itself.
+
+    Call it after the text of the document itself: what an embedded document uses up is not there for the rest.
+    Raises `LimitReachedError` if a limit of the whole document is reached.
+    """
+    for name in dict.fromkeys(names):
+        try:
+            body = package.read(name)
+        except ConversionError as error:
+            sink.note(f"{name}: {error}")
+            continue
+        for label, content in _unwrapped(body):
+            add_document(content, label, name, sink)
+
+
+def add_document(body: bytes, label: str, name: str, sink: Sink) -> None:
+    """Add an embedded document; `label` is what people call it, `name` tells its type where the bytes do not.
+
+    Too deep in others it is left out, which is noted. Raises `LimitReachedError` if a limit of the whole is reached.
+    """
+    limit = sink.budget.limits.nesting
+    if sink.depth >= limit:
+        sink.note(f"documents are inside each other more than {limit} times (conversion.nesting)")
+    elif body:
+        add_member(Source(body, type_of_name(name), name=label), sink)
+
+
+def _unwrapped(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield what an embedded part is: its name and bytes, or those of the files in an OLE object."""
+    if not body.startswith(_OLE) or not is_installed("olefile"):
+        yield "", body
+        return
+    from ultracrawl.content.converters.office.ole_objects import is_object, objects_in  # noqa: PLC0415 - of an extra
+
+    files = list(objects_in(body))
+    yield from files
+    if not files and not is_object(body):
+        yield "", body
