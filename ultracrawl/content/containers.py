@@ -21,6 +21,7 @@ _STREAMS = (
     ("WordDocument", _WORD),
     ("PowerPoint Document", _SLIDES),
     ("Workbook", _EXCEL),
+    ("WORKBOOK", _EXCEL),
     ("Book", _EXCEL),
 )
 _CLASS_END = bytes.fromhex("0000 0000 C000 0000 0000 0046")

@@ -8,7 +8,10 @@ from ultracrawl.content.converters.conversion import ConversionError, Sink, Sour
 from ultracrawl.content.converters.convert import add_member
 from ultracrawl.content.converters.office.package import Package
 from ultracrawl.content.converters.registry import is_installed, type_of_name
+from ultracrawl.content.mime import sniff_type
 
+_OBJECT = "application/x-ole-storage"
+"""An object of a program that makes no documents, such as a formula."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -28,6 +31,12 @@ def add_parts(package: Package, names: Iterable[str], sink: Sink) -> None:
             add_document(content, label, name, sink)
 
 
+def add_files(body: bytes, sink: Sink) -> None:
+    """Add the files in an OLE compound file that is a document itself. Raises `LimitReachedError` as `add_parts`."""
+    for label, content in _objects_in(body):
+        add_document(content, label, "", sink)
+
+
 def add_document(body: bytes, label: str, name: str, sink: Sink) -> None:
     """Add an embedded document; `label` is what people call it, `name` tells its type where the bytes do not.
 
@@ -42,12 +51,14 @@ def add_document(body: bytes, label: str, name: str, sink: Sink) -> None:
 
 def _unwrapped(body: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield what an embedded part is: its name and bytes, or those of the files in an OLE object."""
-    if not body.startswith(_OLE) or not is_installed("olefile"):
-        yield "", body
-        return
-    from ultracrawl.content.converters.office.ole_objects import is_object, objects_in  # noqa: PLC0415 - of an extra
-
-    files = list(objects_in(body))
+    files = list(_objects_in(body))
     yield from files
-    if not files and not is_object(body):
+    if not files and sniff_type(body) != _OBJECT:
         yield "", body
+
+
+def _objects_in(body: bytes) -> Iterator[tuple[str, bytes]]:
+    if body.startswith(_OLE) and is_installed("olefile"):
+        from ultracrawl.content.converters.office.ole_objects import objects_in  # noqa: PLC0415 - of an extra
+
+        yield from objects_in(body)

@@ -10,7 +10,6 @@ from contextlib import closing, suppress
 import olefile
 
 from ultracrawl.content.charset.encodings import FALLBACK
-from ultracrawl.content.containers import ole_type
 
 _NATIVE = "\x01ole10native"
 """The stream of a file that was dropped into a document."""
@@ -39,11 +38,6 @@ def objects_in(body: bytes) -> Iterator[tuple[str, bytes]]:
                     yield _native(file.openstream(path).read())
                 elif last in _FILES:
                     yield "", file.openstream(path).read()
-
-
-def is_object(body: bytes) -> bool:
-    """Return whether a compound file is an object of a program that is none of Office's documents."""
-    return ole_type(body) == "application/x-ole-storage"
 
 
 def _native(data: bytes) -> tuple[str, bytes]:

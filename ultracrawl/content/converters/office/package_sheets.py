@@ -9,6 +9,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from xml.sax.saxutils import unescape
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink
@@ -25,6 +26,7 @@ from ultracrawl.content.converters.office.relations import add_links, parts_of_k
 from ultracrawl.content.xml import ElementHandler, XmlError, attribute, stream_xml
 
 _SHEETS = ("xl/worksheets/sheet", "xl/chartsheets/sheet")
+_BINARY_TEXT = 19
 _MAX_FORMATS = 65_536
 """Formats that the cells of a workbook can have."""
 _HEADER = re.compile(rb"<(?:\w{1,20}:)?(?:odd|even|first)(?:Header|Footer)\b[^<>]{0,200}>([^<>]{1,2000})<")
@@ -82,6 +84,20 @@ class PackageSheets:
                 column = columns[letters] = _number_of(letters) - 1
             yield CellFormat(int(row) - 1, column, self._formats[int(style)])
 
+    def shared_texts(self) -> Iterator[str]:
+        """Yield the texts of cells, in the order of their first use: what is left of sheets that cannot be read."""
+        yield from _binary_texts(self._package.read("xl/sharedStrings.bin", counted=False))
+        texts: list[str] = []
+
+        def on_element(name: str, _: Mapping[str, str], text: str, __: object) -> None:
+            if name == "t":
+                texts.append(text)
+
+        with suppress(XmlError):
+            data = self._package.read("xl/sharedStrings.xml", counted=False)
+            stream_xml(data or b"<sst/>", ElementHandler(on_element), self._sink.budget.check_time)
+        yield from texts
+
     def _look_at(self, name: str) -> None:
         sheet = self._package.read(name, counted=False)
         if _is_sparse(sheet):
@@ -96,11 +112,34 @@ class PackageSheets:
     def _read_styles(self) -> None:
         """Read which style shows values in which format, and where the sheets are; broken styles are noted."""
         try:
-            self._formats = _formats(self._package, self._sink)
+            if "xl/styles.xml" in self._package:  # a binary workbook has other parts
+                self._formats = _formats(self._package, self._sink)
             if self._formats:
                 self._parts = _sheet_parts(self._package, self._sink)
         except (ConversionError, XmlError) as error:
             self._sink.note(f"number formats could not be read: {error}")
+
+
+def _binary_texts(data: bytes) -> Iterator[str]:
+    """Yield the texts in the table of a binary workbook ([MS-XLSB] 2.1.7.50)."""
+    at = 0
+    while at < len(data):
+        kind, at = _variable(data, at)
+        size, at = _variable(data, at)
+        if kind == _BINARY_TEXT:
+            count = int.from_bytes(data[at + 1 : at + 5], "little")
+            yield data[at + 5 : at + min(5 + 2 * count, size)].decode("utf-16-le", "replace")
+        at += size
+
+
+def _variable(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number of up to four bytes, whose highest bits tell whether another follows, and where it ends."""
+    number = 0
+    for place, byte in enumerate(data[at : at + 4]):
+        number |= (byte & 0x7F) << 7 * place
+        if not byte & 0x80:
+            return number, at + place + 1
+    return number, at + 4
 
 
 def _formats(package: Package, sink: Sink) -> dict[int, NumberFormat]:
