@@ -40,6 +40,22 @@ def pdf(pages: Iterable[str] = ("needle",), *, link: str = "", title: str = "", 
     return _pdf_file(objects)
 
 
+def pdf_with_notes(text: str, catalog: str = "", page: str = "", more: Iterable[str] = ()) -> bytes:
+    """Return a PDF of one page, number 5, with further entries of its catalog and page, and objects from 7 on."""
+    stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode("latin-1")
+    objects = [
+        f"<< /Type /Catalog /Pages 2 0 R {catalog} >>".encode(),
+        b"<< /Type /Pages /Kids [5 0 R] /Count 1 >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Title (T) >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R"
+        f" /Resources << /Font << /F1 3 0 R >> >> {page} >>".encode(),
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        *(one.encode("latin-1") for one in more),
+    ]
+    return _pdf_file(objects)
+
+
 def _pdf_file(objects: list[bytes]) -> bytes:
     out = bytearray(b"%PDF-1.7\n")
     offsets = []

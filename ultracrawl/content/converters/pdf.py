@@ -10,6 +10,7 @@ from pypdfium2 import raw
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.images.xmp import read_xmp
+from ultracrawl.content.converters.pdf_notes import PdfNotes
 from ultracrawl.content.xml import XmlError
 from ultracrawl.model.dates import pdf_date
 
@@ -21,7 +22,7 @@ _SOFT_HYPHEN = "\ufffe"
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Convert properties, text and links; nothing in the file is executed."""
+    """Convert properties, text, notes and links, then attached files; nothing in the file is executed."""
     try:
         document = pypdfium2.PdfDocument(source.body)
     except pypdfium2.PdfiumError as error:
@@ -63,6 +64,7 @@ def _language(document: pypdfium2.PdfDocument) -> str:
 
 
 def _read_pages(document: pypdfium2.PdfDocument, sink: Sink) -> None:
+    notes = PdfNotes(document, sink)
     count, mixed = len(document), 0
     for number in range(count):
         sink.budget.check_time(f"{number} of {count} pages")
@@ -72,9 +74,10 @@ def _read_pages(document: pypdfium2.PdfDocument, sink: Sink) -> None:
             sink.note(f"page {number + 1} could not be read")
             continue
         with closing(page):
-            _read_page(document, page, sink)
+            notes.add_of_page(number, page, _read_page(document, page, sink))
             mixed += _mixes_invisible_text(page)
     sink.meta("invisible_text", str(mixed) if mixed else "")
+    notes.add_of_document()
 
 
 def _mixes_invisible_text(page: pypdfium2.PdfPage) -> bool:
@@ -92,9 +95,11 @@ def _mixes_invisible_text(page: pypdfium2.PdfPage) -> bool:
     return False
 
 
-def _read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, sink: Sink) -> None:
-    with closing(page.get_textpage()) as text:
-        sink.add(text.get_text_range().replace(_SOFT_HYPHEN, ""))
+def _read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, sink: Sink) -> str:
+    """Add the text and links of a page; return the text."""
+    with closing(page.get_textpage()) as text_page:
+        text = str(text_page.get_text_range()).replace(_SOFT_HYPHEN, "")
+    sink.add(text)
     position = ctypes.c_int(0)
     link = raw.FPDF_LINK()
     for _ in range(_MAX_LINKS_PER_PAGE):
@@ -103,6 +108,7 @@ def _read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, sink: S
         action = raw.FPDFLink_GetAction(link)
         if action:
             sink.link(_target(document, action))
+    return text
 
 
 def _target(document: pypdfium2.PdfDocument, action: raw.FPDF_ACTION) -> str:
