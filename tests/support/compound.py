@@ -147,13 +147,41 @@ def _properties(texts: Mapping[int, str], head: int, more: bytes = b"") -> dict[
     return streams
 
 
-def old_presentation(*texts: str, link: str = "") -> bytes:
-    """Return a presentation of PowerPoint 97 ([MS-PPT]) that holds hardly more than the texts of one slide."""
-    atoms = b"".join(_record(0, 0x0FA0, text.encode("utf-16-le")) for text in texts)
-    document = _record(0xF, 0x03E8, _record(0xF, 0x0FF0, atoms) + (slide_link(link) if link else b""))
-    user = _record(0, 0x0FF6, struct.pack("<IIIHHBBH", 0x14, 0xE391C05F, 0, 0, 0x3F4, 3, 0, 0))
+def old_presentation(*texts: str, link: str = "", more: bytes = b"") -> bytes:
+    """Return a presentation of PowerPoint 97 ([MS-PPT]) that holds hardly more than the texts of one slide.
+
+    `more` are records behind those of the document.
+    """
+    atoms = b"".join(record(0, 0x0FA0, text.encode("utf-16-le")) for text in texts)
+    document = record(0xF, 0x03E8, record(0xF, 0x0FF0, atoms) + (slide_link(link) if link else b"")) + more
+    user = record(0, 0x0FF6, struct.pack("<IIIHHBBH", 0x14, 0xE391C05F, 0, 0, 0x3F4, 3, 0, 0))
     return compound({"PowerPoint Document": document.ljust(_CUTOFF, b"\0"), "Current User": user})
 
 
-def _record(version: int, kind: int, data: bytes) -> bytes:
+def old_word(body: str, beside: Mapping[int, str], pool: Tree | None = None) -> bytes:
+    """Return a document of Word 97 ([MS-DOC]) with a body and texts beside it, by the number of their kind.
+
+    1 are footnotes, 2 headers, 4 comments, 5 endnotes, 6 text boxes. Text is in two pieces, the second of two bytes.
+    """
+    sizes = [len(body), *(len(beside.get(number, "")) for number in range(1, 8))]
+    rest = "".join(beside.get(number, "") for number in range(1, 8))
+    first, second = body + rest[:3], rest[3:] + "\r"
+    document = bytearray(0x800)
+    struct.pack_into("<HHHHHH", document, 0, 0xA5EC, 0x00C1, 0, 0x409, 0, 0x1200)
+    struct.pack_into("<HHII", document, 0x20, 14, 0, 0, 0)
+    struct.pack_into("<8i", document, 0x4C, *sizes)
+    document += first.encode("cp1252").ljust(0x400, b"\0") + second.encode("utf-16-le")
+    places = struct.pack("<III", 0, len(first), len(first) + len(second))
+    pieces = struct.pack("<HIH", 0, 0x800 * 2 | 0x40000000, 0) + struct.pack("<HIH", 0, 0xC00, 0)
+    table = b"\1\2\0ab\2" + struct.pack("<I", len(places + pieces)) + places + pieces
+    struct.pack_into("<II", document, 0x1A2, 0, len(table))
+    tree: dict[str, bytes | Tree] = {
+        "WordDocument": bytes(document).ljust(8192, b"\0"),
+        "1Table": table.ljust(4096, b"\0"),
+    }
+    return compound(tree | ({"ObjectPool": pool} if pool else {}))
+
+
+def record(version: int, kind: int, data: bytes) -> bytes:
+    """Return a record of a presentation; version 15 holds others."""
     return struct.pack("<HHI", version, kind, len(data)) + data

@@ -134,11 +134,22 @@ def _parts_in_order(message: Message) -> Iterator[MessagePart]:
             if not choice and part.get_content_type() == "multipart/alternative":
                 choice = next(choices)
             children: list[Message] = part.get_payload()  # type: ignore[assignment]  # it is made of parts
+            children = _decoded_message(part, children)
             waiting.extend((child, choice) for child in reversed(children))
             continue
         name, is_text = _file_name(part), part.get_content_maintype() == "text"
         is_attachment = bool(name) or part.get_content_disposition() == "attachment" or not is_text
         yield MessagePart(part, name, is_attachment, choice)
+
+
+def _decoded_message(part: Message, children: list[Message]) -> list[Message]:
+    """Return the message in a part; of one that is encoded, which RFC 2046 forbids, the parser saw text."""
+    decode_part = _DECODERS.get(header_of(part, _ENCODING).strip().lower())
+    encoded = children[0].get_payload() if len(children) == 1 else None
+    if decode_part is None or part.get_content_type() != "message/rfc822" or not isinstance(encoded, str):
+        return children
+    body = decode_part(encoded.encode("ascii", "ignore"))
+    return [read_message(beginning_of(body, len(body)))] if body else children
 
 
 def _plainness(part: MessagePart) -> int:

@@ -9,8 +9,10 @@ import re
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Protocol
 
+from ultracrawl.content.charset.decoding import find_charset, is_utf8
 from ultracrawl.content.converters.conversion import Budget, ConversionError, LimitReachedError, Sink, Source
 from ultracrawl.content.converters.convert import add_member
 from ultracrawl.content.converters.convert import convert as convert_inner
@@ -23,6 +25,10 @@ _CHUNK = 1 << 12
 _ALIASES = {"application/x-zip-compressed": "application/zip", "application/x-gzip": "application/gzip"}
 _GZIP = zlib.MAX_WBITS | 16
 _MAGIC = {"application/gzip": b"\x1f\x8b", "application/x-bzip2": b"BZh", "application/x-xz": b"\xfd7zXZ"}
+_EAST_ASIAN = frozenset({"gb18030", "big5hkscs", "cp932", "cp949", "euc_jp"})
+_CHINESE = re.compile(rb"(?:[\0-\x7f]|[\xb0-\xd7\xa3][\xa1-\xfe])*")
+"""Names of frequent characters of GB 2312, of which cp437 makes frames."""
+_NOT_KOREAN = re.compile(rb"[\xc9-\xd7][\xa1-\xfe]")
 _PADDING = re.compile(rb"\0*")
 _BROKEN = (zlib.error, OSError, EOFError, lzma.LZMAError)
 
@@ -51,21 +57,42 @@ def read_members(members: Iterable[tuple[str, bytes]], sink: Sink) -> None:
 
 def _zip_members(package: Package, sink: Sink) -> Iterator[tuple[str, bytes]]:
     """Yield names and contents; the content of an encrypted or broken file is empty."""
+    codec = _codec_of_names(package.names)
     for name in package.names:
         try:
             body = package.read(name)
         except ConversionError as error:
             sink.note(f"{name}: {error}")
             body = b""
-        yield _readable(name), body
+        yield _readable(name, codec), body
 
 
-def _readable(name: str) -> str:
-    """Return a UTF-8 name without the UTF-8 flag correctly; zipfile decodes it as cp437."""
+def _bytes_of(name: str) -> bytes:
+    """Return the bytes of a name without the UTF-8 flag, which zipfile decodes as cp437; none of another name."""
     try:
-        return name if name.isascii() else name.encode("cp437").decode()
+        return b"" if name.isascii() else name.encode("cp437")
     except UnicodeError:
-        return name
+        return b""
+
+
+def _codec_of_names(names: Iterable[str]) -> str:
+    """Return the codec of the names that are no UTF-8, if it is one of East Asia; else nothing."""
+    raw = b"\n".join(filter(None, map(_bytes_of, names)))
+    if not raw or is_utf8(raw):
+        return ""
+    codec = find_charset(raw)
+    if codec in _EAST_ASIAN:
+        return codec
+    return "gb18030" if _CHINESE.fullmatch(raw) and _NOT_KOREAN.search(raw) else ""
+
+
+def _readable(name: str, codec: str) -> str:
+    """Return a name without the UTF-8 flag as it was meant, which is UTF-8 or in the codec of the archive."""
+    raw = _bytes_of(name)
+    for known in filter(None, ("utf-8", codec) if raw else ()):
+        with suppress(UnicodeDecodeError):
+            return raw.decode(known)
+    return name
 
 
 def _tar_members(body: bytes, budget: Budget) -> Iterator[tuple[str, bytes]]:

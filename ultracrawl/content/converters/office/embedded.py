@@ -27,8 +27,13 @@ def add_parts(package: Package, names: Iterable[str], sink: Sink) -> None:
         except ConversionError as error:
             sink.note(f"{name}: {error}")
             continue
-        for label, content in _unwrapped(body):
-            add_document(content, label, name, sink)
+        add_object(body, sink, name)
+
+
+def add_object(body: bytes, sink: Sink, name: str = "") -> None:
+    """Add an embedded document, or the files in an OLE object. Raises `LimitReachedError` as `add_parts`."""
+    for label, content in _unwrapped(body):
+        add_document(content, label, name, sink)
 
 
 def add_files(body: bytes, sink: Sink) -> None:

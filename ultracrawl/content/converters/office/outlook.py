@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from datetime import datetime
 
@@ -12,12 +13,22 @@ from ultracrawl.content.converters.conversion import ConversionError, Sink, Sour
 from ultracrawl.content.converters.convert import add_member, read_html
 from ultracrawl.model.dates import iso_date
 
-_BROKEN = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)
+_BROKEN = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
 _UNSET_YEAR = 1601
 """The year of the time 0."""
 _OUT_OF_RANGE = "out of range"
 """Stands for a date that cannot be, and is dropped as such where a date is wanted."""
+
+
+def _codec_of_windows(name: str) -> codecs.CodecInfo | None:
+    """Return a codec by a name of Windows that Python does not know: it calls `windows-950` `cp950`."""
+    number = name.removeprefix("windows").lstrip("_-")
+    return codecs.lookup(f"cp{number}") if name.startswith("windows") and number in _CODEPAGES else None
+
+
+_CODEPAGES = frozenset({"874", "932", "936", "949", "950"})
+codecs.register(_codec_of_windows)
 
 
 def convert(source: Source, sink: Sink) -> None:

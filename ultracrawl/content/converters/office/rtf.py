@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from striprtf.striprtf import rtf_to_text, specialchars
+from striprtf.striprtf import font_table_group, rtf_to_text, specialchars
 
 from ultracrawl.content.charset.encodings import FALLBACK, codec_of
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
@@ -22,12 +22,21 @@ _PAGES = re.compile(r"\{\\nofpages(\d{1,6})\}")
 _LINK = re.compile(r'HYPERLINK\s+"([^"{}]{1,4000})"')
 _OMITTED = re.compile(r"\\(?:deleted|v)(?![a-z0])")
 _TOKEN = re.compile(r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'[0-9a-fA-F]{2}|\\[^a-z]|[{}]|[^\\{}]+|\\")
+_NOTE = re.compile(
+    r"\{\s*(?:\\\*\s*)?\\(?:footnote|annotation|shptxt|dptxbxtext|header[lrf]?|footer[lrf]?)(?![a-z])[0-9]* ?"
+)
+"""The start of a group that striprtf leaves out, as it stands beside the text."""
+_BRACE = re.compile(r"\\[\\{}]|[{}]")
+_HALF = re.compile(r"[\ud800-\udfff]")
 _NAMES = {"doccomm": "description", "operator": "last_modified_by"}
 _DATE_NAMES = {"creatim": "created", "revtim": "modified"}
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Convert text, the information group and links of fields; what is deleted or hidden is left out."""
+    """Convert text, the information group and links of fields, then notes, comments, boxes, headers and footers.
+
+    What is deleted or hidden is left out.
+    """
     rtf = source.body.decode("latin-1")
     if not rtf.startswith("{\\rtf"):
         raise ConversionError("this is not RTF")
@@ -39,6 +48,39 @@ def convert(source: Source, sink: Sink) -> None:
     for link in _LINK.finditer(rtf):
         sink.link(link[1])
     sink.add(_text(rtf, codec or FALLBACK))
+    if notes := list(_notes(rtf)):
+        sink.add(_text(f"{{\\rtf1{_fonts(rtf)}{''.join(notes)}}}", codec or FALLBACK))
+
+
+def _notes(rtf: str) -> Iterator[str]:
+    """Yield, in order, the groups that stand beside the text; one in another follows it."""
+    first = _NOTE.search(rtf)
+    found, around, at = list[list[str]](), list[list[str] | None](), 0
+    for brace in _BRACE.finditer(rtf, first.start() if first else len(rtf)):
+        start, end = brace.span()
+        outer = around[-1] if around else None
+        if brace[0] == "{":
+            note = _NOTE.match(rtf, start)
+            if note is None:
+                around.append(outer)
+                continue
+            if outer is not None:
+                outer.append(rtf[at:start])
+            found.append([])
+            around.append(found[-1])
+            at = note.end()
+        elif brace[0] == "}" and around:
+            around.pop()
+            if outer is not None and (not around or around[-1] is not outer):
+                outer.append(rtf[at:start])
+                at = end
+    for parts in found:
+        yield f"{{{''.join(parts)}\\par}}"
+
+
+def _fonts(rtf: str) -> str:
+    """Return the table of fonts, which tells the encoding of text in each."""
+    return str(font_table_group(rtf))  # type: ignore[no-untyped-call]  # has no types
 
 
 def _without_omitted(rtf: str) -> Iterator[str]:
@@ -61,7 +103,10 @@ def _without_omitted(rtf: str) -> Iterator[str]:
 
 
 def _text(rtf: str, codec: str) -> str:
-    return str(rtf_to_text(rtf, encoding=codec, errors="ignore"))  # type: ignore[no-untyped-call]  # has no types
+    text = str(rtf_to_text(rtf, encoding=codec, errors="ignore"))  # type: ignore[no-untyped-call]  # has no types
+    if _HALF.search(text):  # RTF writes characters beyond the first 65,536 in two halves
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+    return text
 
 
 def _read_information(head: str, codec: str, sink: Sink) -> None:
