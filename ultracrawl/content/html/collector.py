@@ -66,6 +66,8 @@ class PageCollector:
     watch_nofollow: bool = False
     title: str | None = None
     titles_out_of_sight: int = 0
+    frame_budget: int = 1_000_000
+    """Characters of documents in attributes of frames that may still be read."""
     orders_in_body: int = 0
     """Statements about the page behind its head whose place was looked at."""
     language: str = ""

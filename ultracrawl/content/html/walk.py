@@ -8,6 +8,7 @@ from functools import lru_cache
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ultracrawl.content.html.collector import PageCollector
+from ultracrawl.content.html.guards import limit_attributes, limit_formatting, limit_nesting
 from ultracrawl.content.html.links import (
     Reader,
     both,
@@ -18,10 +19,12 @@ from ultracrawl.content.html.links import (
     wholly_absolute,
 )
 from ultracrawl.content.html.main_content import LANDMARK_READERS
+from ultracrawl.content.html.marks import mark_block_edges
 from ultracrawl.content.html.refresh import parse_refresh
 from ultracrawl.content.html.rewritten_tags import NOSCRIPT, SHADOW_ROOT
 from ultracrawl.content.html.sections import SECTION_READERS
 from ultracrawl.content.html.tags import COMMENT, EDGE, UNSEEN, tag_number
+from ultracrawl.content.limits import limit_nodes
 from ultracrawl.model.page import LinkKind
 
 _SWITCH = re.compile(
@@ -110,7 +113,30 @@ def _read_noscript(collector: PageCollector, node: LexborNode) -> None:
         _read_links_in(collector, node.text().replace(EDGE, ""), {_LINK: _read_other_link})
 
 
-_APART: dict[int, Reader] = {tag_number("noframes"): _read_noscript}
+def _read_frame(collector: PageCollector, node: LexborNode) -> None:
+    """Put the document that a frame has in its `srcdoc` behind it, without what it says of itself.
+
+    It is parsed apart, so that what is not closed in it does not hold the rest of the page.
+    """
+    html = (node.attrs.get("srcdoc") or "").replace(EDGE, "")
+    collector.frame_budget -= len(html)
+    if not html or collector.frame_budget < 0:
+        return
+    body, _ = limit_nodes(html.encode("utf-8", "replace"), _MAX_NODES_OF_FRAME)
+    body, _ = limit_nesting(limit_formatting(limit_attributes(body)[0]))
+    parser = LexborHTMLParser(mark_block_edges(b"<%b>%b</%b>" % (_FRAME, body, _FRAME)))
+    content = parser.css_first(SHADOW_ROOT)
+    if content is not None:
+        for said in content.css("title, meta, base, link"):
+            said.decompose()
+        node.insert_after(EDGE)
+        node.insert_after(content)
+        node.insert_after(EDGE)
+
+
+_FRAME = SHADOW_ROOT.encode()
+_MAX_NODES_OF_FRAME = 100_000
+_APART: dict[int, Reader] = {tag_number("noframes"): _read_noscript, tag_number("iframe"): _read_frame}
 
 
 def _read_title(collector: PageCollector, node: LexborNode) -> None:
