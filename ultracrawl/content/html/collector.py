@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 from ada_url import join_url
@@ -29,6 +31,23 @@ class Span:
 
     begin: int
     end: int | None = None
+
+
+class Region(StrEnum):
+    """What an element says about the text in it."""
+
+    INSIDE = "i"
+    """It is the text of the page."""
+    OUTSIDE = "o"
+    """It is no text of the page."""
+    BODY = "b"
+    """It is declared as the text of an article."""
+    ARTICLE = "a"
+    """It is an element `article`."""
+    COMMENTS = "c"
+    """It seems to have comments of readers."""
+    BESIDE = "x"
+    """It seems to stand beside an article."""
 
 
 class Heading(NamedTuple):
@@ -81,14 +100,14 @@ class PageCollector:
     links: list[Link] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     sections: list[OpenSection] = field(default_factory=list)
-    inside: list[Span] = field(default_factory=list)
-    """Ranges marked as the text of the page."""
-    outside: list[Span] = field(default_factory=list)
-    """Ranges excluded from the text."""
+    spans: dict[Region, list[Span]] = field(default_factory=lambda: {region: [] for region in Region})
+    """Ranges of the text by what is said about them; they may be nested."""
     hidden: list[LexborNode] = field(default_factory=list)
     """Invisible elements; nested ones come after the outer ones."""
-    regions: list[tuple[LexborNode, bool]] = field(default_factory=list)
-    """Elements that are the text of the page (true) or excluded from it (false)."""
+    regions: list[tuple[LexborNode, Region]] = field(default_factory=list)
+    """Elements that say something about the text in them."""
+    is_article: bool = False
+    """Whether regions were sought that stand in or beside an article."""
     headings: list[Heading] = field(default_factory=list)
     may_have_tooltips: bool = True
     """Whether headings are searched for tooltips, which are no part of their titles."""
@@ -159,6 +178,23 @@ class PageCollector:
                     sections.append(section._replace(title=Span(begin, end)))
                 section = next(rest, None)
         self.parts, self.sections = parts, sections
+
+
+def subtract(kept: Iterable[Span], excluded: Iterable[Span], end: int) -> list[Span]:
+    """Return the spans that are kept and not excluded, sorted and without overlaps."""
+    edges = [(0, 0, 0), (end, 0, 0)]
+    for spans, which in ((kept, 1), (excluded, 2)):
+        for span in spans:
+            last = end if span.end is None else span.end
+            edges += [(span.begin, which, 1), (last, which, -1)]
+    edges.sort()
+    depth = [0, 0, 0]
+    remaining: list[Span] = []
+    for (at, which, step), (until, _, _) in pairwise(edges):
+        depth[which] += step
+        if depth[1] and not depth[2] and until > at:
+            remaining.append(Span(at, until))
+    return remaining
 
 
 def _within(end: int | None, offset: int, parts: Sequence[str]) -> int:

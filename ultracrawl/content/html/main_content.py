@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from selectolax.lexbor import LexborNode
 
-from ultracrawl.content.html.collector import PageCollector, Span
+from ultracrawl.content.html.collector import PageCollector, Region, Span, subtract
 from ultracrawl.content.html.links import Reader
 from ultracrawl.content.html.tags import tag_number
 from ultracrawl.content.scanning import compile_for_bodies
@@ -128,6 +127,17 @@ _GENERATED = (
 _GENERATOR_BYTES = 4096
 """Bytes of a page searched for marks of generators."""
 
+_ARTICLE_META = frozenset(
+    {"article:published_time", "article:modified_time", "article:author", "article:section"}
+)
+_ARTICLE_KINDS = ("article", "blog", "news")
+"""What `og:type` begins with."""
+_SCHEMA = b"schema.org"
+_ARTICLE_TYPES = (b'NewsArticle"', b'BlogPosting"', b"NewsArticle'", b"BlogPosting'")
+"""Types of schema.org in JSON-LD and microdata. `Article` says little: encyclopedias and manuals have it."""
+_BLOG_POST = b"single-post"
+"""Class of the body of posts of WordPress."""
+
 _ARTICLES = frozenset(map(tag_number, ("article", "main", "section")))
 _MAX_ANCESTORS = 50
 """Ancestors checked; elements nested deeper belong to the text."""
@@ -139,22 +149,41 @@ def find_regions(collector: PageCollector, root: LexborNode, body: bytes, rule: 
 
     `body` is the page. If no included element is collector, the rest of the rule applies.
     """
-    _add_regions(collector, root, rule.include, inside=True)
+    _add_regions(collector, root, rule.include, Region.INSIDE)
     main = rule.main and not collector.regions
-    _add_regions(collector, root, rule.exclude, inside=False)
+    _add_regions(collector, root, rule.exclude, Region.OUTSIDE)
     if _MARKED.search(body):
         for node in root.css(_MARKED_ELEMENTS):
             _read_attributes(collector, node, main=main)
     head = body[:_GENERATOR_BYTES] if main else b""
     for mark, selector in _GENERATED:
         if mark in head:
-            _add_regions(collector, root, selector, inside=False)
+            _add_regions(collector, root, selector, Region.OUTSIDE)
     return main
 
 
-def _add_regions(collector: PageCollector, root: LexborNode, selector: str, *, inside: bool) -> None:
+def find_regions_of_article(collector: PageCollector, root: LexborNode, body: bytes) -> None:
+    """Find what stands in and beside the article, if a page declares to be one of a newspaper or a blog."""
+    if _declares_article(collector.meta, body):
+        from ultracrawl.content.html.articles.beside import find_article  # noqa: PLC0415 - only articles need it
+
+        find_article(collector, root)
+
+
+def _declares_article(meta: Mapping[str, Sequence[str]], body: bytes) -> bool:
+    if not _ARTICLE_META.isdisjoint(meta):
+        return True
+    if any(kind.lower().startswith(_ARTICLE_KINDS) for kind in meta.get("og:type", ())):
+        return True
+    if _SCHEMA in body and any(kind in body for kind in _ARTICLE_TYPES):
+        return True
+    generators = meta.get("generator", ())
+    return any(generator.startswith("WordPress") for generator in generators) and _BLOG_POST in body
+
+
+def _add_regions(collector: PageCollector, root: LexborNode, selector: str, region: Region) -> None:
     if selector:
-        collector.regions += [(node, inside) for node in root.css(selector)]
+        collector.regions += [(node, region) for node in root.css(selector)]
 
 
 def _read_attributes(collector: PageCollector, node: LexborNode, *, main: bool) -> None:
@@ -164,9 +193,9 @@ def _read_attributes(collector: PageCollector, node: LexborNode, *, main: bool) 
     if role == "navigation" or attributes.keys() & _HIDING or (style and is_invisible(node, style)):
         collector.hidden.append(node)
     elif main and role == "main":
-        collector.regions.append((node, True))
+        collector.regions.append((node, Region.INSIDE))
     elif main and (role == "search" or (role in _SITE_ROLES and _belongs_to_site(node))):
-        collector.regions.append((node, False))
+        collector.regions.append((node, Region.OUTSIDE))
     collector.watch_nofollow = collector.watch_nofollow or "nofollow" in (attributes.get("rel") or "").lower()
 
 
@@ -182,12 +211,12 @@ def _belongs_to_site(node: LexborNode | None) -> bool:
 
 
 def _read_main(collector: PageCollector, node: LexborNode) -> None:
-    collector.regions.append((node, True))
+    collector.regions.append((node, Region.INSIDE))
 
 
 def _read_site_landmark(collector: PageCollector, node: LexborNode) -> None:
     if _belongs_to_site(node):
-        collector.regions.append((node, False))
+        collector.regions.append((node, Region.OUTSIDE))
 
 
 LANDMARK_READERS: dict[int, Reader] = {
@@ -203,12 +232,18 @@ def keep_main_content(collector: PageCollector, rule: ContentRule) -> None:
     If landmarks would leave nearly nothing, they are used for something else: then more is kept, up to the whole page.
     """
     whole = [Span(0, len(collector.parts))]
-    choices = [(collector.inside or whole, collector.outside), (whole, collector.outside), (whole, [])]
+    inside, outside = collector.spans[Region.INSIDE], collector.spans[Region.OUTSIDE]
+    choices = [(inside or whole, outside), (whole, outside), (whole, [])]
+    spans: Sequence[Span] = whole
     for kept, excluded in choices if rule.main else choices[:1]:
-        spans = _subtract(kept, excluded, len(collector.parts))
+        spans = subtract(kept, excluded, len(collector.parts))
         if _is_enough(collector.parts, spans):
             break
-    collector.keep_spans(spans, _outer_ends(collector.inside) if rule.levels else ())
+    if collector.is_article:
+        from ultracrawl.content.html.articles.beside import keep_article  # noqa: PLC0415 - as above
+
+        spans = keep_article(collector, spans)
+    collector.keep_spans(spans, _outer_ends(inside) if rule.levels else ())
 
 
 def _outer_ends(spans: Iterable[Span]) -> list[int]:
@@ -222,7 +257,7 @@ def _outer_ends(spans: Iterable[Span]) -> list[int]:
     return ends[1:]
 
 
-def _is_enough(parts: list[str], spans: list[Span]) -> bool:
+def _is_enough(parts: list[str], spans: Sequence[Span]) -> bool:
     kept = [part for span in spans for part in parts[span.begin : span.end]]
     characters = sum(map(len, parts))
     if 2 * sum(map(len, kept)) >= characters:
@@ -230,20 +265,3 @@ def _is_enough(parts: list[str], spans: list[Span]) -> bool:
     words = len("".join(kept).split())
     max_words = characters / 2 + 1  # an upper bound for the whole page, since counting takes time
     return words >= _MIN_KEPT_SHARE * max_words or words >= _MIN_KEPT_SHARE * len("".join(parts).split())
-
-
-def _subtract(kept: list[Span], excluded: list[Span], end: int) -> list[Span]:
-    """Return the spans that are kept and not excluded, sorted and without overlaps."""
-    edges = [(0, 0, 0), (end, 0, 0)]
-    for spans, which in ((kept, 1), (excluded, 2)):
-        for span in spans:
-            last = end if span.end is None else span.end
-            edges += [(span.begin, which, 1), (last, which, -1)]
-    edges.sort()
-    depth = [0, 0, 0]
-    remaining: list[Span] = []
-    for (at, which, step), (until, _, _) in pairwise(edges):
-        depth[which] += step
-        if depth[1] and not depth[2] and until > at:
-            remaining.append(Span(at, until))
-    return remaining

@@ -10,12 +10,13 @@ from itertools import groupby
 
 from selectolax.lexbor import LexborNode
 
-from ultracrawl.content.html.collector import OpenSection, PageCollector, Span
+from ultracrawl.content.html.collector import OpenSection, PageCollector, Region, Span
 from ultracrawl.content.html.tags import BLOCK_NAMES, BLOCKS, EDGE, tag_number
 
 _NUL = "\0"
 """Delimits a mark in the tree; text from the parser never contains it."""
-_INSIDE, _OUTSIDE, _SECTION, _END, _OFF, _ON = "i", "o", "s", "/", "-", "+"
+_SECTION, _END, _OFF, _ON = "s", "/", "-", "+"
+"""Beside these there are the marks of regions."""
 
 _BY_LETTER = "|".join(
     f"{letter}(?:{'|'.join(name[1:] for name in names)})"
@@ -39,8 +40,8 @@ def mark_block_edges(body: bytes) -> bytes:
 
 def read_text(collector: PageCollector, root: LexborNode) -> None:
     """Collect the texts of a page and the spans of regions and titles; the tree is unusable afterwards."""
-    for node, inside in collector.regions:
-        _enclose(node, _INSIDE if inside else _OUTSIDE, " ")
+    for node, region in collector.regions:
+        _enclose(node, region, " ")
     for number, heading in enumerate(collector.headings):
         name = f"{_SECTION}{number}"
         if heading.name:
@@ -93,16 +94,19 @@ def _separates_words(node: LexborNode) -> bool:
 
 def _read_marks(collector: PageCollector, marks: list[str]) -> None:
     """Read the spans of regions and titles from the marks: part n of the text starts after the nth mark."""
-    regions = {_INSIDE: collector.inside, _OUTSIDE: collector.outside}
-    depths = dict.fromkeys(regions, 0)
+    open_spans: dict[str, list[Span]] = {region: [] for region in Region}
     titles: dict[str, Span] = {}
     off = False
     for at, mark in enumerate([*marks, _ON], 1):
         if off:
             collector.parts[at - 1] = " " if _SPACE.search(collector.parts[at - 1]) else ""
         name = mark.removeprefix(_END)
-        if name in regions:
-            depths[name] = _region_depth(regions[name], depths[name], at, begins=name == mark)
+        if name in open_spans:
+            if name != mark:
+                open_spans[name].pop().end = at
+                continue
+            open_spans[name].append(Span(at))
+            collector.spans[Region(name)].append(open_spans[name][-1])
         elif name in (_OFF, _ON):
             off = name == _OFF
         elif name == mark:
@@ -112,13 +116,3 @@ def _read_marks(collector: PageCollector, marks: list[str]) -> None:
             collector.sections.append(OpenSection(titles[name], heading.level, heading.anchor, of_link))
         else:
             titles[name].end = at
-
-
-def _region_depth(spans: list[Span], depth: int, at: int, *, begins: bool) -> int:
-    """Return the number of open regions of a kind after a mark; nested regions do not add spans."""
-    if begins and not depth:
-        spans.append(Span(at))
-    depth += 1 if begins else -1
-    if not depth:
-        spans[-1].end = at
-    return depth

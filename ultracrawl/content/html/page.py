@@ -21,7 +21,13 @@ from ultracrawl.content.html.guards import (
     limit_nesting,
 )
 from ultracrawl.content.html.links import plain_urls
-from ultracrawl.content.html.main_content import WHOLE_PAGE, ContentRule, find_regions, keep_main_content
+from ultracrawl.content.html.main_content import (
+    WHOLE_PAGE,
+    ContentRule,
+    find_regions,
+    find_regions_of_article,
+    keep_main_content,
+)
 from ultracrawl.content.html.marks import mark_block_edges, read_text
 from ultracrawl.content.html.rewritten_tags import set_noscript_apart, show_shadow_roots
 from ultracrawl.content.html.sections import find_anchors, read_levels, text_and_sections
@@ -76,6 +82,8 @@ def parse_html(
         has_content = not content.required or root.css_first(content.required) is not None
         landmarks = find_regions(collector, root, body, content)
         walk(root, collector, landmarks=landmarks, headings=not content.levels)
+        if landmarks:
+            find_regions_of_article(collector, root, body)
         if content.levels:
             read_levels(collector, root, content.levels)
         find_anchors(collector, root, by_rule=bool(content.levels))
@@ -111,7 +119,7 @@ def _text(
     if LinkKind.TEXT in kinds:
         for url in plain_urls(limit_text(" ".join("".join(collector.parts).split()), limit)[0]):
             collector.add(url, LinkKind.TEXT)
-    if collector.inside or collector.outside:
+    if any(collector.spans.values()):
         keep_main_content(collector, content)
     return text_and_sections(collector, limit, content)
 

@@ -1,0 +1,1 @@
+"""Pages of news and blogs: which of their text is the article."""
