@@ -72,6 +72,7 @@ def without(workspace: Workspace, module: str) -> dict[str, str]:
         ("javascript: {use: true}", "playwright", (4, False), "javascript"),
         ("detect_language: true", "py3langid", (4, True), "language"),
         ("focused: {languages: [de]}", "py3langid", (4, True), "language"),
+        ("content: {main: article}", "trafilatura", (4, True), "article"),
         ("types: [text/html, application/pdf]", "pypdfium2", (4, False), "convert"),
         ("index: {engine: tantivy}", "tantivy", (0, True), "tantivy"),
         ("notices: {to: {ops: {url: '${OPS}'}}}", "apprise", (0, True), "notices"),

@@ -388,7 +388,7 @@ def test_the_first_rule_for_a_page_says_what_its_text_is(tmp_path, options, path
     ("options", "path", "problem"),
     [
         ("content: {include: 'p['}", "include", "`p[` is no CSS selector; write"),
-        ("content: {main: on}", "main", "is not a known value; write `auto` or `off`"),
+        ("content: {main: on}", "main", "is not a known value; write `auto`, `article` or `off`"),
         ("content: {pages: [{include: p}]}", "pages.urls", "is missing; write"),
         ("content: {pages: [{urls: [], include: p}]}", "pages.urls", "; write"),
     ],

@@ -69,9 +69,11 @@ class PageReader:
         """Return whether documents of a media type can be parsed without a converter."""
         return media_type in MARKUP_TYPES or media_type.startswith("text/")
 
-    def is_large(self, body: bytes, media_type: str) -> bool:
-        """Return whether a page is large enough to be parsed in another process."""
-        return len(body) >= LARGE_PAGE_BYTES and self.reads(media_type)
+    def takes_long(self, body: bytes, url: str, media_type: str) -> bool:
+        """Return whether a page is to be parsed in another process: it is large, or its article is extracted."""
+        if len(body) >= LARGE_PAGE_BYTES:
+            return self.reads(media_type)
+        return bool(self.content) and media_type in MARKUP_TYPES and rule_for(url, self.content).article
 
     def read(self, body: bytes, url: str, media_type: str, head: PageHeaders = _NO_HEAD) -> Page | None:
         """Parse a body; return None if its media type needs a converter."""

@@ -75,7 +75,7 @@ class ResponseHandler:
                 return self._collect_async(visit, response, self._convert_filtered(filtered, visit, response))
         if self._renderer is not None and self._renderer.takes(visit, response.body):
             return self._collect_async(visit, response, self._render(self._renderer, visit, response))
-        if self._rules.reader_of(visit.url).is_large(response.body, visit.fetch.media_type):
+        if self._rules.reader_of(visit.url).takes_long(response.body, response.url, visit.fetch.media_type):
             return self._collect_async(visit, response, self._read_large(visit, response))
         return self._collect(visit, response, self._read_page(visit, response))
 
@@ -189,7 +189,9 @@ class ResponseHandler:
 
     async def _parse_async(self, visit: Visit, response: Response) -> Page | None:
         """Like `_parse`, but another process parses large pages, so that the reactor is not blocked."""
-        if not self._rules.reader_of(visit.url).is_large(response.body, visit.fetch.media_type):
+        if not self._rules.reader_of(visit.url).takes_long(
+            response.body, response.url, visit.fetch.media_type
+        ):
             return self._parse(visit, response)
         page = await self._converter.large_page(
             visit, response.body, response.url, visit.head_of(response).page

@@ -93,6 +93,11 @@ def _check_extras(source: DataSource) -> Iterator[PathFinding]:
         for found in _failures(lambda: focus_of(source, compile_focus(source), languages_of(source))):
             written = (name for name in _LANGUAGE_OPTIONS if name in source.model_fields_set)
             yield PathFinding((next(written, _LANGUAGE_OPTIONS[0]),), *found)
+    if source.content.extracts_articles:
+        from ultracrawl.content.html.articles.extractor import check_extractor  # noqa: PLC0415 - an option
+
+        for found in _failures(check_extractor):
+            yield PathFinding(("content",), *found)
     if not ntlm_installed():
         for path, entry in source.password_entries:
             if entry.scheme in NTLM_SCHEMES:

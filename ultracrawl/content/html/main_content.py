@@ -100,6 +100,8 @@ class ContentRule:
     """Characters that are removed at both ends of other lines of text, if `levels` names some."""
     required: str = ""
     """A page without any of these elements is not indexed."""
+    article: bool = False
+    """Keep only what an extractor of articles takes for the article, where `main` applies."""
 
 
 MAIN_CONTENT = ContentRule()

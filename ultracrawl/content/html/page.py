@@ -77,7 +77,7 @@ def parse_html(
     collector = PageCollector(url, robots_name.lower(), link_kinds, limits, 2 * len(body), charset)
     collector.may_have_tooltips = b"tooltip" in body
     root = LexborHTMLParser(mark_block_edges(body), options=_AS_WRITTEN).root
-    has_content = True
+    has_content, landmarks = True, False
     if root is not None:
         has_content = not content.required or root.css_first(content.required) is not None
         landmarks = find_regions(collector, root, body, content)
@@ -88,7 +88,12 @@ def parse_html(
             read_levels(collector, root, content.levels)
         find_anchors(collector, root, by_rule=bool(content.levels))
         read_text(collector, root)
-    text, sections, is_cut = _text(collector, link_kinds, content, limits.text)
+    article = ""
+    if content.article and landmarks:
+        from ultracrawl.content.html.articles.extractor import article_of  # noqa: PLC0415 - an option
+
+        article = article_of(body.decode("utf-8", "replace"))
+    text, sections, is_cut = _text(collector, link_kinds, content, limits.text, article)
     page = Page(
         title=limit_text(" ".join((collector.title or "").split()), limits.text)[0],
         text=text,
@@ -113,14 +118,21 @@ def parse_html(
 
 
 def _text(
-    collector: PageCollector, kinds: frozenset[LinkKind], content: ContentRule, limit: int
+    collector: PageCollector, kinds: frozenset[LinkKind], content: ContentRule, limit: int, article: str
 ) -> tuple[str, tuple[Section, ...], bool]:
-    """Return the text, its sections and whether it was cut; collects URLs in the whole visible text, if requested."""
+    """Return the text, its sections and whether it was cut; collects URLs in the whole visible text, if requested.
+
+    `article` is what an extractor takes for the text; empty for none.
+    """
     if LinkKind.TEXT in kinds:
         for url in plain_urls(limit_text(" ".join("".join(collector.parts).split()), limit)[0]):
             collector.add(url, LinkKind.TEXT)
     if any(collector.spans.values()):
         keep_main_content(collector, content)
+    if article:
+        from ultracrawl.content.html.articles.extractor import keep_words_of  # noqa: PLC0415 - an option
+
+        keep_words_of(collector, article)
     return text_and_sections(collector, limit, content)
 
 

@@ -49,7 +49,10 @@ class DocumentConverter(Feature):
         end_failed: Callable[[Visit, Failure], None],
         within: Callable[[Visit, Step], AbstractContextManager[None]],
     ) -> None:
-        """Initialise; `end_failed` ends a visit or has it retried, `within` times a step of a visit."""
+        """Initialise; `end_failed` ends a visit or has it retried, `within` times a step of a visit.
+
+        Raises `MissingExtraError` if the source has articles extracted without what does that.
+        """
         self._context = context
         self._end_failed = end_failed
         self._within = within
@@ -59,6 +62,10 @@ class DocumentConverter(Feature):
         self._keep_partial = section.keep_partial
         self._pool = ConversionPool(ProcessLimits(section.timeout, section.memory), section.workers)
         self._waiting = 0
+        if context.source.content.extracts_articles:
+            from ultracrawl.content.html.articles.extractor import check_extractor  # noqa: PLC0415 - an option
+
+            check_extractor()
 
     def takes(self, media_type: str) -> bool:
         """Return whether documents of a type are read by a converter."""

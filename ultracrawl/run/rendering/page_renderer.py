@@ -300,7 +300,7 @@ class PageRenderer(Feature):
     async def _read(self, visit: Visit, url: str, written: str) -> Page | None:
         html, reader = written.encode("utf-8", "replace"), self._context.rules.reader_of(visit.url)
         head = PageHeaders("text/html; charset=utf-8")
-        if reader.is_large(html, "text/html"):
+        if reader.takes_long(html, url, "text/html"):
             made = await self._read_large_page(visit, html, url, head, reader)
         else:
             made = reader.read(html, url, "text/html", head)

@@ -83,11 +83,12 @@ def _content(options: PageContent, applies: Callable[[str], bool] | None) -> Con
     return ContentRule(
         options.include,
         options.exclude,
-        options.main == "auto",
+        options.main != "off",
         applies,
         options.levels,
         *_strips(options),
         options.required,
+        options.main == "article",
     )
 
 

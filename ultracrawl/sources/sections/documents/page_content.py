@@ -26,9 +26,12 @@ class PageContent(Section):
     exclude: CssSelector = Field(default="", examples=[".share, .related-posts"])
     """CSS selector of elements that are not indexed. Links in them are still followed."""
     main: Annotated[
-        Literal["auto", "off"], BeforeValidator(_switch, json_schema_input_type=Literal["auto", "off", False])
-    ] = Field(default="auto", examples=["off"])
-    """`auto`: omit headers, footers and navigation of the site, unless `include` matches. `off`: keep them."""
+        Literal["auto", "article", "off"],
+        BeforeValidator(_switch, json_schema_input_type=Literal["auto", "article", "off", False]),
+    ] = Field(default="auto", examples=["article"])
+    """`auto`: omit headers, footers and navigation of the site, unless `include` matches. `article`: omit also what
+    trafilatura, an extractor of articles, leaves out; it needs the extra `article`. `off`: keep all.
+    """
     levels: Annotated[tuple[CssSelectorOrNone, ...], BeforeValidator(as_list)] = Field(
         default=(), max_length=SECTION_LEVELS, examples=[[".docs h1", ".docs h2", ".docs .term"]]
     )
@@ -63,3 +66,8 @@ class ContentSection(PageContent):
         default=(), examples=[[{"urls": ["https://wiki.example.com/"], "include": "#mw-content-text"}]]
     )
     """Rules for some pages that replace those of the section. The first one that matches the URL applies."""
+
+    @property
+    def extracts_articles(self) -> bool:
+        """Whether an extractor of articles is needed for any page."""
+        return "article" in (self.main, *(rule.main for rule in self.pages))
