@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracrawl.rules.urls.canonical import UrlPolicy, display_url
+from ultracrawl.rules.urls.normalise import Normaliser
 
 TABLES = Path(__file__).parent / "tables"
 WEB = frozenset({"http", "https", "ftp", "file"})
@@ -204,8 +205,8 @@ def test_web_platform_hosts() -> None:
 def test_crawler_commons_normaliser() -> None:
     found = {}
     for case in cases("urls_crawler_commons"):
-        removed = frozenset(case["remove_params"])
-        ours = UrlPolicy(sort_query_params=True, remove_params=removed, schemes=WEB).canonical(case["in"])
+        normaliser = Normaliser(["query_order"], case["remove_params"])
+        ours = UrlPolicy(normaliser, schemes=WEB).canonical(case["in"])
         if case["idn"] == "UNICODE" and ours is not None:
             ours = display_url(ours)
         found[case["in"]] = (ours, case["out"])

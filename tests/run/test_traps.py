@@ -126,7 +126,7 @@ def test_filters_in_another_order_are_one_url_where_parameters_are_sorted(
     site: Site, url: str, workspace: Workspace
 ) -> None:
     endless(site, lambda path: [link for link in facets(path) if "f3" not in link and "f4" not in link][:3])
-    workspace.define(f"{url}/", urls={"sort_query_params": True}, sitemaps={"use": False})
+    workspace.define(f"{url}/", urls={"normalise": ["query_order"]}, sitemaps={"use": False})
     workspace.crawl()
     chosen = [path.partition("?")[2].split("&") for path in workspace.urls()]
     assert len(chosen) > 5

@@ -17,7 +17,7 @@ def fetched(site: Site) -> set[str]:
 CASES: dict[str, tuple[dict[str, Any], list[str], set[str]]] = {
     "fast_8-parameters as written": ({}, ["/p?b=2&a=1", "/p?a=1&b=2"], {"/p?b=2&a=1", "/p?a=1&b=2"}),
     "fast_8-parameters sorted": (
-        {"sort_query_params": True},
+        {"normalise": "query_order"},
         ["/p?b=2&a=1&b=1", "/p?a=1&b=2&b=1"],
         {"/p?a=1&b=2&b=1"},
     ),
@@ -27,12 +27,19 @@ CASES: dict[str, tuple[dict[str, Any], list[str], set[str]]] = {
         ["/p?print=1", "/p?v_x=2", "/p?a=1&PRINT=1"],
         {"/p", "/p?a=1"},
     ),
-    "list of session parameters": ({"remove_params": "session"}, ["/p;jsessionid=1A", "/p?sid=2"], {"/p"}),
+    "list of session parameters": ({"normalise": "session_ids"}, ["/p;jsessionid=1A", "/p?sid=2"], {"/p"}),
     "list of tracking parameters": (
-        {"remove_params": ["tracking"]},
+        {"normalise": ["tracking"]},
         ["/p?utm_source=x&gclid=1", "/p?sid=2"],
         {"/p", "/p?sid=2"},
     ),
+    "session in the path": ({"normalise": "session_ids"}, ["/(S(0a))/p", "/(S(1b))/p"], {"/p"}),
+    "double slashes": ({"normalise": ["double_slashes"]}, ["/a//b", "/a/b"], {"/a/b"}),
+    "index pages": ({"normalise": "index_pages"}, ["/a/index.html", "/a/", "/a/default.asp"], {"/a/"}),
+    "trailing slash": ({"normalise": "trailing_slash"}, ["/a/b/", "/a/b"], {"/a/b"}),
+    "order of listings": ({"normalise": "listing_order"}, ["/f/?C=M;O=A", "/f/?C=N;O=D", "/f/"], {"/f/"}),
+    "empty query": ({"normalise": "empty_query"}, ["/e?&", "/e", "/e?&a=1&", "/e?a=1"], {"/e", "/e?a=1"}),
+    "no step": ({}, ["/a//b", "/a/b/", "/e?&", "/e"], {"/a//b", "/a/b/", "/e?&", "/e"}),
     "fast_9-max_uri_recursion 5 by default": ({}, ["/a/a/a/a/a", "/a/a/a/a/a/a"], {"/a/a/a/a/a"}),
     "fast_9-max_uri_recursion 1": ({"max_uri_recursion": 1}, ["/widget", "/widget/widget"], {"/widget"}),
     "fast_9-max_uri_recursion 2": (
@@ -48,7 +55,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str], set[str]]] = {
         {"/new/1", "/x/", "/y"},
     ),
     "fast_7_8-sorted after rewriting": (
-        {"rewrite_rules": "#/old/#/new/#", "sort_query_params": True},
+        {"rewrite_rules": "#/old/#/new/#", "normalise": ["query_order"]},
         ["/old/p?b=2&a=1&b=1"],
         {"/new/p?a=1&b=2&b=1"},
     ),
@@ -100,13 +107,66 @@ def test_urls_that_have_another_form_now_leave_and_come_back_in_it(
     workspace.define(f"{url}/")
     workspace.crawl()
     assert sorted(workspace.search("needle")) == ["/p?sid=1", "/q"]
-    workspace.define(f"{url}/", urls={"remove_params": "session"})
+    workspace.define(f"{url}/", urls={"normalise": "session_ids"})
     run = workspace.crawl().run
     assert sorted(workspace.search("needle")) == ["/p", "/q"]
     assert run["rejected_by"] == {sentence("urls.other_canonical_form"): 1}
     assert run["deleted"] == 1
     run = workspace.crawl().run
     assert run["outcomes"] == {"NOT_MODIFIED": 3}
+
+
+def test_a_server_that_wants_the_last_slash_gets_it(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", links=["/docs/", "/docs", "/round"])
+    site.redirect("/docs", "/docs/")
+    site.page("/docs/", title="Docs", text="needle", links=["page"])
+    site.page("/docs/page", title="Page", text="needle")
+    site.redirect("/round", "/round/")
+    site.redirect("/round/", "/round")
+    workspace.define(f"{url}/", urls={"normalise": "trailing_slash"})
+    first = workspace.crawl().run
+    assert sorted(workspace.search("needle")) == ["/docs", "/docs/page"]
+    assert first["outcomes"] == {"NEW": 3, "REJECTED": 1}
+    assert site.count("/round/") == 1
+    for _ in range(2):
+        again = workspace.crawl().run
+        assert again["outcomes"] == {"NOT_MODIFIED": 3, "REJECTED": 1}
+        assert again["deleted"] == 0
+
+
+def test_single_sites_have_steps_of_their_own(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", links=["/a/?&", "/b?x=1&y=2"])
+    host = url.removeprefix("http://")
+    own = {
+        "other.example": {"urls": {"normalise": "empty_query"}},
+        host: {"urls": {"normalise": "trailing_slash"}},
+    }
+    workspace.define(
+        f"{url}/", urls={"normalise": "empty_query", "remove_params": "y"}, sites={"overrides": own}
+    )
+    workspace.crawl()
+    assert fetched(site) == {"/", "/a?&", "/b?x=1"}
+    own[host]["urls"] = {"normalise": ["trailing_slash", "empty_query"]}
+    workspace.define(f"{url}/", urls={"remove_params": "y"}, sites={"overrides": own})
+    run = workspace.crawl().run
+    assert run["rejected_by"] == {sentence("urls.other_canonical_form"): 1}
+    assert site.count("/a") == 1
+
+
+def test_steps_that_are_none_are_findings(workspace: Workspace) -> None:
+    workspace.define(
+        "https://a.example/",
+        urls={"normalise": ["trailing_slashes", "www"], "remove_params": ["session", "x"]},
+        sites={"overrides": {"a.example": {"urls": {"max_uri_recursion": 1}}}},
+    )
+    found = {one["key"]: one for one in workspace.command("lint", "--json").lines}
+    assert found.keys() == {
+        "sources.site.urls.normalise",
+        "sources.site.urls.remove_params",
+        "sources.site.sites.overrides.a.example.urls.max_uri_recursion",
+    }
+    assert "trailing_slash" in found["sources.site.urls.normalise"]["instead"]
+    assert "session_ids" in found["sources.site.urls.remove_params"]["instead"]
 
 
 BAD = {
@@ -141,13 +201,19 @@ def test_a_bad_parameter_name_is_a_finding(workspace: Workspace, name: str) -> N
 
 def test_explain_shows_canonical_form_and_rewriting(site: Site, url: str, workspace: Workspace) -> None:
     workspace.define(
-        f"{url}/", urls={"rewrite_rules": ["@/old/@/new/@"], "remove_params": ["session"]}, depth=3
+        f"{url}/", urls={"rewrite_rules": ["@/old/@/new/@"], "normalise": ["session_ids"]}, depth=3
     )
     explained = workspace.command("explain", f"{url}/old/x?sid=1", "--json").json
     assert explained["canonical_url"] == f"{url}/new/x"
     assert explained["decisions"][0]["stage"] == "rewrite"
     assert f"becomes {url}/new/x" in explained["decisions"][0]["reason"]
-    assert [one["stage"] for one in explained["decisions"]][1:] == [
+    assert explained["decisions"][1] == {
+        "stage": "url",
+        "rule": "normalise session_ids",
+        "accept": True,
+        "reason": f"{url}/new/x",
+    }
+    assert [one["stage"] for one in explained["decisions"]][2:] == [
         "scheme",
         "recursion",
         "depth",

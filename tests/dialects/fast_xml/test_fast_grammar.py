@@ -65,7 +65,7 @@ CASES: dict[str, tuple[str, str, Any, list[str]]] = {
     "empty where that has no meaning": (attrib("delay", "real", " "), "politeness.delay", 60, ["N-EMPTY"]),
     "yes": (attrib("truncate", "boolean", "no"), "truncate", False, []),
     "yes in another case": (attrib("truncate", "boolean", "NO"), "truncate", False, ["N-CASE"]),
-    "true for yes": (attrib("sort_query_params", "boolean", "true"), "urls.sort_query_params", True, ["N-RANGE"]),
+    "true for yes": (attrib("sort_query_params", "boolean", "true"), "urls.normalise", ("query_order",), ["N-RANGE"]),
     "off for no": (attrib("truncate", "boolean", "Off"), "truncate", False, ["N-RANGE"]),
     "an integer with a point": (attrib("max_pending", "integer", "4.0"), "politeness.concurrency", 4, ["N-TYPE"]),
     "a real without a point": (attrib("delay", "real", "60"), "politeness.delay", 60.0, []),

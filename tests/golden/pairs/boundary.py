@@ -205,8 +205,8 @@ def rewriting(on: Stage) -> Change:
     )
     on.define(
         urls={
-            "sort_query_params": True,
-            "remove_params": ["tracking", "session", "p*"],
+            "normalise": ["tracking", "session_ids", "query_order"],
+            "remove_params": ["p*"],
             "rewrite_rules": ["@/index\\.html$@/@", "#/old/#/shop/#"],
             "rewriter": "own_rewriter.Own",
             "max_uri_recursion": 2,

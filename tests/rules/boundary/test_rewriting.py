@@ -14,6 +14,7 @@ from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, Rewri
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
 from ultracrawl.rules.boundary.rules import BoundaryRules, DomainRule, Kind, PatternError, RuleError
 from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.normalise import Normaliser
 
 LINK = "http://in.example/a"
 
@@ -44,7 +45,7 @@ def test_rewrite_rules(members: list[str], url: str, rewritten: str) -> None:
 
 def test_fast_vector_10_with_sorting() -> None:
     rules = RewriteRules([RewriteRule.parse("#/old/#/new/#")])
-    policy = UrlPolicy(sort_query_params=True)
+    policy = UrlPolicy(Normaliser(["query_order"]))
     assert policy.canonical(rules.rewrite("http://h/old/p?b=2&a=1&b=1")) == "http://h/new/p?a=1&b=2&b=1"
 
 

@@ -12,6 +12,7 @@ from ultracrawl.rules.boundary.rewriting.rewriting_policy import AliasPolicy
 from ultracrawl.rules.urls import joined as module
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.rules.urls.joined import JoinedLinks
+from ultracrawl.rules.urls.normalise import Normaliser
 
 POLICY = UrlPolicy()
 POLICIES = (
@@ -19,7 +20,7 @@ POLICIES = (
     UrlPolicy(keep_fragment=True),
     UrlPolicy(keep_fragment="routes"),
     UrlPolicy(max_length=24),
-    UrlPolicy(sort_query_params=True, remove_params={"q"}),
+    UrlPolicy(Normaliser(["query_order"], {"q"})),
     AliasPolicy.around(POLICY, {"h.test": "main.test"}),
 )
 BASES = (

@@ -47,7 +47,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, int], bool]] = {
         True,
     ),
     "canonical form": (
-        {"urls": {"remove_params": ["session"]}},
+        {"urls": {"normalise": ["session_ids"]}},
         {"urls: it has another canonical form now": 1},
         True,
     ),

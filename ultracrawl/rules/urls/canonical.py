@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import ada_url
 from ada_url import join_url, normalize_url
 from xxhash import xxh3_64_intdigest
 
 from ultracrawl.model import Decision
-from ultracrawl.rules.urls.parameters import RemovedParameters, sorted_query
+from ultracrawl.rules.urls.normalise import NO_STEPS, Normaliser
 
 DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
 
@@ -156,6 +157,13 @@ class _Refused(Exception):  # noqa: N818 - control flow inside this module, neve
         self.reason = reason
 
 
+class SiteNormalisers(Protocol):
+    """The steps of single sites, as a `SiteTable` has them."""
+
+    def find(self, site: str) -> Normaliser | None:
+        """Return the steps of a site (as `site_of` returns it); None if it has none of its own."""
+
+
 @dataclass(frozen=True)
 class UrlPolicy:
     """Makes canonical URLs of links, with the settings of one source.
@@ -167,23 +175,18 @@ class UrlPolicy:
     are kept.
     """
 
-    sort_query_params: bool = False
-    """Sort query parameters by name."""
-    remove_params: AbstractSet[str] = frozenset()
-    """Names of query and path parameters to drop, `name` or `prefix*`, case ignored; none by default."""
+    normaliser: Normaliser = NO_STEPS
+    """Steps after the canonical form is made; none by default."""
     max_length: int = MAX_LENGTH
     """Maximum number of characters of the canonical form; longer URLs are refused."""
     keep_fragment: bool | Literal["routes"] = False
     """Keep fragments; `routes`: only those that are routes of an application (`#/path`, `#!path`)."""
     schemes: AbstractSet[str] = frozenset({"http", "https"})
     """`ftp` and `file` may be added; no other scheme is supported."""
-    _removed: RemovedParameters | None = field(init=False, repr=False, compare=False)
+    own_normalisers: SiteNormalisers | None = None
+    """The steps of sites that have their own."""
     _origins: set[str] = field(init=False, repr=False, compare=False, default_factory=set)
     """Origins (`https://host:port`) known to be canonical: a bounded cache for the fast path."""
-
-    def __post_init__(self) -> None:
-        removed = RemovedParameters(self.remove_params) if self.remove_params else None
-        object.__setattr__(self, "_removed", removed)
 
     def canonical(self, href: str, base: str | None = None) -> str | None:
         """Return the canonical URL of a link as written, or None if it cannot be fetched. Never raises.
@@ -205,7 +208,7 @@ class UrlPolicy:
             url[: url.find("/", 8)] in self._origins
             and not url.encode().translate(None, _PLAIN)
             and len(url) <= self.max_length
-            and not (self._edits_parameters and ("?" in url or ";" in url))
+            and not self._may_normalise(url)
         ):
             return url
         try:
@@ -219,8 +222,29 @@ class UrlPolicy:
         return self
 
     @property
-    def _edits_parameters(self) -> bool:
-        return self.sort_query_params or self._removed is not None
+    def normalises(self) -> bool:
+        """Whether it has steps beyond the canonical form."""
+        return bool(self.normaliser) or self.own_normalisers is not None
+
+    @property
+    def keeps_plain_paths(self) -> bool:
+        """Whether a link that is a plain relative path needs only to be joined to its page."""
+        return self.own_normalisers is None and self.normaliser.keeps_plain_paths
+
+    def normalising(self, href: str, base: str | None = None) -> Iterator[tuple[str, str]]:
+        """Yield the steps that change the canonical form of a link, and the URL after each; for `explain`."""
+        url = replace(self, normaliser=NO_STEPS, own_normalisers=None).canonical(href, base)
+        if url is not None:
+            yield from self._normaliser_of(url).changes(url)
+
+    def _may_normalise(self, url: str) -> bool:
+        if self.own_normalisers is not None:
+            return True
+        return bool(self.normaliser) and self.normaliser.may_change(url)
+
+    def _normaliser_of(self, url: str) -> Normaliser:
+        own = self.own_normalisers.find(site_of(url)) if self.own_normalisers is not None else None
+        return self.normaliser if own is None else own
 
     def canonicalise(self, href: str, base: str | None = None) -> Canonical:
         """Return the canonical URL with the decision that explains it, for `explain` and logs."""
@@ -262,7 +286,9 @@ class UrlPolicy:
         clean = _clean_authority(authority)
         if authority and not clean:
             raise _Refused(UrlRule.MALFORMED, "the host name has an empty label")
-        result = f"{scheme}://{clean}{self._edit('/' + path)}"
+        result = f"{scheme}://{clean}{_unified_tail('/' + path)}"
+        if self.normalises:
+            result = self._normaliser_of(result).apply(result)
         if len(result) > self.max_length:
             raise _Refused(UrlRule.LENGTH, f"{len(result)} characters; {self.max_length} are allowed")
         if clean == authority and scheme in ("http", "https"):
@@ -274,17 +300,12 @@ class UrlPolicy:
             self._origins.clear()
         self._origins.add(origin)
 
-    def _edit(self, tail: str) -> str:
-        before, hash_sign, fragment = tail.partition("#")
-        path, mark, text = before.partition("?")
-        path, query = unify(path), unify(text) if mark else None
-        if self._removed is not None:
-            shorter, query = self._removed.without(path, query)
-            path = shorter if shorter == path else _without_dots(shorter)
-        if self.sort_query_params and query:
-            query = sorted_query(query)
-        edited = path if query is None else f"{path}?{query}"
-        return f"{edited}#{unify(fragment)}" if hash_sign else edited
+
+def _unified_tail(tail: str) -> str:
+    """Return path, query and fragment with canonical percent-encoding."""
+    before, hash_sign, fragment = tail.partition("#")
+    path, mark, query = before.partition("?")
+    return f"{unify(path)}{mark}{unify(query)}{hash_sign}{unify(fragment)}"
 
 
 def unify(text: str) -> str:
@@ -310,11 +331,6 @@ def _clean_authority(authority: str) -> str:
     if host.startswith(".") or host.endswith(".") or ".." in host:
         return ""
     return host and f"{host}{colon}{port}"
-
-
-def _without_dots(path: str) -> str:
-    """Resolve dot segments that result from the removal of a path parameter (`/a/..;sid=1/b`)."""
-    return str(normalize_url("http://h" + path))[len("http://h") :]
 
 
 def _scalars(text: str) -> str:

@@ -27,8 +27,10 @@ class JoinedLinks:
     def __init__(self, policy: UrlPolicy) -> None:
         self._canonical = policy.canonical
         self._keep_fragment = policy.keep_fragment
-        self._max_plain_length = policy.max_length if policy.without_rewriting is policy else 0
-        """Maximum length of a URL made by plain joining; 0 if the policy rewrites URLs."""
+        self._max_plain_length = (
+            policy.max_length if policy.without_rewriting is policy and policy.keeps_plain_paths else 0
+        )
+        """Maximum length of a URL made by plain joining; 0 if the policy changes plain paths."""
         self._folders: dict[str, dict[str, str]] = {}
         self._size = 0
 

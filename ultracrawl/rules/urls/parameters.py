@@ -13,6 +13,9 @@ SESSION_PARAMETERS = frozenset(
         "sessionid",
         "session_id",
         "sid",
+        "_sid",
+        "bv_sessionid",
+        "_sessionid",
         "cfid",
         "cftoken",
         "zenid",
@@ -28,6 +31,22 @@ TRACKING_PARAMETERS = frozenset(
     }
 )  # fmt: skip
 """Names of tracking parameters; they do not select content."""
+
+LISTING_PARAMETERS = frozenset(
+    {
+        "sort",
+        "sortby",
+        "sort_by",
+        "sortorder",
+        "sort_order",
+        "sortdir",
+        "sort_dir",
+        "order",
+        "orderby",
+        "order_by",
+    }
+)
+"""Names of parameters that order the rows of a list."""
 
 _PATH_PARAMETER = re.compile(r";([^;/=]*)(?:=[^;/]*)?")
 

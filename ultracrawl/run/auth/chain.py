@@ -22,6 +22,7 @@ from ultracrawl.run.auth.proxy_selector import ProxySelector
 from ultracrawl.run.auth.site_headers import SiteCertificates, SiteHeaders
 from ultracrawl.run.transport.libcurl import require_libcurl
 from ultracrawl.run.transport.outgoing import ANONYMOUS, Send
+from ultracrawl.run.transport.own_redirects import OwnRedirects
 from ultracrawl.sources.compilation.access import (
     compile_certificates,
     compile_credentials,
@@ -71,7 +72,8 @@ class AuthChain:
         source, rules = context.source, context.rules
         secrets = SecretReader(os.environ, context.project.key_file)
         own = rules.trusted_urls
-        self._auth_layers: list[Layer] = []
+        policy = rules.url_policy
+        self._auth_layers: list[Layer] = [OwnRedirects(policy)] if policy.normalises else []
         """Layers that identify the crawler, outermost first."""
         self._network_layers: list[Layer] = []
         """Layers that every request passes."""

@@ -118,7 +118,8 @@ def _resolved(project: Project, source: DataSource, url: str) -> Iterator[tuple[
 
 def _resolve(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Link:
     canonical = rules.url_policy.canonicalise(url)
-    decisions = [canonical.decision]
+    steps = (Decision(True, "url", f"normalise {step}", to) for step, to in rules.url_policy.normalising(url))
+    decisions = [canonical.decision, *steps]
     if not canonical.url or rewriter is None:
         return _Link(decisions, canonical.url or "", canonical.url or "")
     if canonical.url in rules.seeds:

@@ -47,10 +47,18 @@ def needs_new_connection(request: Request) -> bool:
 
 
 async def send_with(
-    request: Request, send: Send, headers: Mapping[str, str | bytes], meta: Mapping[str, object] | None = None
+    request: Request,
+    send: Send,
+    headers: Mapping[str, str | bytes],
+    meta: Mapping[str, object] | None = None,
+    *,
+    url: str = "",
 ) -> Response:
-    """Send a copy of a request with more headers, so that secrets in them are not stored with the request."""
-    copy = request.replace()
+    """Send a copy of a request with more headers, so that secrets in them are not stored with the request.
+
+    `url` is another URL to request in its place.
+    """
+    copy = request.replace(url=url) if url else request.replace()
     copy.headers.update(headers)
     copy.meta.update(meta or {})
     try:

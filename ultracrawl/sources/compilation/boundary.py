@@ -24,9 +24,19 @@ from ultracrawl.rules.boundary.rules import (
     PortRules,
     UriRule,
 )
-from ultracrawl.rules.urls.canonical import DEFAULT_PORTS, UrlPolicy, host_of, same_site_ports, split
+from ultracrawl.rules.urls.canonical import (
+    DEFAULT_POLICY,
+    DEFAULT_PORTS,
+    UrlPolicy,
+    host_of,
+    same_site_ports,
+    split,
+)
+from ultracrawl.rules.urls.normalise import NO_STEPS, Normaliser
 from ultracrawl.rules.urls.registrable import is_public_suffix
+from ultracrawl.rules.urls.site_table import SiteTable
 from ultracrawl.sources.compilation.plugin_stages import plugin_stages
+from ultracrawl.sources.compilation.sites import overlay_sources
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.sources.patterns import Pattern
@@ -41,8 +51,8 @@ _WHOLE_HOST = re.compile(r"[a-z]+://[^/?#]+[/?#]", re.IGNORECASE)
 def compile_url_policy(source: DataSource) -> UrlPolicy:
     """Return the policy that rewrites URLs of a source and makes them canonical."""
     policy = UrlPolicy(
-        sort_query_params=source.urls.sort_query_params,
-        remove_params=source.urls.removed_names,
+        normaliser=_normaliser(source),
+        own_normalisers=_own_normalisers(source),
         max_length=source.limits.url_length,
         keep_fragment="routes" if source.javascript.hash_routes else False,
         schemes=frozenset(source.boundary.schemes) | kind_schemes(source.type),
@@ -50,14 +60,33 @@ def compile_url_policy(source: DataSource) -> UrlPolicy:
     rules = (*source.urls.rewrite_rules, *([FOLD_WWW] if source.filters.fold_www else []))
     if rules:
         policy = RewritingPolicy(
-            policy.sort_query_params,
-            policy.remove_params,
+            policy.normaliser,
             policy.max_length,
             policy.keep_fragment,
             policy.schemes,
+            policy.own_normalisers,
             rules=RewriteRules(rules),
         )
     return AliasPolicy.around(policy, source.sites.aliases) if source.sites.aliases else policy
+
+
+def _normaliser(source: DataSource) -> Normaliser:
+    """Return the steps of a source; its start URLs say whether hosts have `www.`."""
+    urls = source.urls
+    if not (urls.normalise or urls.remove_params):
+        return NO_STEPS
+    hosts = map(host_of, canonical_urls(source.seed_urls, DEFAULT_POLICY)) if "www" in urls.normalise else ()
+    return Normaliser(urls.normalise, urls.remove_params, hosts)
+
+
+def _own_normalisers(source: DataSource) -> SiteTable[Normaliser] | None:
+    """Return the steps of the sites that have their own."""
+    own = {
+        key: _normaliser(there)
+        for key, (_, there, options) in overlay_sources(source).items()
+        if any(option.startswith("urls.") for option in options)
+    }
+    return SiteTable(own) if own else None
 
 
 def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) -> Boundary:

@@ -324,6 +324,11 @@ def _scope(source: DataSource, base: Path | None) -> str:
         options = changed.get(group)
         if isinstance(options, dict) and (kept := {name: options[name] for name in names & options.keys()}):
             parts[group] = kept
+    overrides = source.sites.overrides.items()
+    if own := {
+        site: changed_options(one.urls, usual.urls) for site, one in overrides if one.urls != usual.urls
+    }:
+        parts["urls of sites"] = own
     if not source.boundary.domains.include:
         parts["hosts"] = [*sorted(str(rule) for rule in domain_rules(source))]
     if ports := usual_ports(source) - same_site_ports(DEFAULT_PORTS["http"]):

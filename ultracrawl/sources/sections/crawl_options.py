@@ -190,7 +190,7 @@ class CrawlOptions(Section):
     exclude: Editable[Paths] = Field(default=(), examples=[["/docs/archive/"]])
     """Paths that do not belong to the source, on all of its hosts, even if `only` names them."""
     urls: UrlsSection = Field(
-        default=UrlsSection.by_default(), examples=[{"remove_params": ["session", "tracking"]}]
+        default=UrlsSection.by_default(), examples=[{"normalise": ["session_ids", "tracking"]}]
     )
     """How URLs are canonicalised and rewritten."""
     crawling_mode: Editable[Literal["accept-all", "examine", "index-only"]] = Field(

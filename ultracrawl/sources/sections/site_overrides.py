@@ -17,6 +17,7 @@ from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 from ultracrawl.sources.sections.fetching.limits import LimitsSection
 from ultracrawl.sources.sections.fetching.politeness import PolitenessSection
 from ultracrawl.sources.sections.recrawl.refresh import RefreshSection
+from ultracrawl.sources.sections.scope.urls import UrlsSection
 from ultracrawl.sources.sections.section import Section
 
 _Mistake = tuple[tuple[str | int, ...], PydanticCustomError]
@@ -39,6 +40,10 @@ _NOT_PER_SITE: Mapping[str, Mapping[str, str]] = {
     "javascript": {
         **dict.fromkeys(("pages", "memory", "browser"), "there is one browser"),
         "hash_routes": "links to all sites have one canonical form",
+    },
+    "urls": {
+        "max_uri_recursion": "the stages of the boundary are those of the source",
+        **dict.fromkeys(("rewrite_rules", "rewriter"), "a URL is rewritten before its site is known"),
     },
 }
 """Options that hold for a source as a whole, with the reason, by section."""
@@ -161,6 +166,10 @@ class SiteOverride(Section):
         default=JavascriptSection.by_default(), examples=[{"use": True, "wait": 1}]
     )
     """Rendering of pages in Chromium, except `pages`, `memory`, `browser` and `hash_routes`."""
+    urls: Annotated[UrlsSection, _per_site("urls")] = Field(
+        default=UrlsSection.by_default(), examples=[{"normalise": "trailing_slash"}]
+    )
+    """Only `normalise` and `remove_params`: one form for URLs of these sites."""
 
 
 SiteOverrides = Annotated[

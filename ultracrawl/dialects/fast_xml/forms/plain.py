@@ -151,6 +151,13 @@ def level(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) ->
     draft.put_option(path, value, setting)
 
 
+def query_order(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
+    """Add the step that orders the parameters of a query."""
+    draft.open_list(path, setting)
+    if setting.value:
+        draft.add(path, "query_order", setting, setting.place.line)
+
+
 _ALL: tuple[Form, ...] = (
     plain,
     rule,
@@ -164,6 +171,7 @@ _ALL: tuple[Form, ...] = (
     count,
     size,
     level,
+    query_order,
     access_forms.headers,
     access_forms.http_version,
     access_forms.proxies,

@@ -19,8 +19,8 @@ _SCHEMES = frozenset({"http", "https", "ftp", "file"})
 class RewritingPolicy(UrlPolicy):
     """Rewrites every URL of a source: links, start URLs and redirect targets (FAST 5.1 B7, B8).
 
-    A URL is brought into canonical form without the parameters to remove, then rewritten, then brought into
-    canonical form again; parameters are sorted, and length and scheme checked, after rewriting.
+    A URL is normalised except for the order of its query, then rewritten, then normalised again; length and scheme
+    are checked after rewriting.
     """
 
     rules: RewriteRules = field(default_factory=RewriteRules)
@@ -29,10 +29,9 @@ class RewritingPolicy(UrlPolicy):
     _final: UrlPolicy = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        given = UrlPolicy(False, self.remove_params, _LONGEST, self.keep_fragment, _SCHEMES)
+        given = UrlPolicy(self.normaliser.without_order, _LONGEST, self.keep_fragment, _SCHEMES)
         final = UrlPolicy(
-            self.sort_query_params, self.remove_params, self.max_length, self.keep_fragment, self.schemes
+            self.normaliser, self.max_length, self.keep_fragment, self.schemes, self.own_normalisers
         )
         object.__setattr__(self, "_given", given)
         object.__setattr__(self, "_final", final)
@@ -76,11 +75,11 @@ class AliasPolicy(UrlPolicy):
     def around(cls, inner: UrlPolicy, aliases: Mapping[str, str]) -> AliasPolicy:
         """Add aliases to a policy."""
         return cls(
-            inner.sort_query_params,
-            inner.remove_params,
+            inner.normaliser,
             inner.max_length,
             inner.keep_fragment,
             inner.schemes,
+            inner.own_normalisers,
             inner=inner,
             aliases=aliases,
         )

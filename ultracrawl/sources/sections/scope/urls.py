@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.rules.boundary.rules import PatternError, RuleError
-from ultracrawl.rules.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
+from ultracrawl.rules.urls.normalise import Step
 from ultracrawl.sources.mistakes import format_value, mistake, must_match, unusable_expression
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import RewriterName, one_or_list
 
-PARAMETER_LISTS = {"session": SESSION_PARAMETERS, "tracking": TRACKING_PARAMETERS}
-"""Words in `remove_params` that stand for lists of parameter names."""
+_STEP_OF_WORD = {"session": "session_ids", "tracking": "tracking"}
+"""Words that are no parameter, and the steps of `normalise` that remove a list of them."""
 
 
 def _parse_rewrite_rule(value: object) -> RewriteRule:
@@ -36,13 +36,20 @@ def _parse_rewrite_rule(value: object) -> RewriteRule:
     return rule
 
 
+def _check_parameter(name: str) -> str:
+    if (step := _STEP_OF_WORD.get(name)) is not None:
+        raise mistake(f"{format_value(name)} is a list of parameters", f"write `normalise: [{step}]`")
+    return name
+
+
 Parameter = Annotated[
     str,
     must_match(
         r"[^\s&=;?#*]+\*?",
         "is not the name of a parameter",
-        "write a name, the beginning of names as `utm_*`, or one of the lists `session` and `tracking`",
+        "write a name, or the beginning of names as `utm_*`",
     ),
+    AfterValidator(_check_parameter),
 ]
 RewriteRuleText = Annotated[
     RewriteRule,
@@ -55,12 +62,15 @@ RewriteRuleText = Annotated[
 class UrlsSection(Section):
     """How URLs of links are canonicalised and rewritten."""
 
-    sort_query_params: bool = Field(default=False, examples=[True])
-    """Sort query parameters by name, so that `?a=1&b=2` and `?b=2&a=1` are the same URL."""
-    remove_params: Annotated[tuple[Parameter, ...], one_or_list(str)] = Field(
-        default=(), examples=[["session", "tracking", "print"]]
+    normalise: Annotated[tuple[Step, ...], one_or_list(Step)] = Field(
+        default=(), examples=[["tracking", "trailing_slash"]]
     )
-    """Query parameters to remove, by name or as `name*`. `session` and `tracking` stand for built-in lists."""
+    """[Steps](boundary.md#steps) that give one form to URLs with one content: `https`, `www`, `double_slashes`,
+    `index_pages`, `trailing_slash`, `session_ids`, `tracking`, `listing_order`, `empty_query`, `query_order`."""
+    remove_params: Annotated[tuple[Parameter, ...], one_or_list(str)] = Field(
+        default=(), examples=[["print", "v_*"]]
+    )
+    """Query parameters to remove, by name or as `name*`."""
     max_uri_recursion: int = Field(default=5, ge=0, le=100, examples=[5])
     """Repetitions of path segments that indicate an endless site; 0 switches the check off."""
     rewrite_rules: Annotated[tuple[RewriteRuleText, ...], one_or_list(RewriteRuleText)] = Field(
@@ -69,8 +79,3 @@ class UrlsSection(Section):
     """Rules that rewrite every URL before all other checks, in order."""
     rewriter: RewriterName | None = Field(default=None, examples=["mypackage.MyRewriter"])
     """Your own `ultracrawl.rules.boundary.UrlRewriter` for every link: a dotted path, or the name of a plug-in."""
-
-    @property
-    def removed_names(self) -> frozenset[str]:
-        """The names of `remove_params`, with lists expanded."""
-        return frozenset().union(*(PARAMETER_LISTS.get(name, {name}) for name in self.remove_params))

@@ -1,0 +1,223 @@
+"""Named steps that give one form to URLs which most servers answer alike (`urls.normalise`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from ada_url import normalize_url
+
+from ultracrawl.rules.urls.parameters import (
+    LISTING_PARAMETERS,
+    SESSION_PARAMETERS,
+    TRACKING_PARAMETERS,
+    RemovedParameters,
+    separator_of,
+    sorted_query,
+)
+
+Step = Literal[
+    "https",
+    "www",
+    "double_slashes",
+    "index_pages",
+    "trailing_slash",
+    "session_ids",
+    "tracking",
+    "listing_order",
+    "empty_query",
+    "query_order",
+]
+"""The names of the steps, in the order in which they are applied."""
+STEPS: tuple[Step, ...] = get_args(Step)
+_OF_QUERY = frozenset({"session_ids", "tracking", "listing_order", "empty_query", "query_order"})
+"""Steps that change no URL without a query or a parameter in its path."""
+_MOST_ROUNDS = 20
+_SLASHES = re.compile("//+")
+_WWW = re.compile(r"^(?:www\d*\.)+(?=[^.]+\.)")
+_INDEX = re.compile(
+    r"(?<=/)(?:index\.(?:[sx]?html?|php\d?|aspx?|jspx?|cfm|cgi|pl)|default\.(?:html?|aspx?))(?=/*$)",
+    re.IGNORECASE,
+)
+_ASP_SESSION = re.compile(r"(?<=/)\((?:[AFS]\([^()/]*\))+\)(?:/|$)", re.IGNORECASE)
+"""The session of ASP.NET in a path: `/(S(4hqa0555))/page.aspx`."""
+_AUTO_INDEX = re.compile(r"(?:^|(?<=[&;]))(?:C=[NMSD]|O=[AD]|[NMSD]=[AD])(?=[&;]|$)")
+"""Column and order of a directory listing of Apache."""
+
+
+class _Parts(NamedTuple):
+    """The parts of a canonical URL that steps change; `query` is None where there is none."""
+
+    scheme: str
+    authority: str
+    path: str
+    query: str | None
+
+
+_Change = Callable[[_Parts], _Parts]
+
+
+class Normaliser:
+    """Applies steps to canonical URLs. Applying it again changes nothing.
+
+    Steps are applied in the order of `STEPS`, however they are written, until none changes the URL any more.
+    """
+
+    __slots__ = ("_changes", "_hosts", "_removed", "_www", "names")
+
+    def __init__(
+        self, steps: Iterable[Step] = (), remove: Iterable[str] = (), hosts: Iterable[str] = ()
+    ) -> None:
+        """`remove` are names of parameters that are removed besides; `hosts` those of the start URLs.
+
+        The step `www` gives the hosts of the start URLs their form, and others the one without `www.`.
+        """
+        names = frozenset(steps)
+        self.names = tuple(step for step in STEPS if step in names)
+        """The steps in the order in which they are applied."""
+        self._removed = frozenset(name.lower() for name in remove)
+        self._hosts = tuple(sorted({host for host in hosts if host.startswith("www")}))
+        self._www = {_WWW.sub("", host): host for host in self._hosts}
+        changes: Mapping[Step, Sequence[_Change]] = {
+            "https": (_https,),
+            "www": (self._one_host,),
+            "double_slashes": (_single_slashes,),
+            "index_pages": (_without_index,),
+            "trailing_slash": (_without_last_slash,),
+            "session_ids": (_removal(SESSION_PARAMETERS), _without_path_session),
+            "tracking": (_removal(TRACKING_PARAMETERS),),
+            "listing_order": (_removal(LISTING_PARAMETERS), _without_auto_index),
+            "empty_query": (_without_empty,),
+            "query_order": (_ordered,),
+        }
+        self._changes = [(name, change) for name in self.names for change in changes[name]]
+        if self._removed:
+            self._changes.insert(0, ("remove_params", _removal(self._removed)))
+
+    def __bool__(self) -> bool:
+        """Return whether it may change anything."""
+        return bool(self._changes)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether another one has the same steps, names and hosts."""
+        return isinstance(other, Normaliser) and self._key == other._key
+
+    def __hash__(self) -> int:
+        """Return the hash of steps, names and hosts."""
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return (self.names, self._removed, self._hosts)
+
+    @property
+    def keeps_plain_paths(self) -> bool:
+        """Whether it changes no link that is a plain relative path."""
+        return "index_pages" not in self.names
+
+    @property
+    def without_order(self) -> Normaliser:
+        """The same without `query_order`, as rewrite rules see URLs."""
+        others = (step for step in self.names if step != "query_order")
+        return Normaliser(others, self._removed, self._hosts)
+
+    def may_change(self, url: str) -> bool:
+        """Return whether a canonical URL may be changed: a quick check."""
+        return "?" in url or ";" in url or not _OF_QUERY.issuperset(self.names) or "/(" in url
+
+    def apply(self, url: str) -> str:
+        """Return the form of a canonical URL, which is canonical again, apart from dot segments of its path."""
+        form = url
+        for _, form in self.changes(url):  # noqa: B007 - the last one is meant
+            pass
+        return form
+
+    def changes(self, url: str) -> Iterator[tuple[str, str]]:
+        """Yield each step that changes a URL, and the URL after it."""
+        parts, fragment = _split(url)
+        for _ in range(_MOST_ROUNDS):
+            before = parts
+            for name, change in self._changes:
+                after = change(parts)
+                if after != parts:
+                    parts = after
+                    yield name, _joined(parts, fragment)
+            if parts == before:
+                return
+
+    def _one_host(self, parts: _Parts) -> _Parts:
+        host, colon, port = _WWW.sub("", parts.authority).partition(":")
+        return parts._replace(authority=f"{self._www.get(host, host)}{colon}{port}")
+
+
+def _split(url: str) -> tuple[_Parts, str]:
+    """Return the parts of a canonical URL, and its fragment with `#`."""
+    document, mark, fragment = url.partition("#")
+    address, has_query, query = document.partition("?")
+    scheme, _, rest = address.partition("://")
+    authority, slash, path = rest.partition("/")
+    return _Parts(scheme, authority, slash + path, query if has_query else None), mark + fragment
+
+
+def _joined(parts: _Parts, fragment: str) -> str:
+    query = "" if parts.query is None else f"?{parts.query}"
+    return f"{parts.scheme}://{parts.authority}{parts.path}{query}{fragment}"
+
+
+def _removal(names: Iterable[str]) -> _Change:
+    """Return a change that removes parameters by name, in query and path."""
+    removed = RemovedParameters(names)
+
+    def without(parts: _Parts) -> _Parts:
+        path, query = removed.without(parts.path, parts.query)
+        if path != parts.path:  # `/a/..;sid=1/b` has a dot segment now
+            path = str(normalize_url(f"http://h{path}"))[len("http://h") :]
+        return parts._replace(path=path, query=query)
+
+    return without
+
+
+def _https(parts: _Parts) -> _Parts:
+    has_port = ":" in parts.authority.rpartition("]")[2]
+    return parts if parts.scheme != "http" or has_port else parts._replace(scheme="https")
+
+
+def _single_slashes(parts: _Parts) -> _Parts:
+    return parts._replace(path=_SLASHES.sub("/", parts.path))
+
+
+def _without_index(parts: _Parts) -> _Parts:
+    return parts._replace(path=_INDEX.sub("", parts.path))
+
+
+def _without_last_slash(parts: _Parts) -> _Parts:
+    return parts._replace(path=parts.path.rstrip("/") or "/")
+
+
+def _without_path_session(parts: _Parts) -> _Parts:
+    return parts._replace(path=_ASP_SESSION.sub("", parts.path) or "/")
+
+
+def _without_auto_index(parts: _Parts) -> _Parts:
+    if not parts.query:
+        return parts
+    rest = _AUTO_INDEX.sub("", parts.query)
+    return parts if rest == parts.query else parts._replace(query=_without_empty_pairs(rest))
+
+
+def _without_empty(parts: _Parts) -> _Parts:
+    return parts if parts.query is None else parts._replace(query=_without_empty_pairs(parts.query))
+
+
+def _without_empty_pairs(query: str) -> str | None:
+    separator = separator_of(query)
+    return separator.join(pair for pair in query.split(separator) if pair.strip("&;=")) or None
+
+
+def _ordered(parts: _Parts) -> _Parts:
+    return parts._replace(query=sorted_query(parts.query)) if parts.query else parts
+
+
+NO_STEPS = Normaliser()
+"""Changes nothing."""
