@@ -169,6 +169,39 @@ def test_steps_that_are_none_are_findings(workspace: Workspace) -> None:
     assert "session_ids" in found["sources.site.urls.remove_params"]["instead"]
 
 
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+def test_documents_stay_until_their_new_form_is_answered(
+    site: Site, url: str, workspace: Workspace, engine: str
+) -> None:
+    names = [f"/p{number}/" for number in range(30)]
+    site.page("/", title="Home", links=names)
+    for name in names:
+        site.page(name, title=name, text=f"needle {name * 2}")
+
+    def define(**urls: Any) -> None:
+        workspace.write(
+            {"index": {"engine": engine}, "sources": {"site": {"start_urls": [f"{url}/"], **urls}}}
+        )
+
+    define()
+    workspace.crawl()
+    define(urls={"normalise": "trailing_slash"})
+    for _ in range(3):  # the server knows no page without the slash
+        run = workspace.crawl(code=1).run
+        assert run["deleted"] == 0
+        assert sorted(workspace.search("needle")) == sorted(names)
+    define()
+    run = workspace.crawl().run
+    assert (run["deleted"], run["problems"]) == (0, [])
+    assert sorted(workspace.search("needle")) == sorted(names)
+    for name in names:
+        site.page(name[:-1], title=name, text=f"needle {name * 2}")
+    define(urls={"normalise": "trailing_slash"})
+    assert workspace.crawl().run["deleted"] == 30
+    assert sorted(workspace.search("needle")) == sorted(name[:-1] for name in names)
+    assert workspace.crawl().run["outcomes"] == {"NOT_MODIFIED": 31}
+
+
 BAD = {
     "two separators": ("'@a@b'", "separator three times", "'@pattern@replacement@'"),
     "bad expression": ("'@(@b@'", "cannot be used", "RE2"),

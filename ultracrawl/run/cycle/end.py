@@ -157,6 +157,7 @@ class RunFinisher:
             before=0 if context.run.replay else run.deleted,
             held=held,
             starts=context.rules.seeds,
+            form_of=context.rules.url_policy.canonical,
         )
         if deletions.holds_outside:
             context.run.mark = run = replace(run, scope=with_documents_outside(run.scope))

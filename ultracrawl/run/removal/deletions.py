@@ -16,6 +16,7 @@ from ultracrawl.rules.duplicates.losses import SAMPLE, CommonWords
 from ultracrawl.rules.duplicates.marks import marks_of_url
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.rules.urls.canonical import site_of, url_key
+from ultracrawl.run.removal.scope import OTHER_FORM
 from ultracrawl.run.writing.writer import IndexWriter
 from ultracrawl.stores import Retained, Store
 
@@ -63,21 +64,28 @@ class Deletions:
         before: int = 0,
         held: int = 0,
         starts: Container[str] = (),
+        form_of: Callable[[str], str | None] = str,
     ) -> str:
         """Delete all documents marked for removal, or none if the guard finds them too many.
 
         Returns the problem for the report, empty if they were deleted. The guard compares their number with the number
         of documents when the run `started` (epoch seconds). `before` documents were deleted in earlier parts of the
         run and count as well. `by_definition`: pages are no longer indexed because the definition changed, and do not
-        count for the guard. Documents outside the scope are deleted, however many, but not in exchange for nothing: if
-        the scope has no other document than `starts` (the start URLs), they are held back, see `_is_exchange`. In a run
-        that is not `complete` only those with a successor are deleted. `held` new versions of documents are held back:
-        what else that server took away is suspect.
+        count for the guard. `held` new versions of documents are held back: what else that server took away is suspect.
+
+        Documents outside the scope are deleted, however many, but not in exchange for nothing: if the scope has no
+        other document than `starts` (the start URLs), they are held back, see `_is_exchange`. In a run that is not
+        `complete` only those with a successor are deleted. Those whose URL has another form now (`form_of`) count like
+        pages that are gone, unless a document has that form: perhaps the server does not answer it.
         """
         leaving = self.candidates()
         self._release_idle()
         outside = [record for record in leaving if record.leaves_for(_OUTSIDE)]
         leaving = [record for record in leaving if not record.leaves_for(_OUTSIDE)]
+        unmoved = {record.url for record in outside if not self._has_moved(record, form_of)}
+        if complete:
+            leaving += [record for record in outside if record.url in unmoved]
+        outside = [record for record in outside if record.url not in unmoved]
         lost = [record for record in outside if not self._has_successor(record)]
         self.holds_outside = complete and bool(lost) and not self._is_exchange(len(lost), guard, starts)
         if self.holds_outside or not complete:
@@ -93,6 +101,7 @@ class Deletions:
             self.counted = len(counted)
             self.carry_out(leaving)
             return ""
+        self.holds_outside = bool(unmoved)
         reasons = Counter(record.removal.reason for record in counted if record.removal is not None)
         summary = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
         earlier = f"{before:,} were deleted earlier in this run, " if before else ""
@@ -102,6 +111,18 @@ class Deletions:
             f"{earlier}and the limit is {guard.limit(indexed):,}; "
             f"`ultracrawl approve-deletions {leaving[0].source}` deletes them"
         )
+
+    def _has_moved(self, record: UrlRecord, form_of: Callable[[str], str | None]) -> bool:
+        """Return whether a document outside may go: excluded by a rule, or known by the form that its URL has now."""
+        if (
+            record.removal is None
+            or record.removal.cause.subject != OTHER_FORM
+            or self._has_successor(record)
+        ):
+            return True
+        form = form_of(record.url)
+        known = None if form is None else self._state.records.get_record(url_key(form))
+        return known is not None and known.retained
 
     def _is_exchange(self, lost: int, guard: LossGuard, starts: Container[str]) -> bool:
         """Return whether a scope has documents, so that `lost` others may leave for it.

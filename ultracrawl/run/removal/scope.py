@@ -243,7 +243,8 @@ def drop_outside(
 
     Source: Ultra Search 9.3, change of rules. Deletions are durable in the document cache before the records are
     dropped. A document with a duplicate inside the scope is removed at the end of the run, after the duplicate was
-    indexed. If no document stays, all wait for the end of the run, which deletes them if it has found others.
+    indexed; so is one whose URL has another form now. If no document stays, all wait for the end of the run, which
+    deletes them if it has found others.
     """
     check = ScopeCheck(state, rules, rewriter)
     outside = list(check.outside())
@@ -255,7 +256,7 @@ def drop_outside(
     for record, rule in outside:
         counters.count_excluded(rule)
         key = url_key(record.url)
-        if record.searchable and (keeps_none or _has_copy(state, record, keys)):
+        if record.searchable and (keeps_none or rule == OTHER_FORM or _has_copy(state, record, keys)):
             removal = Removal(RemovalReason.SCOPE, Cause(CauseCode.RULE, rule))
             state.records.amend_record(key, replace(record, removal=removal))
             held.append(key)
