@@ -8,7 +8,7 @@ import pytest
 from stores.conftest import Place
 
 from ultracrawl.stores import QueueEntry, Store
-from ultracrawl.stores.caching import loaded_tables
+from ultracrawl.stores.state import queue
 
 NOW = 1_700_000_000.0
 
@@ -63,8 +63,8 @@ def test_reset_holds_for_all_but_start_urls(place: Place, hops: int, expected: d
 def test_hops_are_those_that_were_put_last_wherever_they_are_kept(
     kept: Place, monkeypatch: pytest.MonkeyPatch, most: int, changed: int
 ) -> None:
-    monkeypatch.setattr(loaded_tables, "MAX_HOPS", most)
-    monkeypatch.setattr(loaded_tables, "MAX_CHANGED_HOPS", changed)
+    monkeypatch.setattr(queue, "MAX_HOPS", most)
+    monkeypatch.setattr(queue, "MAX_CHANGED_HOPS", changed)
     dice, state, put = random.Random(5), opened(kept), dict[int, int]()
     discover(state, *range(1, 51))
     for number in range(150):

@@ -12,7 +12,7 @@ from ultracrawl.rules.duplicates import fingerprint
 from ultracrawl.rules.duplicates.fingerprint import Fingerprints, blocks, distance, signature
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, Store
-from ultracrawl.stores.caching import loaded_tables
+from ultracrawl.stores.state import contents
 
 PRINT = b"0123456789abcdef"
 
@@ -64,7 +64,7 @@ def test_the_nearest_of_many_texts_is_the_one_that_a_comparison_with_all_finds(
     state: Store, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """Texts of one template differ in some parts only, so that several are near, and equally near."""
-    monkeypatch.setattr(loaded_tables, "MAX_SIGNATURES", most)
+    monkeypatch.setattr(contents, "MAX_SIGNATURES", most)
     dice = random.Random(7)
     template, texts, found = dice.getrandbits(64), dict[bytes, int](), []
     for number in range(200):

@@ -9,7 +9,8 @@ from stores.conftest import Place
 from support.generations import check_end, check_memory, check_queries, gather_first, gather_second
 from support.until import until
 
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexStoreError, StateError
+from ultracrawl.stores.state.documents import Documents
 
 
 @pytest.mark.parametrize("asks_between", [False, True])
@@ -84,6 +85,25 @@ def test_nothing_is_written_if_what_comes_first_fails_until_the_next_flush(kept:
     assert store.flush_ended(), "it says so once"
     assert number_stored(kept) == 0
     gather_second(store)
+    store.flush()
+    check_end(store)
+
+
+def test_a_flush_that_failed_is_repeated_before_what_came_later(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StateError("the disk is full")
+
+    store = place.open()
+    gather_first(store)
+    with monkeypatch.context() as patched:
+        patched.setattr(Documents, "write_changes", fail)
+        with pytest.raises(StateError):
+            store.flush()
+    gather_second(store)
+    check_memory(store)
+    check_queries(store)
     store.flush()
     check_end(store)
 

@@ -11,7 +11,7 @@ from stores.conftest import Place
 from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, Store
-from ultracrawl.stores.caching.read_ahead import MAX_SITE_ROWS
+from ultracrawl.stores.state.read_ahead import MAX_SITE_ROWS
 
 
 def entry(site: str, number: int, seq: int) -> QueueEntry:

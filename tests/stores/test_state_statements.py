@@ -28,8 +28,8 @@ from ultracrawl.scheduler.candidate_filter import CandidateFilter, CandidateList
 from ultracrawl.scheduler.link_urls import LinkUrls
 from ultracrawl.scheduler.recrawl import RecrawlActivator
 from ultracrawl.stores import QueueEntry, RunMark, SqliteStore, Store
-from ultracrawl.stores.caching import read_ahead
 from ultracrawl.stores.project_stores import store_engine
+from ultracrawl.stores.state import read_ahead
 
 PAGES, FLUSHES = 100, 10
 SITES = 20

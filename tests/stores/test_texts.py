@@ -36,10 +36,14 @@ def test_each_store_holds_the_same_of_a_source(place: Place) -> None:
     )  # fmt: skip
     with_it.records.discover_url(entry, 1.0)
     with_it.records.finish_url(entry, record)
+    met = entry._replace(key=url_key("http://h/2"), url="http://h/2", seq=2, display_url=WRITTEN)
+    with_it.records.discover_url(met, 1.0)
+    with_it.note_listing(1, WRITTEN)
     mark = with_it.links.note_anchor(entry.key, WRITTEN, WRITTEN)
     with_it.links.put_page_anchors(7, array("q", [mark]).tobytes())
     with_it.flush()
-    (found,) = with_it.records.all_records()
+    found, only_met = with_it.records.all_records()
+    assert (only_met.display_url, with_it.listings()) == (STORED, [(1, STORED)])
     assert found.removal is not None
     for one in (found.cause, found.removal.cause):
         assert (one.subject, one.detail) == (STORED, STORED)

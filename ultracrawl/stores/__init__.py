@@ -11,6 +11,8 @@ disk or in memory. Its value types: `QueueEntry` (a URL in the queue), `QueuedUr
 running crawl by them.
 """
 
+from typing import TYPE_CHECKING
+
 from ultracrawl.stores.port.documents import Copy, Expiries, Retained, Unrecorded
 from ultracrawl.stores.port.links import LOWERED, LinkTexts
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry, QueueStart
@@ -19,8 +21,10 @@ from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, SiteStore,
 from ultracrawl.stores.port.sites import StoredSite, StoredSitemap
 from ultracrawl.stores.port.store import RunMark, Store
 from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
-from ultracrawl.stores.sqlite.shared import SqliteSiteStore
-from ultracrawl.stores.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from ultracrawl.stores.sqlite.shared import SqliteSiteStore
+    from ultracrawl.stores.sqlite.store import SqliteStore
 
 __all__ = [
     "LOWERED",
@@ -47,3 +51,16 @@ __all__ = [
     "Unrecorded",
     "UnseenUrl",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Return a store of SQLite: who searches, or crawls with another engine, does not load them."""
+    if name == "SqliteSiteStore":
+        from ultracrawl.stores.sqlite.shared import SqliteSiteStore  # noqa: PLC0415 - as above
+
+        return SqliteSiteStore
+    if name == "SqliteStore":
+        from ultracrawl.stores.sqlite.store import SqliteStore  # noqa: PLC0415 - as above
+
+        return SqliteStore
+    raise AttributeError(name)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, Retained, SqliteStore
-from ultracrawl.stores.caching import read_ahead
-from ultracrawl.stores.caching.read_ahead import READ_AHEAD_RECORDS
+from ultracrawl.stores.state import read_ahead
+from ultracrawl.stores.state.read_ahead import READ_AHEAD_RECORDS
 
 KEYS = range(1, 9)
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 import psycopg
 
 from ultracrawl.content.anchors import SHARED
-from ultracrawl.stores.link_texts import AnchorLink, CountedLinks, changed_marks, counted_links, marks_of
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase, ask_for, fetched, run_for
+from ultracrawl.stores.state.links import AnchorLink, CountedLinks, changed_marks, counted_links, marks_of
 
 _SELECT_PAGES = "SELECT key, marks FROM anchor_page WHERE {own} AND key = ANY(%s)"
 _PUT_PAGES = """

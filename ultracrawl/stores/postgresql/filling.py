@@ -17,6 +17,7 @@ from ultracrawl.stores.port.queue import QueueStart
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS, REMOVAL_NUMBERS
 from ultracrawl.stores.postgresql.visits import NO_SITEMAP
+from ultracrawl.stores.state.queue import LEFTOVERS, Leftovers
 
 T = TypeVar("T")
 
@@ -28,26 +29,14 @@ _NOT_QUEUED = "NOT EXISTS (SELECT FROM queue q WHERE {q} AND q.key = u.key)"
 _DELETE_UNKNOWN = (
     "DELETE FROM queue q WHERE {q} AND NOT EXISTS (SELECT FROM url u WHERE {u} AND u.key = q.key)"
 )
-_RANK_LEFTOVERS_FIRST = (
-    "UPDATE queue SET rank = rank - 1 - (SELECT max(rank) FROM queue WHERE {own}) WHERE {own}"
-)
-_RANK_LEFTOVERS_LAST = (
-    "UPDATE queue SET rank = rank + 1 - (SELECT min(rank) FROM queue WHERE {own}) WHERE {own}"
-)
-_DELETE_LEFTOVERS = f"""
-    DELETE FROM queue q WHERE {{q}} AND NOT EXISTS (
-        SELECT FROM url u WHERE {{u}} AND u.key = q.key
-        AND u.outcome = {OUTCOME_NUMBERS[UrlOutcome.QUEUED]} AND u.last_fetched IS NOT NULL)"""  # noqa: S608 - a constant
-"""Keeps restored URLs (QUEUED, but fetched before), which the next run fetches in every mode."""
-_LEFTOVER_STATEMENTS = {
-    RefreshMode.KNOWN: _RANK_LEFTOVERS_FIRST,
-    RefreshMode.APPEND: _RANK_LEFTOVERS_FIRST,
-    RefreshMode.PREPEND: _RANK_LEFTOVERS_LAST,
-    RefreshMode.SCRATCH: _DELETE_LEFTOVERS,
-    RefreshMode.SOFT: _RANK_LEFTOVERS_FIRST,
-    RefreshMode.ADAPTIVE: _DELETE_LEFTOVERS,
+_LEFTOVERS = {
+    Leftovers.FIRST: "UPDATE queue SET rank = rank - 1 - (SELECT max(rank) FROM queue WHERE {own}) WHERE {own}",
+    Leftovers.LAST: "UPDATE queue SET rank = rank + 1 - (SELECT min(rank) FROM queue WHERE {own}) WHERE {own}",
+    Leftovers.DROPPED: f"""
+        DELETE FROM queue q WHERE {{q}} AND NOT EXISTS (
+            SELECT FROM url u WHERE {{u}} AND u.key = q.key
+            AND u.outcome = {OUTCOME_NUMBERS[UrlOutcome.QUEUED]} AND u.last_fetched IS NOT NULL)""",  # noqa: S608 - constant texts
 }
-"""What happens to the entries left over from the previous cycle; new entries have rank 0."""
 _LAST_SEQ = "SELECT coalesce(max(seq), 0) FROM queue WHERE {own}"
 _ONE_LEVEL = "UPDATE queue SET level = 1 WHERE {own} AND level <> 1"
 _SELECT_LEFTOVERS = "SELECT q.key, u.url FROM queue q JOIN url u ON {u} AND u.key = q.key WHERE {q}"
@@ -116,7 +105,7 @@ def fill_queue(db: psycopg.Connection, database: SourceDatabase, filling: Fillin
         return int(db.execute(sql(_LAST_SEQ)).fetchall()[0][0])
 
     db.execute(sql(_DELETE_UNKNOWN))
-    db.execute(sql(_LEFTOVER_STATEMENTS[mode]))
+    db.execute(sql(_LEFTOVERS[LEFTOVERS[mode]]))
     if mode is RefreshMode.KNOWN:
         db.execute(sql(_ENQUEUE.format(condition=NO_SITEMAP, not_queued=_NOT_QUEUED)), [last()])
     else:

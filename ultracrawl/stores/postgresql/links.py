@@ -10,12 +10,13 @@ import psycopg
 
 from ultracrawl.content.anchors import SHARED
 from ultracrawl.model import UrlOutcome
-from ultracrawl.stores.link_texts import REMOVED, WITHOUT, NotedLinks, TextRow, storable_links, texts_of
 from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.postgresql.access.fencing import ask_for, fetched, run_for
 from ultracrawl.stores.postgresql.anchor_counts import AnchorCounts
 from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS
-from ultracrawl.stores.postgresql.part_base import PostgresPart, StoreAccess
+from ultracrawl.stores.postgresql.part_base import PostgresWriting, StoreAccess
+from ultracrawl.stores.state.links import REMOVED, WITHOUT, NotedLinks, TextRow, storable_links, texts_of
+from ultracrawl.stores.state.part import Writing
 
 _SELECT_TEXTS = f"""
     WITH RECURSIVE ask(key, target) AS (
@@ -58,20 +59,19 @@ _SELECT_REDIRECTS = f"""
 _LOWEST_KEY = -(1 << 63)
 
 
-class PostgresLinks(NotedLinks, PostgresPart):
+class PostgresLinks(NotedLinks):
     """The tables `anchor...`; see `LinkPart`.
 
     `AnchorCounts` has the tables with the links of pages. `anchor_left` has the links of dropped pages until they are
     subtracted, `anchor_redirect` the redirect targets, `anchor_document` a hash of the submitted texts.
     """
 
+    _access: StoreAccess
+
     def __init__(self, access: StoreAccess) -> None:
         super().__init__(access)
+        self._database, self._sql = access.database, access.database.sql
         self._counts = AnchorCounts(access.database)
-
-    def begin_generation(self) -> None:
-        """Begin without links."""
-        self.note_nothing()
 
     def page_links(self) -> Iterator[tuple[int, bytes]]:
         """Yield the key and link keys of every page with links."""
@@ -136,8 +136,10 @@ class PostgresLinks(NotedLinks, PostgresPart):
 
     # ---- writing, inside a transaction of the store
 
-    def write_changes(self, db: psycopg.Connection) -> None:
+    def write_changes(self, to: Writing) -> None:
         """Write the unflushed changes."""
+        assert isinstance(to, PostgresWriting)
+        db = to.connection
         if self._clears_depths:
             db.execute(self._sql("DELETE FROM depth_due WHERE {own}"))
         run_for(db, self._sql(_NOTE_DEPTHS_DUE), list(self._depths_due.items()))

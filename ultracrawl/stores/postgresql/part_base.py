@@ -1,23 +1,40 @@
-"""The base of the parts of a store: gathers changes, and writes them when the store is flushed."""
+"""What PostgreSQL gives the parts of a store: the rows of a source, and the transactions that write them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
-from copy import copy
-from typing import Self
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, TypeVar
 
 import psycopg
 
-from ultracrawl.stores.caching.read_ahead import RecordCache
-from ultracrawl.stores.postgresql.access.database import Row
-from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
+from ultracrawl.stores.postgresql.access.database import STREAMED_ROWS, Query, Row
+from ultracrawl.stores.postgresql.access.fencing import SourceDatabase, run_for
+from ultracrawl.stores.state.read_ahead import RecordCache
 
 ROWS_AT_ONCE = 20_000
 """Rows of one or two narrow columns that are fetched together, about 1 MB."""
 
+T = TypeVar("T")
+
+
+class PostgresWriting:
+    """An open transaction; see `Writing`."""
+
+    def __init__(self, connection: psycopg.Connection, sql: Callable[[str], Query]) -> None:
+        self.connection = connection
+        self._sql = sql
+
+    def run(self, statement: str, rows: Collection[Sequence[object]], /) -> None:
+        """Run a statement that takes the columns of rows as arrays; without rows do nothing."""
+        run_for(self.connection, self._sql(statement), rows)
+
+    def execute(self, statement: str, values: Sequence[object] = (), /) -> psycopg.Cursor[Row]:
+        """Run a statement once."""
+        return self.connection.execute(self._sql(statement), values)
+
 
 class StoreAccess:
-    """What the parts of a store share: the rows of the source, a cache of records, and `flush`, which flushes it."""
+    """What the parts of a store share: the rows of the source, a cache of records, and `flush`; see `Access`."""
 
     def __init__(self, database: SourceDatabase, flush: Callable[[], None]) -> None:
         self.database = database
@@ -28,55 +45,24 @@ class StoreAccess:
         self.elsewhere = set[int]()
         """Keys of documents that wait in other caches, which are delivered from there."""
 
+    def read(self, query: str, /, *values: object) -> list[Row]:
+        """Return the rows of a query."""
+        return self.database.read(self.database.sql(query), *values)
 
-class PostgresPart:
-    """Base class of the parts of a store, which gather changes in generations.
+    def stream(self, query: str, /, *values: object, narrow: bool = False) -> Iterator[Row]:
+        """Yield the rows of a query of any size."""
+        at_once = ROWS_AT_ONCE if narrow else STREAMED_ROWS
+        return self.database.stream(self.database.sql(query), *values, at_once=at_once)
 
-    A flush writes the generation that it found, `frozen`; what comes until that is committed belongs to the next one.
-    Reads see both over the database, which may have the frozen one already.
-    """
+    def many(self, values: list[Any], /) -> object:
+        """Return the list: it is sent as an array."""
+        return values
 
-    changes: tuple[Sized, ...]
-    """The collections of changes."""
-    frozen: Self
-    """A part with the changes that a flush writes, or has failed to write, and nothing else; it never changes."""
+    def writing(self, connection: psycopg.Connection) -> PostgresWriting:
+        """Return the transaction that a connection has open."""
+        return PostgresWriting(connection, self.database.sql)
 
-    def __init__(self, access: StoreAccess) -> None:
-        self._access = access
-        self._database = access.database
-        self._sql = access.database.sql
-        self._record_cache = access.record_cache
-        self.begin_generation()
-        self.freeze()
-
-    def begin_generation(self) -> None:
-        """Begin with new, empty collections."""
-        raise NotImplementedError
-
-    def freeze(self) -> Self:
-        """Set the changes so far aside for a flush; returns them."""
-        self.frozen = copy(self)
-        vars(self.frozen).pop("frozen", None)  # what was frozen before is forgotten
-        self.begin_generation()
-        return self.frozen
-
-    def _read(self, query: str, *values: object) -> list[Row]:
-        return self._database.read(self._sql(query), *values)
-
-    @property
-    def generations(self) -> tuple[Self, Self]:
-        """The parts with what a flush writes, and with what is gathered for the next one."""
-        return self.frozen, self
-
-    @property
-    def unwritten(self) -> int:
-        """The number of changes of this generation."""
-        return sum(map(len, self.changes))
-
-    def write_changes(self, db: psycopg.Connection) -> None:
-        """Write the changes inside a transaction, which may be repeated; called for a frozen part."""
-        raise NotImplementedError
-
-    def forget_frozen(self) -> None:
-        """Forget the frozen changes, which are committed."""
-        self.frozen.begin_generation()
+    def write(self, work: Callable[[PostgresWriting], T], /, *, whole: bool = False) -> T:
+        """Run a function in a fenced transaction."""
+        run = self.database.write_whole if whole else self.database.write
+        return run(lambda connection: work(self.writing(connection)))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, NamedTuple, TypeVar
 
 from ultracrawl.errors import StateDamagedError, StateError, UserError
-from ultracrawl.stores.caching.read_ahead import RecordCache
+from ultracrawl.stores.state.read_ahead import RecordCache, Row
 from ultracrawl.system.files import set_aside
 from ultracrawl.system.wall_guard import LOCK_LIMIT
+
+T = TypeVar("T")
 
 MEMORY = ":memory:"
 """The path of an in-memory store."""
@@ -321,63 +324,44 @@ def translated(db: sqlite3.Connection, remedy: str = _REMEDY) -> _ErrorTranslato
     return _ErrorTranslator(db, remedy)
 
 
+class Files(NamedTuple):
+    """The files of a project."""
+
+    sources: Mapping[str, Path]
+    sites: Path
+    schedules: Path
+
+
+class SqliteWriting:
+    """An open transaction; see `Writing`."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.run = db.executemany
+        self.execute = db.execute
+
+
 class SqliteAccess:
-    """The connection that the parts of a store share; `flush` flushes the store."""
+    """The connection that the parts of a store share; `flush` flushes the store; see `Access`."""
 
     def __init__(self, db: sqlite3.Connection, flush: Callable[[], None], *, read_only: bool = False) -> None:
         self.db = db
         self.flush = flush
         self.record_cache = RecordCache(keeps=not read_only)
         self.translated = translated(db)
+        self.many = json.dumps
+        self._writing = SqliteWriting(db)
 
-    def read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Run a query and return its rows. Raises `StateError`."""
+    def read(self, query: str, /, *values: object) -> list[Row]:
+        """Return the rows of a query. Raises `StateError`."""
         with self.translated:
             return self.db.execute(query, values).fetchall()
 
-    def stream(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+    def stream(self, query: str, /, *values: object, narrow: bool = False) -> Iterator[Row]:
         """Yield the rows of a query of any size, while nothing else is done. Raises `StateError`."""
         with self.translated:
             yield from self.db.execute(query, values)
 
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Run a block in a transaction."""
+    def write(self, work: Callable[[SqliteWriting], T], /, *, whole: bool = False) -> T:
+        """Run a function in a transaction. Raises `StateError`."""
         with self.translated, transaction(self.db):
-            yield
-
-
-class Changes(Protocol):
-    """A dict, list or set of unflushed changes."""
-
-    def __len__(self) -> int:
-        """Return their number."""
-
-    def clear(self) -> None:
-        """Remove them."""
-
-
-class SqlitePart:
-    """Base class of the parts of a store: collects changes, and writes them when the store is flushed."""
-
-    changes: tuple[Changes, ...] = ()
-    """The collections of unflushed changes."""
-
-    def __init__(self, access: SqliteAccess) -> None:
-        self._access = access
-        self._db = access.db
-        self._read = access.read
-
-    @property
-    def unwritten(self) -> int:
-        """The number of unflushed changes."""
-        return sum(map(len, self.changes))
-
-    def write_changes(self) -> None:
-        """Write the unflushed changes; called inside the transaction of a flush."""
-        raise NotImplementedError
-
-    def forget_changes(self) -> None:
-        """Clear the changes after a committed flush."""
-        for changes in self.changes:
-            changes.clear()
+            return work(self._writing)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from ultracrawl.stores.file_notes import FileNotes, notes_beside, sources_of_files, state_errors
 from ultracrawl.stores.port.notes import NotesOf
 from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
-from ultracrawl.stores.sqlite.database import COMPANIONS, MEMORY, checkpoint_file, lock_file
+from ultracrawl.stores.sqlite.database import COMPANIONS, MEMORY, Files, checkpoint_file, lock_file
 from ultracrawl.stores.sqlite.shared import SCHEDULES, SqliteSiteStore, SqliteTables
 from ultracrawl.stores.sqlite.store import SqliteStore
-from ultracrawl.stores.sqlite.transfer import Files, SqliteExport, SqliteImport, export_files, import_files
+
+if TYPE_CHECKING:
+    from ultracrawl.stores.sqlite.transfer import SqliteExport, SqliteImport
 
 
 class SqliteEngine:
@@ -77,10 +79,14 @@ class SqliteEngine:
 
     def exporting(self, folder: Path) -> AbstractContextManager[SqliteExport]:
         """Open all files to be read."""
+        from ultracrawl.stores.sqlite.transfer import export_files  # noqa: PLC0415 - copies need it, crawls do not
+
         return export_files(self._files(folder, self.stored_sources(folder)))
 
     def importing(self, folder: Path, sources: Sequence[str]) -> AbstractContextManager[SqliteImport]:
         """Create the files of sources."""
+        from ultracrawl.stores.sqlite.transfer import import_files  # noqa: PLC0415 - as above
+
         return import_files(self._files(folder, sources))
 
     def _files(self, folder: Path, sources: Sequence[str] = ()) -> Files:

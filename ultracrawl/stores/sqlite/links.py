@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 
 from ultracrawl.content.anchors import SHARED
-from ultracrawl.stores.link_texts import REMOVED, WITHOUT, NotedLinks, TextRow, storable_links, texts_of
 from ultracrawl.stores.port.links import LinkTexts
-from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts
-from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.database import SqliteAccess
+from ultracrawl.stores.state.links import (
+    REMOVED,
+    WITHOUT,
+    AnchorLink,
+    CountedLinks,
+    NotedLinks,
+    TextRow,
+    changed_marks,
+    counted_links,
+    storable_links,
+    texts_of,
+)
+from ultracrawl.stores.state.part import Writing
 
 # Unary plus: otherwise SQLite builds a temporary index of the whole table on `target` for every query.
 _SELECT_TEXTS = f"""
@@ -33,22 +46,73 @@ _NOTE_DEPTH_DUE = """
     INSERT INTO depth_due (key, dropped) VALUES (?,?)
     ON CONFLICT DO UPDATE SET dropped=CAST(dropped || excluded.dropped AS BLOB)"""
 
+_SELECT_PAGES = "SELECT key, marks FROM anchor_page WHERE key IN (SELECT value FROM json_each(?))"
+_SELECT_MARKS = """
+    SELECT mark, target, pages, fragment, text FROM anchor WHERE mark IN (SELECT value FROM json_each(?))"""
+_COUNT_TEXT = f"""
+    INSERT INTO anchor_text (text, targets) VALUES (?,?) ON CONFLICT DO UPDATE SET
+        turned=turned OR targets+excluded.targets<=0 OR (targets>{SHARED})<>(targets+excluded.targets>{SHARED}),
+        targets=targets+excluded.targets"""  # noqa: S608 - a constant
+_MARK_TURNED_DUE = """
+    WITH RECURSIVE turned(target) AS (
+        SELECT a.target FROM anchor a CROSS JOIN anchor_text t ON t.text=a.text WHERE t.turned
+        UNION SELECT r.target FROM turned CROSS JOIN anchor_redirect r ON r.key=turned.target)
+    UPDATE anchor_document SET due=1 WHERE due=0 AND key IN (SELECT target FROM turned)"""
+
 _LOWEST_KEY = -(1 << 63)
 
 
-class SqliteLinks(NotedLinks, SqlitePart):
+class AnchorCounts:
+    """The tables `anchor`, `anchor_text` and `anchor_page`; all methods are called inside a transaction.
+
+    A row of `anchor` without pages stays until `sweep`, so that its mark stays valid during a run.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    @cached_property
+    def crowded(self) -> set[int]:
+        """Keys of documents with as many texts as the index takes or more, so that page counts decide."""
+        return {key for (key,) in self._db.execute("SELECT key FROM anchor_document WHERE crowded=1")}
+
+    def change_pages(
+        self, met: Mapping[int, AnchorLink], pages: Mapping[int, bytes], removed: Iterable[bytes]
+    ) -> CountedLinks:
+        """Replace the links of pages and subtract `removed` marks; `met` has the links of marks that may be new."""
+        run, run_each = self._db.execute, self._db.executemany
+        stored = dict(run(_SELECT_PAGES, (json.dumps(list(pages)),))) if pages else {}
+        rows, deltas = changed_marks(pages, stored, removed)
+        run_each("INSERT OR REPLACE INTO anchor_page (key, marks) VALUES (?,?)", rows)
+        marks = json.dumps(sorted(met.keys() | deltas.keys()))
+        counted = counted_links(met, deltas, run(_SELECT_MARKS, (marks,)))
+        run_each("INSERT INTO anchor (mark, target, fragment, text, pages) VALUES (?,?,?,?,?)", counted.added)
+        run_each("UPDATE anchor SET pages=?2 WHERE mark=?1", counted.pages)
+        run_each(_COUNT_TEXT, counted.targets)
+        return counted
+
+    def sweep(self) -> None:
+        """Mark documents as due whose texts began or ceased to count, and delete texts without pages."""
+        if self._db.execute("SELECT EXISTS (SELECT 1 FROM anchor_text WHERE turned)").fetchone()[0]:
+            self._db.execute(_MARK_TURNED_DUE)
+            self._db.execute("DELETE FROM anchor_text WHERE turned AND targets<=0")
+            self._db.execute("UPDATE anchor_text SET turned=0 WHERE turned")
+        self._db.execute("DELETE FROM anchor WHERE pages=0")
+
+
+class SqliteLinks(NotedLinks):
     """The tables `anchor...`; see `LinkPart`.
 
     `AnchorCounts` has the tables with the links of pages. `anchor_left` has the links of dropped pages until they are
     subtracted, `anchor_redirect` the redirect targets, `anchor_document` a hash of the submitted texts.
     """
 
+    _access: SqliteAccess
+
     def __init__(self, access: SqliteAccess) -> None:
         super().__init__(access)
+        self._db = access.db
         self._counts = AnchorCounts(access.db)
-        self.note_nothing()
-        self._crowded: set[int] | None = None
-        """Keys of documents with as many texts as the index takes or more, so that page counts decide."""
 
     def page_links(self) -> Iterator[tuple[int, bytes]]:
         """Yield the key and link keys of every page with links."""
@@ -92,7 +156,7 @@ class SqliteLinks(NotedLinks, SqlitePart):
         """Return the texts of those documents whose texts differ from the submitted ones."""
         current = self.anchor_texts(keys)
         query = "SELECT key, told FROM anchor_document WHERE key IN (SELECT value FROM json_each(?))"
-        submitted = dict(self._read(query, json.dumps(list(keys))))
+        submitted: dict[int, int | None] = dict(self._read(query, json.dumps(list(keys))))
         return self._changed_texts(keys, current, submitted)
 
     def note_texts_arrived(self) -> None:
@@ -107,7 +171,7 @@ class SqliteLinks(NotedLinks, SqlitePart):
 
     # ---- writing, inside a transaction of the store
 
-    def write_changes(self) -> None:
+    def write_changes(self, to: Writing) -> None:
         """Write the unflushed changes."""
         if self._clears_depths:
             self._db.execute("DELETE FROM depth_due")
@@ -131,10 +195,7 @@ class SqliteLinks(NotedLinks, SqlitePart):
         run("DELETE FROM anchor_document WHERE key=?", [(key,) for key in self._keys_of(REMOVED)])
         run(_MARK_TEXTS_DUE, [(key,) for key in self._keys_of(WITHOUT)])
         run(_STORE_SUBMITTED, submitted)
-        if self._crowded is None:
-            rows = self._db.execute("SELECT key FROM anchor_document WHERE crowded=1")
-            self._crowded = {key for (key,) in rows}
-        self._crowded.update(key for key, _, crowded, _ in submitted if crowded)
+        self._counts.crowded.update(key for key, _, crowded, _ in submitted if crowded)
 
     def _write_redirects(self) -> set[int]:
         """Store redirect targets; returns the targets whose texts change."""
@@ -152,10 +213,9 @@ class SqliteLinks(NotedLinks, SqlitePart):
 
     def _mark_due(self, targets: set[int], counts: set[int]) -> None:
         """Mark documents as due: targets with other texts, and crowded ones with other page counts."""
-        assert self._crowded is not None
         keys = self._with_redirect_targets(targets)
-        if self._crowded:
-            keys |= self._with_redirect_targets(counts) & self._crowded
+        if self._counts.crowded:
+            keys |= self._with_redirect_targets(counts) & self._counts.crowded
         self._db.executemany(
             "UPDATE anchor_document SET due=1 WHERE key=? AND due=0", [(key,) for key in sorted(keys)]
         )
@@ -171,8 +231,3 @@ class SqliteLinks(NotedLinks, SqlitePart):
             front = further - reached
             reached |= front
         return reached
-
-    def forget_changes(self) -> None:
-        """Clear the changes after a committed flush."""
-        super().forget_changes()
-        self._sweep = self._clears_depths = False

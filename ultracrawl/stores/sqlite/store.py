@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueueStart
+from ultracrawl.stores.port.documents import Retained
+from ultracrawl.stores.port.queue import QueueStart
 from ultracrawl.stores.port.store import RunMark
 from ultracrawl.stores.sqlite.database import (
     MEMORY,
@@ -17,26 +18,27 @@ from ultracrawl.stores.sqlite.database import (
     lock_file,
     set_aside_database,
 )
-from ultracrawl.stores.sqlite.documents import SqliteDocuments
 from ultracrawl.stores.sqlite.links import SqliteLinks
 from ultracrawl.stores.sqlite.queue import SqliteQueue, fill_queue
 from ultracrawl.stores.sqlite.records import SqliteRecords
-from ultracrawl.stores.sqlite.sites import SqliteSites
-from ultracrawl.stores.sqlite.visits import SqliteVisits
+from ultracrawl.stores.sqlite.statements import SqliteDocuments, SqliteSites, SqliteVisits
+from ultracrawl.stores.state.part import Writing
+from ultracrawl.stores.state.store import Listings, UnitOfWork
 
-_INSERT_RUN = "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)"
-_UPDATE_RUN = "UPDATE run SET finished=?, report=?, scope=?, deleted=? WHERE number=?"
-_SELECT_LISTINGS = "SELECT run, state FROM listing"
-_PUT_LISTING = "INSERT OR REPLACE INTO listing (run, state) VALUES (?,?)"
-_DELETE_OLD_LISTINGS = "DELETE FROM listing WHERE run<?"
-MAX_LISTINGS = 100
-"""Number of runs whose listing state is kept."""
-_SELECT_RUNS = """
-    SELECT number, started, finished, scope, report, cycle, minor, due, mode, deleted FROM run
-    ORDER BY number DESC LIMIT ?"""
+_OF_URLS = {"failure": "key", "detour": "key", "sitemap": "key", "feed_link": "feed"}
+"""The tables from which rows leave with their URL, and the columns of its key; triggers know others."""
 
 
-class SqliteStore:
+class SqliteListings(Listings):
+    """The statements of `Listings`."""
+
+    SELECT_ALL = "SELECT run, state FROM listing"
+    PUT = "INSERT OR REPLACE INTO listing (run, state) VALUES (?,?)"
+    DELETE_ALL = "DELETE FROM listing"
+    DELETE_OLD = "DELETE FROM listing WHERE run<?"
+
+
+class SqliteStore(UnitOfWork):
     """The state of one source in one SQLite file, or in memory (`path=":memory:"`); see `Store`.
 
     The writer holds a file lock while it is open, so that two crawls of one source cannot run at once; readers
@@ -44,11 +46,23 @@ class SqliteStore:
     the file is not a valid store or the disk is full.
     """
 
+    records: SqliteRecords
+    queue: SqliteQueue
+    visits: SqliteVisits
+    documents: SqliteDocuments
+    links: SqliteLinks
+    HAS_FETCHED = "SELECT EXISTS (SELECT 1 FROM url WHERE last_fetched>0)"
+    INSERT_RUN = "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)"
+    UPDATE_RUN = "UPDATE run SET finished=?, report=?, scope=?, deleted=? WHERE number=?"
+    SELECT_RUNS = """
+        SELECT number, started, finished, scope, report, cycle, minor, due, mode, deleted FROM run
+        ORDER BY number DESC LIMIT ?"""
+    CLEAR_ALLOWANCES = "DELETE FROM allowance"
+
     def __init__(
         self, path: Path | str, source: str, *, read_only: bool = False, renew: bool = False
     ) -> None:
         """With `renew`, a damaged store is set aside and a new one created; `renewed` then has a message."""
-        self.source = source
         self._lock: IO[str] | None = None
         self._path = str(path)
         if self._path != MEMORY and not read_only:
@@ -63,80 +77,29 @@ class SqliteStore:
                 self._lock.close()
             raise
         self._access = access = SqliteAccess(self._db, self.flush, read_only=read_only)
-        self.queue = SqliteQueue(access)
-        self.visits = SqliteVisits(access)
-        self.records = SqliteRecords(access, source, self.queue, self.visits)
-        self.documents = SqliteDocuments(access, self.queue)
-        self.sites = SqliteSites(access, self.queue)
+        self.queue = queue = SqliteQueue(access)
+        self.visits = visits = SqliteVisits(access)
+        self.records = SqliteRecords(access, source, queue, visits)
+        self.documents = SqliteDocuments(access, queue)
+        self.sites = SqliteSites(access, queue)
         self.links = SqliteLinks(access)
-        self.prepare_flush: Callable[[], object] = lambda: None
-        self._listings: dict[int, str] = {}
-        """Unflushed listing states by run number."""
-        # Records first: the writes of the other parts refer to rows that records insert.
-        self._parts = (self.records, self.queue, self.visits, self.documents, self.sites, self.links)
+        self._listings = SqliteListings(access)
+        super().__init__(access, source)
 
-    # ---- runs
+    def _add_run(self, run: RunMark, start: QueueStart) -> None:
+        def add(to: Writing) -> None:
+            self._insert_run(to, run)
+            fill_queue(self._db, run.place, start)
+            self.queue.remove_blacklisted(to)
 
-    def begin_run(
-        self, started: float, scope: str, start: QueueStart = ALL_KNOWN_URLS
-    ) -> tuple[RunMark, bool]:
-        """Begin a new run, or resume the last one if it did not end."""
-        latest, rule = next(iter(self.runs(1)), None), start.rule
-        if (
-            latest
-            and not latest.finished
-            and latest.scope == scope
-            and not rule.is_over(latest.place, latest.started, started)
-        ):
-            self.sites.resume_run()
-            self.queue.dequeue_removed()
-            self.visits.enter_cycle(latest.cycle)
-            return latest, True
-        if latest and latest.scope != scope and not start.listed:
-            rule = rule.for_everything
-        ((fetched,),) = self._access.read("SELECT EXISTS (SELECT 1 FROM url WHERE last_fetched>0)")
-        place = rule.following(latest.place if latest else None, started, nothing_stored=not fetched)
-        run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)
-        with self._access.transaction():
-            self._db.execute(
-                _INSERT_RUN, (run.number, started, scope, run.cycle, run.minor, run.due, run.mode)
-            )
-            self._forget_urls(self.records.forgettable_urls())
-            self.sites.begin_run(started, run.number - 1)
-            self.records.forget_unused_signatures()
-            self.queue.begin_run()
-            fill_queue(self._db, place, start)
-            self.queue.remove_blacklisted()
-        self.queue.reload_counters()
-        self.visits.enter_cycle(run.cycle)
-        return run, False
+        self._access.write(add)
 
-    def end_run(self, run: RunMark) -> None:
-        """Store the progress of a run or its end, durably."""
-        self.flush()
-        with self._access.transaction():
-            self._db.execute(_UPDATE_RUN, (run.finished, run.report, run.scope, run.deleted, run.number))
-
-    def runs(self, limit: int = 10) -> list[RunMark]:
-        """Return the latest runs, newest first."""
-        return [RunMark(*row) for row in self._access.read(_SELECT_RUNS, limit)]
-
-    # ---- listings
-
-    def listings(self) -> list[tuple[int, str]]:
-        """Return (run number, listing state), newest first."""
-        states = dict(self._access.read(_SELECT_LISTINGS)) | self._listings
-        return sorted(states.items(), reverse=True)
-
-    def note_listing(self, run: int, text: str) -> None:
-        """Store how far a run has listed its source."""
-        self._listings[run] = text
-
-    def forget_listings(self) -> None:
-        """Delete all listing states, durably."""
-        self._listings.clear()
-        with self._access.transaction():
-            self._db.execute("DELETE FROM listing")
+    def _drop(self, to: Writing, keys: list[int]) -> None:
+        to.run("DELETE FROM url WHERE key=?", [(key,) for key in keys])
+        for table, column in _OF_URLS.items():
+            to.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM url)")  # noqa: S608 - constant texts
+        for purpose in Retained:
+            to.execute(f"DELETE FROM {purpose.value} WHERE key NOT IN (SELECT key FROM url)")  # noqa: S608 - constant texts
 
     # ---- the unit of work
 
@@ -151,26 +114,6 @@ class SqliteStore:
     def kept_lease(self) -> None:
         """Return None: the lock of the source needs no renewal."""
 
-    @property
-    def unflushed(self) -> int:
-        """The number of unflushed writes."""
-        return sum(part.unwritten for part in self._parts) + len(self._listings)
-
-    def flush(self) -> None:
-        """Make everything written so far durable, in one transaction."""
-        self.prepare_flush()
-        if not self.unflushed:
-            return
-        with self._access.transaction():
-            for part in self._parts:
-                part.write_changes()
-            self._db.executemany(_PUT_LISTING, self._listings.items())
-            expired = [(run - MAX_LISTINGS,) for run in self._listings]
-            self._db.executemany(_DELETE_OLD_LISTINGS, expired)
-        for part in self._parts:
-            part.forget_changes()
-        self._listings.clear()
-
     def begin_flush(self, first: Callable[[], object] = lambda: None) -> None:
         """Do what `flush` does: to write a file takes less time than to hand it to a thread."""
         first()
@@ -179,20 +122,6 @@ class SqliteStore:
     def flush_ended(self) -> bool:
         """Return True: `begin_flush` ends it."""
         return True
-
-    def drop_urls(self, keys: Iterable[int]) -> None:
-        """Delete URLs, durably."""
-        self.flush()
-        dropped = list(keys)
-        with self._access.transaction():
-            self.queue.remove_keys(dropped)
-            self._forget_urls(dropped)
-
-    def _forget_urls(self, keys: Iterable[int]) -> None:
-        self._access.record_cache.invalidate()
-        self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in keys])
-        for part in (self.queue, self.visits, self.documents, self.sites):
-            part.forget_dropped()
 
     @property
     def damage(self) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_type_hints
 
 from ultracrawl.stores.port.documents import Retained
@@ -20,8 +19,8 @@ from ultracrawl.stores.rows import (
     ScheduleRunRow,
     UrlRow,
 )
-from ultracrawl.stores.sqlite.database import connect, lock_file, transaction, translated
-from ultracrawl.stores.sqlite.record_row import COLUMNS, READ, record_of, row_of
+from ultracrawl.stores.sqlite.database import Files, connect, lock_file, transaction, translated
+from ultracrawl.stores.sqlite.records import COLUMNS, READ_COLUMNS, record_of, row_of
 from ultracrawl.stores.sqlite.shared import SCHEDULES, SITES, open_tables
 
 if TYPE_CHECKING:
@@ -59,16 +58,8 @@ _EMPTIED = (
     (SITES, ("crawl", "site", "waiting", "robots", "session")),
     (SCHEDULES, ("schedule", "run", "paused", "command")),
 )
-_SELECT_URLS = f"SELECT id, key, site, {READ} FROM url ORDER BY id"  # noqa: S608 - constant names
+_SELECT_URLS = f"SELECT id, site, {READ_COLUMNS} FROM url ORDER BY id"  # noqa: S608 - constant names
 _INSERT_URL = f"INSERT INTO url (id, key, site, {COLUMNS}) VALUES (?,?,?{',?' * len(COLUMNS.split(', '))})"  # noqa: S608 - as above
-
-
-class Files(NamedTuple):
-    """The files of a project."""
-
-    sources: Mapping[str, Path]
-    sites: Path
-    schedules: Path
 
 
 class _Databases:
@@ -115,8 +106,8 @@ class SqliteExport(_Databases):
 
     def _read(self, db: sqlite3.Connection, kind: type[Row], source: str) -> Iterator[Row]:
         if kind is UrlRow:
-            for number, key, site, *rest in db.execute(_SELECT_URLS):
-                yield UrlRow(number, key, site, record_of(tuple(rest), source))
+            for number, site, *row in db.execute(_SELECT_URLS):
+                yield UrlRow(number, row[0], site, record_of(tuple(row), source))
         elif kind is RetainedRow:
             for purpose in Retained:
                 for row in db.execute(f"SELECT key, document FROM {purpose.value} ORDER BY key"):  # noqa: S608 - a constant name

@@ -257,9 +257,14 @@ def take_part(db: psycopg.Connection, number: int, name: str, token: UUID, secon
 def rows_as_arrays(rows: Iterable[Sequence[object]], columns: int) -> list[list[Any]]:
     """Return the columns of rows, sorted by their first values: the order in which all writers lock rows."""
     ordered = sorted(rows, key=lambda row: row[0])  # type: ignore[arg-type, return-value]  # keys are numbers or texts
-    return (
-        [list(column) for column in zip(*ordered, strict=True)] if ordered else [[] for _ in range(columns)]
-    )
+    return list(map(_column, zip(*ordered, strict=True))) if ordered else [[] for _ in range(columns)]
+
+
+def _column(values: Sequence[Any]) -> list[Any]:
+    """Return values as an array has them, in which all numbers are of one kind."""
+    if {int, float} <= {*map(type, values)}:
+        return [value if value is None else float(value) for value in values]
+    return list(values)
 
 
 def run_for(

@@ -8,13 +8,14 @@ from collections.abc import Collection, Iterable, Mapping
 from heapq import nsmallest
 from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
 from ultracrawl.content.anchors import MOST_ANCHORS, MOST_SECTION_ANCHORS, SHARED, anchor_mark
 from ultracrawl.stores.port.links import LOWERED, LinkTexts
 from ultracrawl.stores.port.texts import are_storable, storable_texts
+from ultracrawl.stores.state.part import Part
 
 TextRow = tuple[int, str, str, int]
 """Key of a document, fragment, anchor text, number of pages that have it."""
@@ -80,12 +81,10 @@ WITHOUT, REMOVED = "without", "removed"
 """States of a document that was submitted without its texts, and of one that left the index."""
 
 
-class NotedLinks:
+class NotedLinks(Part):
     """What was noted of links since the last flush; the base of the part of each store, see `LinkPart`."""
 
-    changes: tuple[Any, ...]
-
-    def note_nothing(self) -> None:
+    def begin_generation(self) -> None:
         """Begin without links."""
         self._met: dict[int, AnchorLink] = {}
         self._pages: dict[int, bytes] = {}
@@ -99,7 +98,7 @@ class NotedLinks:
     @property
     def unwritten(self) -> int:
         """The number of writes that wait for the next flush."""
-        return sum(map(len, self.changes)) + self._sweep + self._clears_depths
+        return super().unwritten + self._sweep + self._clears_depths
 
     def note_depth_due(self, key: int, dropped: bytes = LOWERED) -> None:
         """Record that depths are to be corrected."""

@@ -12,7 +12,6 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl.feed_links import FeedLink
 from ultracrawl.stores.port.queue import QueueEntry
-from ultracrawl.stores.port.records import MemoryAnswer
 from ultracrawl.stores.port.sites import StoredSitemap
 
 MAX_SITE_ROWS = 32
@@ -367,45 +366,3 @@ class PossibleValues(Generic[V]):
             self._values.add(value)
             if len(self._values) > MAX_LOADED_AT_ONCE:
                 self._stored, self._load_at, self._asked = None, -1, 0
-
-
-class UrlLookUps:
-    """The look-ups of URLs of a `RecordPart`: from memory, at once, or together in the next flush."""
-
-    _discovered: dict[int, tuple[QueueEntry, float]]
-    """New URLs by key, unflushed, with the time at which they were found."""
-    _possible_keys: PossibleValues[int]
-    _asked: set[int]
-    """Keys that the next flush looks up."""
-    _answers: dict[int, tuple[str, int]]
-    """What the last flush found for them."""
-
-    def _stored_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        """Return (url, depth) by key of those that are in the table."""
-        raise NotImplementedError
-
-    def known_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        """Return (url, depth) by key for those of the keys that are known."""
-        known = self._known_unflushed(keys)
-        rest = self._possible_keys.possible([key for key in keys if key not in known])
-        return known | self._stored_urls(rest) if rest else known
-
-    def _known_unflushed(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        found = ((key, self._discovered[key][0]) for key in keys if key in self._discovered)
-        return {key: (entry.url, entry.depth) for key, entry in found}
-
-    def known_in_memory(self, keys: Sequence[int]) -> MemoryAnswer | None:
-        """Return what can be said about some keys without asking the store."""
-        known = self._known_unflushed(keys)
-        likely = self._possible_keys.likely(key for key in keys if key not in known)
-        sifted = not self._possible_keys.too_many
-        return None if likely is None else MemoryAnswer(known, likely, sifted)
-
-    def look_up_later(self, keys: Iterable[int]) -> None:
-        """Look up URLs in the next flush."""
-        self._asked.update(keys)
-
-    def looked_up(self) -> dict[int, tuple[str, int]]:
-        """Return, once, what the last flush found."""
-        found, self._answers = self._answers, {}
-        return found

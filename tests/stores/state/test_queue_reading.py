@@ -5,8 +5,8 @@ from __future__ import annotations
 from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
-from ultracrawl.stores.caching.read_ahead import MAX_ROWS, MAX_SITE_ROWS, MIN_ROWS, PAUSE_SITES, ReadAhead
 from ultracrawl.stores.sqlite.queue import MAX_ROW_IDS
+from ultracrawl.stores.state.read_ahead import MAX_ROWS, MAX_SITE_ROWS, MIN_ROWS, PAUSE_SITES, ReadAhead
 
 
 def filled(sites: int, urls: int) -> SqliteStore:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ultracrawl.stores.caching import read_ahead
-from ultracrawl.stores.caching.read_ahead import LARGE_VALUE, ValuesAhead
+from ultracrawl.stores.state import read_ahead
+from ultracrawl.stores.state.read_ahead import LARGE_VALUE, ValuesAhead
 
 
 class Table:
