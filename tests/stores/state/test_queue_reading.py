@@ -6,7 +6,7 @@ from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.queue import MAX_ROW_IDS
-from ultracrawl.stores.state.read_ahead import MAX_ROWS, MAX_SITE_ROWS, MIN_ROWS, PAUSE_SITES, ReadAhead
+from ultracrawl.stores.state.read_ahead import MAX_ROWS, MAX_SITE_ROWS, MIN_ROWS, PAUSE_SITES, FollowingSites
 
 
 def filled(sites: int, urls: int) -> SqliteStore:
@@ -44,7 +44,7 @@ def test_small_sites_in_order_cost_few_queries() -> None:
 
 
 def test_after_reading_in_vain_it_rests() -> None:
-    ahead = ReadAhead()
+    ahead = FollowingSites()
     rows = [(0, 0, "", f"s{number}") for number in range(MIN_ROWS)]
     assert ahead.wanted(MAX_SITE_ROWS + 1) == 0, "a large site has a query of its own"
     assert ahead.wanted(1) == MIN_ROWS

@@ -19,7 +19,8 @@ from ultracrawl.stores.postgresql.part_base import PostgresWriting, StoreAccess
 from ultracrawl.stores.postgresql.queue import PostgresQueue
 from ultracrawl.stores.postgresql.record_row import READ, SUBMIT, UPSERT, record_of, removal_row, row_of
 from ultracrawl.stores.postgresql.visits import PostgresVisits
-from ultracrawl.stores.state.part import Row, Writing
+from ultracrawl.stores.state.part import Writing
+from ultracrawl.stores.state.read_ahead import Row
 from ultracrawl.stores.state.records import Records
 
 _REDIRECTED, _GONE = OUTCOME_NUMBERS[UrlOutcome.REDIRECTED], OUTCOME_NUMBERS[UrlOutcome.GONE]

@@ -12,7 +12,8 @@ from ultracrawl.stores.port.texts import storable, storable_texts
 from ultracrawl.stores.sqlite.database import ImpossibleValueError, SqliteAccess
 from ultracrawl.stores.sqlite.queue import SqliteQueue
 from ultracrawl.stores.sqlite.statements import SqliteVisits
-from ultracrawl.stores.state.part import Row, Writing
+from ultracrawl.stores.state.part import Writing
+from ultracrawl.stores.state.read_ahead import Row
 from ultracrawl.stores.state.records import Records
 
 COLUMNS = (

@@ -10,8 +10,8 @@ from typing import TypeVar
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.duplicates.fingerprint import PART_BITS, PARTS, SIZE, blocks, distance
 from ultracrawl.stores.state import read_ahead
-from ultracrawl.stores.state.part import Access, Part, Row, Writing
-from ultracrawl.stores.state.read_ahead import Parts, PossibleValues
+from ultracrawl.stores.state.part import Access, Part, Writing
+from ultracrawl.stores.state.read_ahead import Parts, PossibleValues, Row
 
 MAX_SIGNATURES = 1_000_000
 """With more texts than these (40 MB), similar ones are looked up for each page."""

@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence, Sized
 from copy import copy
 from typing import Any, Protocol, Self, TypeVar
 
-from ultracrawl.stores.state.read_ahead import RecordCache
+from ultracrawl.stores.state.read_ahead import RecordCache, Row
 
-Row = tuple[Any, ...]
 T = TypeVar("T")
 
 

@@ -14,7 +14,7 @@ from ultracrawl.model import StatusCode
 from ultracrawl.rules.recrawl.cycle import RefreshMode
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry
 from ultracrawl.stores.state.part import Access, Part, Writing
-from ultracrawl.stores.state.read_ahead import ReadAhead, Row
+from ultracrawl.stores.state.read_ahead import FollowingSites, Row
 
 MAX_FOLLOWING = 100_000
 """Maximum number of entries whose successors are remembered."""
@@ -213,7 +213,7 @@ class Queue(Part):
     def __init__(self, access: Access, order: RequestOrder | None = None) -> None:
         super().__init__(access)
         self._order = order or RequestOrder()
-        self._read_ahead = ReadAhead()
+        self._read_ahead = FollowingSites()
         self._stored_hops = StoredHops(self._read_hops)
         self.expected = 0
         """Visits that are to come: what waited when that was counted last, and what was queued again since then."""

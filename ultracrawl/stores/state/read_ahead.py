@@ -1,11 +1,16 @@
-"""What saves queries: queue entries read ahead, records, which values a column may hold, and look-ups that wait."""
+"""What saves queries, so that no page costs one of its own: caches of what tables have, filled for many pages at once.
+
+`FollowingSites`: entries of the queue. `RecordCache`: records, by key and by fingerprint. `ValuesAhead`: one value a
+URL, as a sitemap. `PossibleValues`: which values a column may have. Each says what bounds it, and what it costs at the
+worst. Look-ups of URLs that wait for the next flush are part of `Records`.
+"""
 
 from __future__ import annotations
 
-import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from enum import Enum, auto
 from itertools import groupby, islice
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -14,6 +19,9 @@ from ultracrawl.rules.recrawl.feed_links import FeedLink
 from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.sites import StoredSitemap
 
+Row = tuple[Any, ...]
+"""A row of a table; that of an entry of the queue has the site as its fourth value."""
+
 MAX_SITE_ROWS = 32
 """A site with more entries is read by a query of its own."""
 MIN_ROWS, MAX_ROWS = 64, 512
@@ -21,42 +29,12 @@ MIN_ROWS, MAX_ROWS = 64, 512
 PAUSE_SITES = 64
 """Number of sites without read-ahead after rows were read in vain."""
 
-MAX_CACHED_RECORDS = 20_000
-"""Size at which the record cache is cleared."""
-READ_AHEAD_RECORDS = 256
-"""Records read by one query at the most: that of an entry and those of the following entries."""
-READS_TO_GROW = 1000
-"""Reads without a full cache after which twice as many records are read at once."""
-MAX_FINGERPRINTS = 5000
-"""Number of fingerprints at which their cached records are dropped; a quarter of the records."""
-LARGE_VALUE = 32 << 10
-"""Bytes above which a value is read when its turn comes, and not kept."""
-FEEDS_AHEAD = 16
-"""Feeds whose links are read by one query."""
-FEED_LINK_BYTES = 200
-"""Bytes that a link of a feed takes."""
-EMPTY_VALUE = 100
-"""Bytes that a key takes beside its value."""
-MAX_BYTES_AHEAD = 16 << 20
-"""Bytes of values of one table at which they are dropped."""
-MAX_LOADED_AT_ONCE = 100_000
-"""As many values of a column are held as they are, and of each further one 32 bits."""
-LOADED_WITH_FIRST = 300_000
-"""As many values are loaded with the first look-up: 0.2 s in a run that mostly asks for as many URLs."""
-VALUES_PER_LOOK_UP = 100
-"""Stored values for each look-up before they are loaded: a million take 0.6 s, a look-up 8 µs and more."""
-MAX_POSSIBLE_VALUES = 10_000_000
-"""With more values than this in a column (40 MB), each value is looked up by a query."""
 
-Row = tuple[Any, ...]
-"""A row of the queue; its fourth value is the site."""
-
-
-class ReadAhead:
+class FollowingSites:
     """Holds the complete queue rows of the sites that follow the last requested one by name, until they are requested.
 
-    A run requests its sites in that order at first. In another order little is read in vain: after a batch of which
-    nothing was requested, the next `PAUSE_SITES` sites are read without read-ahead.
+    A run requests its sites in that order at first. Bound: `MAX_ROWS` rows. At the worst it requests them in another
+    order: then of 65 sites with few entries one costs a second query, of `MIN_ROWS` rows.
     """
 
     def __init__(self) -> None:
@@ -100,11 +78,25 @@ class ReadAhead:
         self._rows = {site: own for site, own in by_site.items() if site not in without}
 
 
+MAX_CACHED_RECORDS = 20_000
+"""Size at which the record cache is cleared."""
+READ_AHEAD_RECORDS = 256
+"""Records read by one query at the most: that of an entry and those of the following entries."""
+READS_TO_GROW = 1000
+"""Reads without a full cache after which twice as many records are read at once."""
+MAX_FINGERPRINTS = 5000
+"""Number of fingerprints at which their cached records are dropped; a quarter of the records."""
+
+
 class RecordCache:
     """Caches flushed records until they are written, because several components read the record of a URL in turn.
 
     A record that was never visited is cached as its entry and the time of its discovery. Every write of a record
     invalidates it. A read-only store caches nothing, because another process may write the file.
+
+    Bound: `MAX_CACHED_RECORDS` each of visited and of new records, some more that one query reads, and the records of
+    `MAX_FINGERPRINTS`. At the worst more records wait than it holds: then it is cleared, they are read again, and half
+    as many at once, down to a query for each; it tries more again after `READS_TO_GROW` of them.
     """
 
     def __init__(self, *, keeps: bool) -> None:
@@ -206,9 +198,24 @@ class RecordCache:
 
 T = TypeVar("T")
 
+LARGE_VALUE = 32 << 10
+"""Bytes above which a value is read when its turn comes, and not kept."""
+FEEDS_AHEAD = 16
+"""Feeds whose links are read by one query."""
+FEED_LINK_BYTES = 200
+"""Bytes that a link of a feed takes."""
+EMPTY_VALUE = 100
+"""Bytes that a key takes beside its value."""
+MAX_BYTES_AHEAD = 16 << 20
+"""Bytes of values of one table at which they are dropped."""
+
 
 class ValuesAhead(Generic[T]):
     """What a table has of URLs, read for those as well that are likely to be next, and kept until it changes.
+
+    Bound: `MAX_BYTES_AHEAD`, and the values of one query. At the worst less than half of them is asked for before all
+    are dropped: then half as many are read at once, down to a query for each. A value of more than `LARGE_VALUE` bytes
+    costs a query.
 
     `keys_from` returns a key and up to so many of those that are likely to be next; `is_changed` whether a URL has
     unflushed changes; `read` returns values by key, None for one that is only read as the first of the keys; `size`
@@ -278,17 +285,44 @@ def size_of_feed(links: Sequence[FeedLink]) -> int:
     return FEED_LINK_BYTES * len(links)
 
 
+MAX_LOADED_AT_ONCE = 100_000
+"""As many values of a column are held as they are, and of each further one 32 bits."""
+LOADED_WITH_FIRST = 300_000
+"""As many values are loaded with the first look-up: 0.2 s in a run that mostly asks for as many URLs."""
+VALUES_PER_LOOK_UP = 100
+"""Stored values for each look-up before they are loaded: a million take 0.6 s, a look-up 8 µs and more."""
+MAX_POSSIBLE_VALUES = 10_000_000
+"""With more values than this in a column (40 MB), each value is looked up by a query."""
 V = TypeVar("V", bound=Hashable)
 Parts: TypeAlias = "array[int]"
 """The first 32 bits of many values, sorted."""
 
 
+class Stand(Enum):
+    """How much is known of the values of a column."""
+
+    UNCOUNTED = auto()
+    """Nobody has asked."""
+    WAITING = auto()
+    """Each look-up goes to the table, until as many were made as loading costs."""
+    LOADED = auto()
+    """Look-ups of values that are not there are answered from memory."""
+    TOO_MANY = auto()
+    """There are so many that each look-up goes to the table."""
+    CHANGING = auto()
+    """Another process may write some: each look-up goes to the table."""
+
+
 class PossibleValues(Generic[V]):
     """The values of a column, or 32 bits of each if they are many: saves queries for values that are not in the table.
 
-    Of values that are not there, one among 4,300 is looked up in vain at a million stored ones, with 4 MB. They are
-    loaded when as many look-ups were made, or are expected, as cost about the same. `load` returns parts of values and
-    whole ones, or None if nothing can be said; `part_of` returns 32 bits of a value, in the order of the values.
+    They are loaded when as many look-ups were made, or are expected, as cost about the same. `load` returns parts of
+    values and whole ones, or None if nothing can be said; `part_of` returns 32 bits of a value, in the order of the
+    values.
+
+    Bound: 4 bytes for each of `MAX_POSSIBLE_VALUES`, and `MAX_LOADED_AT_ONCE` new ones, with which all are loaded anew.
+    At the worst each value is looked up by a query: before they are loaded, and of larger columns. Of values that are
+    not there, one among 4,300 is looked up in vain at a million stored ones.
     """
 
     def __init__(
@@ -307,11 +341,9 @@ class PossibleValues(Generic[V]):
         self._per_look_up = per_look_up
         self._stored: Parts | None = None
         self._values: set[V] = set()
-        self._load_at = -1
-        """The number of look-ups at which the values are loaded; negative until it is known."""
-        self._asked = 0
-        self.too_many = False
-        """Whether there are so many values that nothing is loaded."""
+        self._load_at = self._asked = 0
+        """The number of look-ups at which the values are loaded, and of those that were made."""
+        self.stand = Stand.UNCOUNTED
 
     def may_hold(self, value: V) -> bool:
         """Return whether a value may be in the table."""
@@ -332,7 +364,7 @@ class PossibleValues(Generic[V]):
         if self._stored is None:
             self._load_if_due()
         if self._stored is None:
-            return [*values] if self.too_many else None
+            return [*values] if self.stand is Stand.TOO_MANY else None
         return [value for value in values if self.may_hold(value)]
 
     def is_absent(self, value: V) -> bool:
@@ -346,17 +378,16 @@ class PossibleValues(Generic[V]):
         return [value for value in values if value in self._values]
 
     def _load_if_due(self) -> None:
-        if self._load_at < 0:
-            number = self._number()
-            each = self._per_look_up or VALUES_PER_LOOK_UP
+        if self.stand is Stand.UNCOUNTED:
+            number, each = self._number(), self._per_look_up or VALUES_PER_LOOK_UP
             self._load_at = 0 if number <= LOADED_WITH_FIRST else number // each
-            self.too_many = number > MAX_POSSIBLE_VALUES
-            if self.too_many:
-                self._load_at = sys.maxsize
+            self.stand = Stand.TOO_MANY if number > MAX_POSSIBLE_VALUES else Stand.WAITING
+        if self.stand is not Stand.WAITING:
+            return
         self._asked += 1
         if max(self._asked, self._expected()) > self._load_at:
             loaded = self._load()
-            self._load_at = sys.maxsize
+            self.stand = Stand.CHANGING if loaded is None else Stand.LOADED
             if loaded is not None:
                 self._stored, self._values = loaded
 
@@ -365,4 +396,4 @@ class PossibleValues(Generic[V]):
         if self._stored is not None:
             self._values.add(value)
             if len(self._values) > MAX_LOADED_AT_ONCE:
-                self._stored, self._load_at, self._asked = None, -1, 0
+                self._stored, self.stand, self._asked = None, Stand.UNCOUNTED, 0

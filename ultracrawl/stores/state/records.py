@@ -13,7 +13,7 @@ from ultracrawl.stores.port.records import MemoryAnswer, StateCounts
 from ultracrawl.stores.state.contents import Contents
 from ultracrawl.stores.state.part import Access
 from ultracrawl.stores.state.queue import Queue
-from ultracrawl.stores.state.read_ahead import Parts, PossibleValues
+from ultracrawl.stores.state.read_ahead import Parts, PossibleValues, Stand
 
 FORGET_AFTER_GONE_RUNS = 3
 """A URL without links to it is deleted after it was gone in this many runs in a row."""
@@ -94,6 +94,8 @@ class Records(Contents):
         return self._parts(self.ALL_KEYS, _part_of_key, waiting)
 
     # ---- look-ups of URLs: from memory, at once, or together in the next flush
+    # Those wait (`_asked`), are made (`_asked` of what is frozen), and answered (`_answers`) until somebody takes them.
+    # Bound: the keys of two flushes. At the worst they cost a flush one read of as many rows.
 
     def known_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Return (url, depth) by key for those of the keys that are known."""
@@ -117,7 +119,7 @@ class Records(Contents):
         """Return what can be said about some keys without asking the store."""
         known = self._known_unflushed(keys)
         likely = self._possible_keys.likely(key for key in keys if key not in known)
-        sifted = not self._possible_keys.too_many
+        sifted = self._possible_keys.stand is not Stand.TOO_MANY
         return None if likely is None else MemoryAnswer(known, likely, sifted)
 
     def look_up_later(self, keys: Iterable[int]) -> None:

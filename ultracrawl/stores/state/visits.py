@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observation, SiteSize
@@ -196,13 +195,17 @@ class Visits(Part):
         to.run(
             self.UPDATE_ADVICE, [(a.key, a.changefreq, a.priority, a.changed) for a in self._advice.values()]
         )
-        turns: defaultdict[int, list[tuple[object, ...]]] = defaultdict(list)
-        rounds: defaultdict[int, int] = defaultdict(int)
-        for o in self._observed:
-            turns[rounds[o.key]].append((o.key, o.at, o.changed, o.modified, o.markup))
-            rounds[o.key] += 1
-        for rows in turns.values():
-            to.run(self.UPDATE_HISTORY, rows)
+        left = self._observed
+        while left:  # a statement updates a row once
+            turn: dict[int, tuple[object, ...]] = {}
+            rest = []
+            for o in left:
+                if o.key in turn:
+                    rest.append(o)
+                else:
+                    turn[o.key] = (o.key, o.at, o.changed, o.modified, o.markup)
+            to.run(self.UPDATE_HISTORY, list(turn.values()))
+            left = rest
 
     def _mark_seen(self, to: Writing) -> None:
         """Mark what was seen, unless an engine did it with the new URLs."""
