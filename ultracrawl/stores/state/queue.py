@@ -172,8 +172,6 @@ class Queue(Part):
     `QueuedUrl`. Statements about hops and sites take and return (key, hops) and (site, number).
     """
 
-    SITE_ROWS: str
-    """Rows of a site: takes the site, the first place to look at, a level to stop before, and how many."""
     FOLLOWING_ROWS: str
     """Rows of the sites whose names follow one, by site and place: takes the name, and how many."""
     IS_QUEUED: str

@@ -8,7 +8,7 @@ from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueueStart
 from ultracrawl.stores.port.store import RunMark
 from ultracrawl.stores.port.texts import storable_row
 from ultracrawl.stores.state.documents import Documents
-from ultracrawl.stores.state.links import NotedLinks
+from ultracrawl.stores.state.links import Links
 from ultracrawl.stores.state.part import Access, Part, Writing
 from ultracrawl.stores.state.queue import Queue
 from ultracrawl.stores.state.records import Records
@@ -79,7 +79,7 @@ class UnitOfWork:
     records: Records
     documents: Documents
     sites: Sites
-    links: NotedLinks
+    links: Links
     _listings: Listings
 
     def __init__(self, access: Access, source: str) -> None:
