@@ -96,6 +96,7 @@ REASONS = [
     "REMOVED",
     "FILTERS",
     "SCOPE",
+    "form",
     "orphan",
     "EXPIRED",
     "feed",

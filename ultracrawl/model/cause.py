@@ -202,6 +202,8 @@ class RemovalReason(StrEnum):
     """Both filters of the source deny its URL."""
     SCOPE = "SCOPE"
     """The definition excludes it now."""
+    FORM = "form"
+    """Its URL has another form now, by the definition."""
     ORPHAN = "orphan"
     """Nothing linked to it for several cycles."""
     EXPIRED = "EXPIRED"

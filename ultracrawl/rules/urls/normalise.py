@@ -91,7 +91,9 @@ class Normaliser:
             "empty_query": (_without_empty,),
             "query_order": (_ordered,),
         }
-        self._changes = [(name, change) for name in self.names for change in changes[name]]
+        self._changes: list[tuple[str, _Change]] = [
+            (name, change) for name in self.names for change in changes[name]
+        ]
         if self._removed:
             self._changes.insert(0, ("remove_params", _removal(self._removed)))
 

@@ -16,13 +16,12 @@ from ultracrawl.rules.duplicates.losses import SAMPLE, CommonWords
 from ultracrawl.rules.duplicates.marks import marks_of_url
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.rules.urls.canonical import site_of, url_key
-from ultracrawl.run.removal.scope import OTHER_FORM
+from ultracrawl.run.removal.scope import OUTSIDE
 from ultracrawl.run.writing.writer import IndexWriter
 from ultracrawl.stores import Retained, Store
 
 logger = logging.getLogger(__name__)
 
-_OUTSIDE, _UNKNOWN = RemovalReason.SCOPE, RemovalReason.UNKNOWN
 _LEFT_OUT = (UrlOutcome.NOT_INDEXED, UrlOutcome.LIST)
 """Outcomes of pages that were read, and are no documents; what a definition says decides about it."""
 
@@ -80,8 +79,8 @@ class Deletions:
         """
         leaving = self.candidates()
         self._release_idle()
-        outside = [record for record in leaving if record.leaves_for(_OUTSIDE)]
-        leaving = [record for record in leaving if not record.leaves_for(_OUTSIDE)]
+        outside = [record for record in leaving if record.leaves_for(*OUTSIDE)]
+        leaving = [record for record in leaving if not record.leaves_for(*OUTSIDE)]
         unmoved = {record.url for record in outside if not self._has_moved(record, form_of)}
         if complete:
             leaving += [record for record in outside if record.url in unmoved]
@@ -114,11 +113,7 @@ class Deletions:
 
     def _has_moved(self, record: UrlRecord, form_of: Callable[[str], str | None]) -> bool:
         """Return whether a document outside may go: excluded by a rule, or known by the form that its URL has now."""
-        if (
-            record.removal is None
-            or record.removal.cause.subject != OTHER_FORM
-            or self._has_successor(record)
-        ):
+        if not record.leaves_for(RemovalReason.FORM) or self._has_successor(record):
             return True
         form = form_of(record.url)
         known = None if form is None else self._state.records.get_record(url_key(form))
@@ -151,7 +146,7 @@ class Deletions:
 
     def _documents_before(self, leaving: Iterable[UrlRecord], started: float) -> int:
         """Return the number of documents before the run; after a loss of the store, the present number."""
-        if any(record.leaves_for(_UNKNOWN) for record in leaving):
+        if any(record.leaves_for(RemovalReason.UNKNOWN) for record in leaving):
             return self._state.records.count_urls().documents
         self._state.flush()
         return self._state.documents.documents_before(started)
@@ -166,7 +161,7 @@ class Deletions:
                 number += 1
             self._state.records.amend_record(key, without_document(record))
             self._index_successor(record)
-            if record.leaves_for(_OUTSIDE, _UNKNOWN):
+            if record.leaves_for(*OUTSIDE, RemovalReason.UNKNOWN):
                 outside.append(key)
         if outside:
             self._writer.sync()
@@ -175,7 +170,7 @@ class Deletions:
 
     def discard(self, leaving: Iterable[UrlRecord]) -> int:
         """Cancel the removal of documents until a visit marks them again; returns how many."""
-        kept = [record for record in leaving if not record.leaves_for(_OUTSIDE)]
+        kept = [record for record in leaving if not record.leaves_for(*OUTSIDE)]
         for record in kept:
             self._state.records.amend_record(url_key(record.url), replace(record, removal=None))
         self._release_idle()

@@ -18,7 +18,7 @@ from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
 from ultracrawl.rules.candidates.rules import CandidateRules
-from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
 from ultracrawl.rules.urls.site_table import NO_SITES, SiteTable
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.run.writing.writer import IndexWriter
@@ -29,6 +29,8 @@ BATCH = 1000
 """URLs that are dropped per transaction, so that readers of the store never wait for long."""
 OTHER_FORM = "urls: it has another canonical form now"
 OTHER_URLS = "url rewriter: it gives other URLs now"
+OUTSIDE = (RemovalReason.SCOPE, RemovalReason.FORM)
+"""Why a changed definition removes documents."""
 UNFOLLOWED = ".unfollowed"
 """Suffix of the mark of a run that did not follow links (crawling mode `index-only`)."""
 KEPT_OUT = ".kept-out"
@@ -192,6 +194,15 @@ class ScopeCheck:
                     return True
         return False
 
+    def has_other_form(self, record: UrlRecord) -> bool:
+        """Return whether a URL has another canonical form now; start URLs are requested as they are."""
+        form = None if record.url in self._seeds else self._policy_of(record).canonical(record.url)
+        return form is not None and form != record.url
+
+    def _policy_of(self, record: UrlRecord) -> UrlPolicy:
+        policy = self._rules.url_policy
+        return policy.without_rewriting if record.display_url else policy
+
     def _records(self) -> Iterator[UrlRecord]:
         sitemaps = self._state.sites.sitemap_keys()
         for record in self._state.records.all_records():
@@ -207,16 +218,15 @@ class ScopeCheck:
         """Return the decision against a record whose URL would get another form if it were found in a page now."""
         if record.url in self._seeds:
             return None
-        borrowed = bool(record.display_url)
-        policy = self._rules.url_policy.without_rewriting if borrowed else self._rules.url_policy
+        policy = self._policy_of(record)
         canonical = policy.canonical(record.url)
         if canonical is None:
             return policy.canonicalise(record.url).decision
         if canonical != record.url:
             return Decision(False, "url", OTHER_FORM, canonical)
-        return self._rewriting_change(record, borrowed)
+        return self._rewriting_change(record, borrowed=bool(record.display_url))
 
-    def _rewriting_change(self, record: UrlRecord, borrowed: bool) -> Decision | None:
+    def _rewriting_change(self, record: UrlRecord, *, borrowed: bool) -> Decision | None:
         if borrowed and self._redirects(record.display_url):
             return None
         if self._rewriter is None:
@@ -256,8 +266,10 @@ def drop_outside(
     for record, rule in outside:
         counters.count_excluded(rule)
         key = url_key(record.url)
-        if record.searchable and (keeps_none or rule == OTHER_FORM or _has_copy(state, record, keys)):
-            removal = Removal(RemovalReason.SCOPE, Cause(CauseCode.RULE, rule))
+        moves = check.has_other_form(record)
+        if record.searchable and (keeps_none or moves or _has_copy(state, record, keys)):
+            reason = RemovalReason.FORM if moves else RemovalReason.SCOPE
+            removal = Removal(reason, Cause(CauseCode.RULE, rule))
             state.records.amend_record(key, replace(record, removal=removal))
             held.append(key)
             continue
@@ -273,9 +285,7 @@ def drop_outside(
 
 def _back_inside(state: Store, outside: Container[int]) -> bool:
     """Let documents stay that an earlier run marked, and that are inside now; returns whether others are marked."""
-    marked = [
-        record for record in state.records.records_to_remove() if record.leaves_for(RemovalReason.SCOPE)
-    ]
+    marked = [record for record in state.records.records_to_remove() if record.leaves_for(*OUTSIDE)]
     back = [record for record in marked if url_key(record.url) not in outside]
     for record in back:
         state.records.amend_record(url_key(record.url), replace(record, removal=None))

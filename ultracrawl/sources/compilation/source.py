@@ -325,9 +325,10 @@ def _scope(source: DataSource, base: Path | None) -> str:
         if isinstance(options, dict) and (kept := {name: options[name] for name in names & options.keys()}):
             parts[group] = kept
     overrides = source.sites.overrides.items()
-    if own := {
+    own: dict[str, Data] = {
         site: changed_options(one.urls, usual.urls) for site, one in overrides if one.urls != usual.urls
-    }:
+    }
+    if own:
         parts["urls of sites"] = own
     if not source.boundary.domains.include:
         parts["hosts"] = [*sorted(str(rule) for rule in domain_rules(source))]

@@ -122,6 +122,7 @@ _REMOVALS: Sequence[str] = [
     "UNLISTED",
     "UNKNOWN",
     "LIST",
+    "form",
 ]
 """The same."""
 _PURPOSES: Sequence[str] = [
