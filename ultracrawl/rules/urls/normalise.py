@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, get_args
 
 from ada_url import normalize_url
@@ -31,18 +31,22 @@ Step = Literal[
 ]
 """The names of the steps, in the order in which they are applied."""
 STEPS: tuple[Step, ...] = get_args(Step)
+_PARAMETERS: Mapping[Step, frozenset[str]] = {
+    "session_ids": SESSION_PARAMETERS,
+    "tracking": TRACKING_PARAMETERS,
+    "listing_order": LISTING_PARAMETERS,
+}
+"""The names of the parameters that a step removes."""
 _OF_QUERY = frozenset({"session_ids", "tracking", "listing_order", "empty_query", "query_order"})
 """Steps that change no URL without a query or a parameter in its path."""
 _MOST_ROUNDS = 20
-_SLASHES = re.compile("//+")
-_WWW = re.compile(r"^(?:www\d*\.)+(?=[^.]+\.)")
-_INDEX = re.compile(
-    r"(?<=/)(?:index\.(?:[sx]?html?|php\d?|aspx?|jspx?|cfm|cgi|pl)|default\.(?:html?|aspx?))(?=/*$)",
-    re.IGNORECASE,
-)
-_ASP_SESSION = re.compile(r"(?<=/)\((?:[AFS]\([^()/]*\))+\)(?:/|$)", re.IGNORECASE)
+# Compiled at first use, because few sources have steps.
+_SLASHES = "//+"
+_WWW = r"^(?:www\d*\.)+(?=[^.]+\.)"
+_INDEX = r"(?i)(?<=/)(?:index\.(?:[sx]?html?|php\d?|aspx?|jspx?|cfm|cgi|pl)|default\.(?:html?|aspx?))(?=/*$)"
+_ASP_SESSION = r"(?i)(?<=/)\((?:[AFS]\([^()/]*\))+\)(?:/|$)"
 """The session of ASP.NET in a path: `/(S(4hqa0555))/page.aspx`."""
-_AUTO_INDEX = re.compile(r"(?:^|(?<=[&;]))(?:C=[NMSD]|O=[AD]|[NMSD]=[AD])(?=[&;]|$)")
+_AUTO_INDEX = r"(?:^|(?<=[&;]))(?:C=[NMSD]|O=[AD]|[NMSD]=[AD])(?=[&;]|$)"
 """Column and order of a directory listing of Apache."""
 
 
@@ -77,25 +81,19 @@ class Normaliser:
         self.names = tuple(step for step in STEPS if step in names)
         """The steps in the order in which they are applied."""
         self._removed = frozenset(name.lower() for name in remove)
-        self._hosts = tuple(sorted({host for host in hosts if host.startswith("www")}))
-        self._www = {_WWW.sub("", host): host for host in self._hosts}
-        changes: Mapping[Step, Sequence[_Change]] = {
-            "https": (_https,),
-            "www": (self._one_host,),
-            "double_slashes": (_single_slashes,),
-            "index_pages": (_without_index,),
-            "trailing_slash": (_without_last_slash,),
-            "session_ids": (_removal(SESSION_PARAMETERS), _without_path_session),
-            "tracking": (_removal(TRACKING_PARAMETERS),),
-            "listing_order": (_removal(LISTING_PARAMETERS), _without_auto_index),
-            "empty_query": (_without_empty,),
-            "query_order": (_ordered,),
-        }
-        self._changes: list[tuple[str, _Change]] = [
-            (name, change) for name in self.names for change in changes[name]
-        ]
+        self._hosts = frozenset(host for host in hosts if host.startswith("www"))
+        self._www = {re.sub(_WWW, "", host): host for host in sorted(self._hosts)}
+        self._changes = [(str(step), change) for step in self.names for change in self._changes_of(step)]
         if self._removed:
             self._changes.insert(0, ("remove_params", _removal(self._removed)))
+
+    def _changes_of(self, step: Step) -> Iterator[_Change]:
+        if step in _PARAMETERS:
+            yield _removal(_PARAMETERS[step])
+        if step == "www":
+            yield self._one_host
+        elif step in _CHANGES:
+            yield _CHANGES[step]
 
     def __bool__(self) -> bool:
         """Return whether it may change anything."""
@@ -149,7 +147,7 @@ class Normaliser:
                 return
 
     def _one_host(self, parts: _Parts) -> _Parts:
-        host, colon, port = _WWW.sub("", parts.authority).partition(":")
+        host, colon, port = re.sub(_WWW, "", parts.authority).partition(":")
         return parts._replace(authority=f"{self._www.get(host, host)}{colon}{port}")
 
 
@@ -186,11 +184,11 @@ def _https(parts: _Parts) -> _Parts:
 
 
 def _single_slashes(parts: _Parts) -> _Parts:
-    return parts._replace(path=_SLASHES.sub("/", parts.path))
+    return parts._replace(path=re.sub(_SLASHES, "/", parts.path))
 
 
 def _without_index(parts: _Parts) -> _Parts:
-    return parts._replace(path=_INDEX.sub("", parts.path))
+    return parts._replace(path=re.sub(_INDEX, "", parts.path))
 
 
 def _without_last_slash(parts: _Parts) -> _Parts:
@@ -198,13 +196,13 @@ def _without_last_slash(parts: _Parts) -> _Parts:
 
 
 def _without_path_session(parts: _Parts) -> _Parts:
-    return parts._replace(path=_ASP_SESSION.sub("", parts.path) or "/")
+    return parts._replace(path=re.sub(_ASP_SESSION, "", parts.path) or "/")
 
 
 def _without_auto_index(parts: _Parts) -> _Parts:
     if not parts.query:
         return parts
-    rest = _AUTO_INDEX.sub("", parts.query)
+    rest = re.sub(_AUTO_INDEX, "", parts.query)
     return parts if rest == parts.query else parts._replace(query=_without_empty_pairs(rest))
 
 
@@ -221,5 +219,16 @@ def _ordered(parts: _Parts) -> _Parts:
     return parts._replace(query=sorted_query(parts.query)) if parts.query else parts
 
 
+_CHANGES: Mapping[Step, _Change] = {
+    "https": _https,
+    "double_slashes": _single_slashes,
+    "index_pages": _without_index,
+    "trailing_slash": _without_last_slash,
+    "session_ids": _without_path_session,
+    "listing_order": _without_auto_index,
+    "empty_query": _without_empty,
+    "query_order": _ordered,
+}
+"""What a step changes besides."""
 NO_STEPS = Normaliser()
 """Changes nothing."""

@@ -35,8 +35,8 @@ from ultracrawl.rules.urls.canonical import (
 from ultracrawl.rules.urls.normalise import NO_STEPS, Normaliser
 from ultracrawl.rules.urls.registrable import is_public_suffix
 from ultracrawl.rules.urls.site_table import SiteTable
+from ultracrawl.sources.compilation.overrides import overlay_sources
 from ultracrawl.sources.compilation.plugin_stages import plugin_stages
-from ultracrawl.sources.compilation.sites import overlay_sources
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.sources.patterns import Pattern
