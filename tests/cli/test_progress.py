@@ -156,6 +156,7 @@ def test_no_report_is_made_that_nobody_sees() -> None:
     class Context:
         counters = counted
         visits: ClassVar[dict[int, object]] = {}
+        run = SimpleNamespace(standstill="")
 
         @property
         def report(self) -> RunReport:

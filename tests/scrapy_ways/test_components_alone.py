@@ -137,6 +137,6 @@ def test_mistakes_in_settings_end_the_crawl_in_plain_lines(project: Desk, url: s
     lines = [line.partition("not crawled: ")[2] for line in ended.err.splitlines()]
     assert [(line.split(" - ")[1], named(line)) for line in lines] == [
         ("ULTRACRAWL_BOUNDARY.schemes.1", ["gopher", "http", "https", "ftp"]),
-        ("ULTRACRAWL_BOUNDARY.domain", ["domain", "domains"]),
+        ("ULTRACRAWL_BOUNDARY.domain", ["domain", "domains: {include: [www.example.com]}"]),
     ]
     assert pages.requests == []

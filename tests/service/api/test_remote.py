@@ -16,8 +16,9 @@ from support.resource import Reply
 from support.server import Server
 from support.until import until
 
+from ultracrawl.cli.mistakes import CommandLineError, Mistake
 from ultracrawl.cli.serve.client import ServiceClient
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UserError
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api.serving import make_server, open_socket
 
@@ -145,8 +146,9 @@ def test_a_token_goes_to_no_other_server(api: Api) -> None:
     other.start()
     first.start()
     try:
-        with pytest.raises(WorkError, match="302"):
+        with pytest.raises(CommandLineError) as raised:
             ServiceClient(first.url, "uc_a_b").get("sources")
+        assert (raised.value.mistake, raised.value.values["status"]) == (Mistake.NO_SERVICE, 302)
     finally:
         first.stop()
         other.stop()
