@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ultracrawl.rules.urls.canonical import UrlPolicy, display_url
-from ultracrawl.rules.urls.normalise import Normaliser
+from ultracrawl.rules.urls.normalise import Normaliser, Step
 
 TABLES = Path(__file__).parent / "tables"
 WEB = frozenset({"http", "https", "ftp", "file"})
@@ -202,13 +204,24 @@ def test_web_platform_hosts() -> None:
     compare(found, TO_ASCII)
 
 
-def test_crawler_commons_normaliser() -> None:
+STEPS: list[Step] = ["query_order", "empty_query", "double_slashes"]
+"""What the normaliser of crawler-commons does besides; with these steps fewer answers differ."""
+BY_STEPS = (EMPTY_SEGMENT, EMPTY_QUERY, EMPTY_PAIR)
+
+
+@pytest.mark.parametrize("steps", [STEPS[:1], STEPS], ids=["order", "steps"])
+def test_crawler_commons_normaliser(steps: list[Step]) -> None:
     found = {}
     for case in cases("urls_crawler_commons"):
-        normaliser = Normaliser(["query_order"], case["remove_params"])
+        normaliser = Normaliser(steps, case["remove_params"])
         ours = UrlPolicy(normaliser, schemes=WEB).canonical(case["in"])
         if case["idn"] == "UNICODE" and ours is not None:
             ours = display_url(ours)
         found[case["in"]] = (ours, case["out"])
     assert len(found) > 200
-    compare(found, CRAWLER_COMMONS)
+    listed = CRAWLER_COMMONS
+    if steps == STEPS:
+        slashes = {"file:/var/www/html/////./bar/index.html": "file:///var/www/html/bar/index.html"}
+        listed = {why: rows for why, rows in listed.items() if why not in BY_STEPS}
+        listed[FILE_FORM] = {**listed[FILE_FORM], **slashes}
+    compare(found, listed)

@@ -58,7 +58,7 @@ TABLE: dict[Step, dict[str, str]] = {
     "empty_query": {
         "http://h/a?": "http://h/a",
         "http://h/a?&a=1&&b=2&": "http://h/a?a=1&b=2",
-        "http://h/a?=&b=": "http://h/a?b=",
+        "http://h/a?=&b=&=1&c==": "http://h/a?b&c==",
         "http://h/a?&": "http://h/a",
     },
     "query_order": {"http://h/p?b=2&a=1&b=1": "http://h/p?a=1&b=2&b=1"},

@@ -211,8 +211,10 @@ def _without_empty(parts: _Parts) -> _Parts:
 
 
 def _without_empty_pairs(query: str) -> str | None:
+    """Return a query without pairs that have no name, and without the `=` of those that have no value."""
     separator = separator_of(query)
-    return separator.join(pair for pair in query.split(separator) if pair.strip("&;=")) or None
+    named = (pair for pair in query.split(separator) if pair.strip("&;").partition("=")[0])
+    return separator.join(pair.removesuffix("=") if pair.count("=") == 1 else pair for pair in named) or None
 
 
 def _ordered(parts: _Parts) -> _Parts:
