@@ -116,7 +116,7 @@ def test_headers_are_read_once_and_again_if_a_middleware_changes_them(
     page = answer(body=b"<html>words", Content_Type="text/html", X_Robots_Tag="nosnippet")
     AcceptanceMiddleware(context, NoFeeds(), NoCounts()).process_response(request_, page)
     assert visit.head_of(page) is visit.fetch.head
-    assert visit.fetch.head.page == ("text/html", ["nosnippet"], "")
+    assert visit.fetch.head.page == ("text/html", ["nosnippet"], "", ())
     page.headers.appendlist("X-Robots-Tag", "noindex")
     assert visit.head_of(page).page.x_robots_tag == ["nosnippet", "noindex"]
 
