@@ -66,7 +66,7 @@ def test_all_mistakes_are_reported_at_once_with_the_names_of_their_settings() ->
         "ULTRACRAWL_REWRITE_RULES.1",
         "ULTRACRAWL_REWRITE_RULES.4",
     ]
-    assert (found[3].file, named(found[3].instead)) == ("settings", ["domains"])
+    assert (found[3].file, named(found[3].instead)) == ("settings", ["domains: {include: [www.example.com]}"])
 
 
 def test_a_mapping_of_attributes_defines_those_that_it_names() -> None:
