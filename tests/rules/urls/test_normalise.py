@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.rules.urls.normalise import STEPS, Normaliser, Step
+from ultracrawl.rules.urls.site_table import SiteTable
 
 TABLE: dict[Step, dict[str, str]] = {
     "https": {
@@ -87,6 +88,14 @@ def test_steps_go_on_with_what_others_left() -> None:
 def test_the_order_in_which_they_are_written_does_not_matter() -> None:
     assert Normaliser(["www", "https"]) == Normaliser(["https", "www"])
     assert Normaliser(["www"]) != Normaliser(["www"], hosts=HOSTS)
+
+
+def test_a_step_that_leads_to_another_site_is_followed_by_those_of_that_site() -> None:
+    own = SiteTable({"www.a.example": Normaliser(["www"])})
+    policy = UrlPolicy(Normaliser(["trailing_slash"]), own_normalisers=own)
+    url = "http://www.a.example/x/"
+    assert policy.canonical(url) == "http://a.example/x"
+    assert [step for step, _ in policy.normalising(url)] == ["www", "trailing_slash"]
 
 
 _PATHS = ["/", "//", ".", "..", "a", "B", "%2e", "index.html", "default.asp", "(S(x))", "www."]

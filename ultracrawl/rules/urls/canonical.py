@@ -235,7 +235,15 @@ class UrlPolicy:
         """Yield the steps that change the canonical form of a link, and the URL after each; for `explain`."""
         url = replace(self, normaliser=NO_STEPS, own_normalisers=None).canonical(href, base)
         if url is not None:
-            yield from self._normaliser_of(url).changes(url)
+            yield from self._changes(url)
+
+    def _changes(self, url: str) -> Iterator[tuple[str, str]]:
+        """Yield the steps that change a canonical URL; where one leads to another site, those of that site follow."""
+        form = url
+        for step, form in self._normaliser_of(url).changes(url):
+            yield step, form
+        if self.own_normalisers is not None and site_of(form) != site_of(url):
+            yield from self._normaliser_of(form).changes(form)
 
     def _may_normalise(self, url: str) -> bool:
         if self.own_normalisers is not None:
@@ -288,7 +296,7 @@ class UrlPolicy:
             raise _Refused(UrlRule.MALFORMED, "the host name has an empty label")
         result = f"{scheme}://{clean}{_unified_tail('/' + path)}"
         if self.normalises:
-            result = self._normaliser_of(result).apply(result)
+            result = [result, *(form for _, form in self._changes(result))][-1]
         if len(result) > self.max_length:
             raise _Refused(UrlRule.LENGTH, f"{len(result)} characters; {self.max_length} are allowed")
         if clean == authority and scheme in ("http", "https"):

@@ -63,7 +63,7 @@ _Change = Callable[[_Parts], _Parts]
 
 
 class Normaliser:
-    """Applies steps to canonical URLs. Applying it again changes nothing.
+    """The steps for URLs of one source or site. A URL that has been through them is not changed again.
 
     Steps are applied in the order of `STEPS`, however they are written, until none changes the URL any more.
     """
@@ -73,7 +73,7 @@ class Normaliser:
     def __init__(
         self, steps: Iterable[Step] = (), remove: Iterable[str] = (), hosts: Iterable[str] = ()
     ) -> None:
-        """`remove` are names of parameters that are removed besides; `hosts` those of the start URLs.
+        """`remove` are the names of further parameters to remove, `hosts` the hosts of the start URLs.
 
         The step `www` gives the hosts of the start URLs their form, and others the one without `www.`.
         """
@@ -126,15 +126,8 @@ class Normaliser:
         """Return whether a canonical URL may be changed: a quick check."""
         return "?" in url or ";" in url or not _OF_QUERY.issuperset(self.names) or "/(" in url
 
-    def apply(self, url: str) -> str:
-        """Return the form of a canonical URL, which is canonical again, apart from dot segments of its path."""
-        form = url
-        for _, form in self.changes(url):  # noqa: B007 - the last one is meant
-            pass
-        return form
-
     def changes(self, url: str) -> Iterator[tuple[str, str]]:
-        """Yield each step that changes a URL, and the URL after it."""
+        """Yield each step that changes a canonical URL, and the URL after it; the last one is its form."""
         parts, fragment = _split(url)
         for _ in range(_MOST_ROUNDS):
             before = parts
@@ -231,6 +224,6 @@ _CHANGES: Mapping[Step, _Change] = {
     "empty_query": _without_empty,
     "query_order": _ordered,
 }
-"""What a step changes besides."""
+"""What a step changes, apart from parameters and hosts."""
 NO_STEPS = Normaliser()
 """Changes nothing."""
