@@ -8,7 +8,19 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
+
+_Made = TypeVar("_Made")
+_making = threading.Lock()
+
+
+def made_alone(make: Callable[[], _Made]) -> _Made:
+    """Return what `make` makes while no other lister or fetcher is made.
+
+    The first one imports its libraries, and two threads that import a package with cyclic imports at once fail.
+    """
+    with _making:
+        return make()
 
 
 class CallThreads(Executor):

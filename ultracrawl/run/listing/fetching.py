@@ -19,7 +19,7 @@ from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.listing.answers import StoredValidators, entry_headers, entry_of_today, entry_response
-from ultracrawl.run.listing.call_threads import CallThreads
+from ultracrawl.run.listing.call_threads import CallThreads, made_alone
 from ultracrawl.run.results import FetchResult
 from ultracrawl.run.transport.headers import values_in
 from ultracrawl.stores import Retained
@@ -55,6 +55,7 @@ class EntryFetching(Feature):
         """Makes the validators that records of documents store."""
         self._schemes = schemes
         self._make = make_fetcher
+        self._making: asyncio.Task[None] | None = None
         self._fetcher: Fetcher | None = None
         self._threads = CallThreads("fetcher")
         self._collected: list[_PendingFetch] = []
@@ -135,13 +136,13 @@ class EntryFetching(Feature):
     # ---- calls of the fetcher
 
     async def _fetch(self, wanted: Wanted) -> Entry | Failure:
-        if self._fetcher is None:
-            try:
-                self._fetcher = self._make()
-            except UserError as error:
-                self._context.run.fail(error)
-                return Failure(StatusCode.IO_ERROR, str(error))
-            self._threads = CallThreads("fetcher", self._fetcher.threads)
+        self._making = self._making or asyncio.ensure_future(self._make_fetcher())
+        try:
+            await asyncio.shield(self._making)  # a visit that is given up does not end it for the others
+        except UserError as error:
+            self._context.run.fail(error)
+            return Failure(StatusCode.IO_ERROR, str(error))
+        assert self._fetcher is not None
         loop = asyncio.get_running_loop()
         pending = _PendingFetch(wanted, loop.create_future())
         self._collected.append(pending)
@@ -150,6 +151,12 @@ class EntryFetching(Feature):
         elif len(self._collected) == 1:
             loop.call_later(BATCH_WINDOW, self._dispatch)
         return await pending.answer
+
+    async def _make_fetcher(self) -> None:
+        """Make the fetcher in a thread: what it imports and connects to would hold up all other visits."""
+        self._fetcher = fetcher = await self._threads.call(made_alone, self._make)
+        self._threads.close()
+        self._threads = CallThreads("fetcher", fetcher.threads)
 
     def _dispatch(self) -> None:
         """Call the fetcher for the collected documents."""

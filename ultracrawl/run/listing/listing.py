@@ -21,7 +21,7 @@ from ultracrawl.rules.urls.canonical import split, url_key
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.listing.answers import StoredValidators
-from ultracrawl.run.listing.call_threads import CallThreads
+from ultracrawl.run.listing.call_threads import CallThreads, made_alone
 from ultracrawl.run.listing.deletions import ListedDeletions
 from ultracrawl.run.listing.fetching import FAILED, KEPT
 from ultracrawl.run.listing.renewal import ReaderRenewal, Readers
@@ -120,7 +120,7 @@ class SourceListing(Feature):
 
     async def _list_source(self) -> None:
         call, state = self._threads.call, self._notes.state
-        self._lister = lister = await call(self._make)
+        self._lister = lister = await call(made_alone, self._make)
         lists = await call(lister.value_lists)
         if lists:
             open_lists(self._context.project).replace(lists)
