@@ -56,19 +56,14 @@ demo: $(VENV)/.plain ## Install what a user needs, crawl the sample intranet and
 	@bash examples/demo.sh $(BIN)
 
 # Its files; what pip installs is compiled for this machine.
-CORE := core/Cargo.toml core/Cargo.lock core/pyproject.toml $(wildcard core/src/*.rs)
+CORE := core/Cargo.toml core/Cargo.lock core/pyproject.toml core/install.py $(wildcard core/src/*.rs)
 
 core: $(VENV)/.core ## Build the compiled core of the index into .venv, if cargo is there: nothing needs it, it is faster
 
 $(VENV)/.core: $(VENV)/.installed $(CORE)
-	@if command -v cargo >/dev/null; then \
-	    cargo test --quiet --locked --manifest-path core/Cargo.toml --no-default-features && \
-	    $(BIN)/python -m pip install --quiet --disable-pip-version-check ./core && touch $@; \
-	elif [ -n "$$CI" ]; then \
-	    echo "cargo is missing, and CI builds the compiled core always: docs/compiled-core.md"; exit 1; \
-	else \
-	    echo "no cargo: the index works without its compiled core (docs/compiled-core.md)"; \
-	fi
+	@if command -v cargo >/dev/null; then cargo test --quiet --locked --manifest-path core/Cargo.toml --no-default-features; fi
+	$(BIN)/python core/install.py $(if $(CI),--required)
+	@if $(BIN)/python -c 'import ultracrawl_core' 2>/dev/null; then touch $@; fi
 
 servers: ## Install what tests need from the system (as root), or say what is missing
 	@PYTHON=$(PYTHON) bash tests/install_servers.sh

@@ -114,7 +114,7 @@ def test_installed_from_an_index_it_says_its_version_and_crawls(
     site.page("/", title="Home", links=["/heron"])
     site.page("/heron", title="Grey heron", text="It waits.")
     ultracrawl = Tool(name, python, tmp_path, index)
-    assert ultracrawl("--version").split()[-1] == VERSION
+    assert ultracrawl("--version").splitlines()[0].split()[-1] == VERSION
     ultracrawl("crawl", "--url", f"{url}/", "--delay", "0")
     assert f"{url}/heron" in ultracrawl("search", "heron")
     if name == "pip":

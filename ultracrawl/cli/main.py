@@ -152,7 +152,14 @@ class Verbs(LazyGroup):
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="ultracrawl")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, wanted: _print_versions(ctx) if wanted else None,
+    help="Show the version, and whether the compiled core is used.",
+)
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Keep a full-text search index in sync with web sites and other data sources.
@@ -166,6 +173,15 @@ def cli(ctx: click.Context) -> None:
     failed, 2 a mistake in what you wrote.
     """  # noqa: D301 - click's mark for a block that keeps its lines
     ctx.meta[REMOTE_VERBS] = _remote_verbs
+
+
+def _print_versions(ctx: click.Context) -> None:
+    from ultracrawl.system.compiled_core import core_state, core_version  # noqa: PLC0415 - no verb needs it here
+
+    click.echo(f"ultracrawl, version {__version__}")
+    version = core_version()
+    click.echo(f"compiled core: {core_state()}" + (f", version {version}" if version else ""))
+    ctx.exit()
 
 
 def _remote_verbs() -> ModuleType:
