@@ -139,6 +139,14 @@ def test_it_opens_by_click_and_by_keys_and_searches_by_keyboard(world: World, op
     assert box.errors == []
 
 
+def test_enter_leads_to_the_search_page_if_nothing_was_found(world: World, opened: Open) -> None:
+    box = opened(all_results=f"{world.url}/guide/egret#{{query}}")
+    box.type("xyzzyqq", ".foot a:not([hidden])")
+    box.page.keyboard.press("Enter")
+    box.page.wait_for_url(f"{world.url}/guide/egret#xyzzyqq")
+    assert box.errors == []
+
+
 def test_sections_stand_below_their_page_and_lead_into_it(world: World, opened: Open) -> None:
     box = opened()
     box.type("heron water")

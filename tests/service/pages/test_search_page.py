@@ -10,7 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from lxml.html import HtmlElement, document_fromstring
-from support.pages import Pages
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
+from support.pages import Pages, define_project
 
 from ultracrawl.service.pages.result_view import place_of
 from ultracrawl.service.pages.search_routes import plain_words
@@ -112,6 +114,23 @@ def test_a_filter_narrows_and_its_chip_takes_it_away(many: Pages) -> None:
     assert others["duck"] == "6"
     cleared = parsed(many.ask(link(chosen, ".chip")))
     assert len(hits(cleared)) == 10
+
+
+def test_a_filter_with_one_value_is_shown_if_it_narrows(workspace: InProcessWorkspace) -> None:
+    site = NetworkSite()
+    site.page("/", title="Start", links=["/pump", "/pipe"], text="all of them")
+    for name in ("pump", "pipe"):
+        head = '<meta name="family" content="pump">' if name == "pump" else ""
+        site.page(f"/{name}", title=name, text=f"the {name} of the works", head=head)
+    with site.serve() as url:
+        options = {"attributes": {"family": "Family"}}
+        define_project(workspace, url, {"attributes": {"Family": "string"}}, **options)
+        workspace.crawl()
+        pages = Pages(workspace)
+    for query, shown in (("works", ["pump"]), ('"the pump of the works"', [])):
+        assert [
+            one.text_content() for one in parsed(pages.ask(f"/?q={query}")).cssselect(".filters .label")
+        ] == shown
 
 
 def test_further_values_of_a_filter_are_in_a_disclosure(many: Pages) -> None:

@@ -302,8 +302,9 @@ def language_name(code: str) -> str:
 
 
 def _filters(address: SearchAddress, answer: Mapping[str, Any]) -> Iterable[FilterView]:
-    yield from _named_filter("group", answer["groups"], address.groups, address.with_group)
-    yield from _named_filter("source", answer["sources"], address.sources, address.with_source)
+    total = int(answer["total"])
+    yield from _named_filter("group", answer["groups"], address.groups, address.with_group, total)
+    yield from _named_filter("source", answer["sources"], address.sources, address.with_source, total)
     names = answer.get("attribute_names", {})
     for name, values in answer["facets"].items():
         chosen = [value for attribute, value in address.filters if attribute == name]
@@ -323,13 +324,13 @@ def _filters(address: SearchAddress, answer: Mapping[str, Any]) -> Iterable[Filt
             )
             for text, one in rows
         )
-        if _is_useful(choices):
+        if _is_useful(choices, total):
             kind = name if name not in names or names[name] == name else ""
             yield FilterView(names.get(name, name) if kind != name else "", kind or name, choices)
 
 
 def _named_filter(
-    kind: str, values: Iterable[Mapping[str, Any]], chosen: Sequence[str], with_name: Any
+    kind: str, values: Iterable[Mapping[str, Any]], chosen: Sequence[str], with_name: Any, total: int
 ) -> Iterable[FilterView]:
     counts = {str(one["value"]): one for one in values}
     rows = [*counts.items(), *((name, {"count": 0}) for name in chosen if name not in counts)]
@@ -337,13 +338,13 @@ def _named_filter(
         ChoiceView(str(one.get("display_name") or name), int(one["count"]), name in chosen, with_name(name))
         for name, one in rows
     )
-    if _is_useful(choices):
+    if _is_useful(choices, total):
         yield FilterView("", kind, choices)
 
 
-def _is_useful(choices: Sequence[ChoiceView]) -> bool:
-    """Return whether a filter can narrow the results, or does."""
-    return len(choices) > 1 or any(one.is_chosen for one in choices)
+def _is_useful(choices: Sequence[ChoiceView], total: int) -> bool:
+    """Return whether a filter can narrow this number of results, or does."""
+    return len(choices) > 1 or any(one.is_chosen or one.count < total for one in choices)
 
 
 def _value_label(attribute: str, value: str) -> str:

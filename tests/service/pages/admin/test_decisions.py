@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from lxml.html import document_fromstring
 from service.pages.admin.conftest import Administration, texts
 from support.crawled import CrawledProjects
 from support.in_process import InProcessWorkspace
@@ -58,7 +59,14 @@ def test_documents_are_chosen_by_their_boxes(waiting: Administration, url: str) 
     assert len(boxes) == 3
     assert waiting.press((path, {"decision": "approve"})) == 400, "nothing is chosen, which does not mean all"
     stale = f"0{boxes[0][1:]}" if boxes[0][0] != "0" else f"1{boxes[0][1:]}"
-    assert waiting.send_many(path, decision="approve", document=[stale, boxes[1]]) == 409
+    refused = waiting.send(path, decision="approve", document=[stale, boxes[1]])
+    assert refused.status_code == 409
+    shown = document_fromstring(refused.text)
+    assert shown.cssselect("[role=alert]")
+    assert [one.get("value") for one in shown.cssselect("[type=checkbox]")] == boxes, "the list as it is now"
+    assert [one.get("value") for one in shown.cssselect("[checked]")] == [boxes[1]], (
+        "what is as it was stays marked"
+    )
     assert len(waiting.get(PAGE).cssselect(".documents li")) == 3
     assert waiting.send_many(path, decision="approve", document=boxes[:2]) == 303
     assert waiting.send_many(path, decision="remove", document=boxes[2:]) == 303
@@ -85,6 +93,29 @@ def test_many_documents_are_approved_by_their_folders(
     assert waiting.send_many(path, decision="approve", document=documents) == 303
     left = texts(waiting.get(PAGE), ".documents .address")
     assert sorted(left) == [f"{url}/", f"{url}/news/a", f"{url}/news/b"]
+
+
+def test_many_documents_are_listed_in_parts_and_a_decision_leads_back_to_its_part(
+    waiting: Administration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ultracrawl.service.pages.admin.approvals.waiting.SHOWN", 2)
+    first = waiting.get(PAGE)
+    (link,) = [one.get("href") for one in first.cssselect("a[rel=next]")]
+    last = waiting.get(link)
+    assert len(texts(first, ".documents .address")) == 2
+    assert not set(texts(first, ".documents .address")) & set(texts(last, ".documents .address"))
+    assert not last.cssselect("a[rel=next]")
+    assert texts(waiting.get(f"{PAGE}?source=site&page=9"), ".documents .address") == texts(
+        last, ".documents .address"
+    )
+    (form,) = [one for one in last.cssselect("form") if one.cssselect(".documents")]
+    (box,) = [one.get("value") for one in form.cssselect("[type=checkbox]")]
+    assert waiting.press((form.get("action"), {"decision": "approve"})) == 400
+    answer = waiting.send(form.get("action"), decision="approve", document=box)
+    assert (answer.status_code, answer.headers["location"]) == (303, link)
+    assert len(texts(waiting.get(link), ".documents .address")) == 2, "the part before, which is the last now"
+    assert waiting.press(waiting.form("approvals", "approve")) == 303, "all, listed or not"
+    assert not waiting.get(PAGE).cssselect(".documents li")
 
 
 def test_a_page_is_removed_at_its_hit_and_crawled_again_if_wanted(
@@ -142,7 +173,7 @@ def test_held_deletions_are_kept_or_carried_out(held: Administration) -> None:
     assert held.get("/admin").cssselect(".need.deletions")
     page = held.get(f"{PAGE}?source=site")
     assert page.cssselect(".documents li")
-    (form,) = [one for one in page.cssselect("details form") if one.get("action").endswith("/deletions")]
+    (form,) = [one for one in page.cssselect("details form") if "/deletions" in one.get("action")]
     assert form.cssselect("[name=decision]")[0].get("value") == "delete", "a second press is needed"
     path, fields = held.form("deletions", "delete")
     assert held.press((path, {**fields, "revision": "x"})) == 409

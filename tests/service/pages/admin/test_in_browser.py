@@ -211,6 +211,22 @@ def test_progress_is_followed_while_the_page_is_open(
         known["running"] = before
 
 
+def test_an_open_page_of_a_source_shows_that_its_run_has_ended(
+    visit: Callable[..., Watched], shown: tuple[Administration, str]
+) -> None:
+    known, window = shown[0].supervisor.known, visit()
+    before, page = known["running"], window.open("/admin/sources/running")
+    page.fill("#submitted", "http://typed.example/")
+    known["running"] = SourceState("running", last_end=wall_time())
+    try:
+        expect(page.locator("#now .notice a")).to_have_attribute("href", "/admin/sources/running/runs/1")
+        expect(page.locator(".orders button.main")).to_have_count(1)
+        assert page.input_value("#submitted") == "http://typed.example/", "what was typed stays"
+        assert window.findings() == []
+    finally:
+        known["running"] = before
+
+
 def test_a_first_visit_takes_few_bytes(visit: Callable[..., Watched]) -> None:
     window = visit()
     window.open("/admin").wait_for_load_state("load")

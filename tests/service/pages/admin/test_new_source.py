@@ -55,26 +55,29 @@ def test_the_host_may_stand_alone_and_names_the_source(administration: Administr
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    ("text", "name", "at"),
     [
-        ("file:///etc/passwd", ""),
-        ("javascript:alert(1)", ""),
-        ("http://", ""),
-        ("http://[", ""),
-        (f"http://{PUBLIC}/", "site"),
-        (f"http://{PUBLIC}/", "../evil"),
-        (f"http://{PUBLIC}/", SCRIPT),
-        (SCRIPT, QUOTES),
+        ("file:///etc/passwd", "", "url"),
+        ("javascript:alert(1)", "", "url"),
+        ("http://", "", "url"),
+        ("http://[", "", "url"),
+        (f"http://{PUBLIC}/", "site", "name"),
+        (f"http://{PUBLIC}/", "../evil", "name"),
+        (f"http://{PUBLIC}/", SCRIPT, "name"),
+        (SCRIPT, QUOTES, "url"),
     ],
 )
 def test_what_is_no_url_or_no_name_is_said_and_kept(
-    administration: Administration, text: str, name: str
+    administration: Administration, text: str, name: str, at: str
 ) -> None:
     answer = administration.browser().ask("GET", NEW, params={"url": text, "name": name})
     assert answer.status_code == 400
     page = document_fromstring(answer.text)
     assert page.cssselect("[role=alert]")
     assert [one.get("value") for one in page.cssselect(".fields input")] == [text, name]
+    (field,) = page.cssselect("[aria-invalid]")
+    assert field.get("name") == at, "it stands at its field"
+    assert page.cssselect(f"#{field.get('aria-describedby')}[role=alert]")
     assert_harmless(page)
 
 

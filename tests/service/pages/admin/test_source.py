@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from io import StringIO
+from typing import Any
 from urllib.parse import quote
 
 import pytest
-from lxml.html import HtmlElement, fragment_fromstring
+from lxml.html import document_fromstring, fragment_fromstring
 from service.pages.admin.conftest import Administration, texts
 from support.clock import wall_time
 from support.in_process import InProcessWorkspace
@@ -150,28 +151,36 @@ def test_an_open_page_follows_the_crawl(
     known["site"] = SourceState("site", SourcePhase.RUNNING, "2", counts, begun=wall_time() - 100)
     now = administration.get(path, Role.READER).cssselect("#now")[0]
     figures = dict(zip(texts(now, "dt"), texts(now, "dd"), strict=True))
-    assert (figures["Pages read"], figures["Wait"], figures["Errors"]) == ("1,200", "758", "4")
+    assert (figures["Pages read"], figures["URLs that wait"], figures["Errors"]) == ("1,200", "758", "4")
     assert 11 < float(figures["Pages a second"]) <= 12
-    monkeypatch.setattr(source_routes, "source_status", lambda *_: pytest.fail("a state was read"))
 
-    def asked(address: str) -> HtmlElement:
-        answer = administration.browser().ask("GET", address, headers={"HX-Request": "true"})
-        assert len(answer.content) < 2000
-        return fragment_fromstring(answer.text)
+    def asked(address: str) -> Any:
+        return administration.browser().ask("GET", address, headers={"HX-Request": "true"})
 
     known["site"] = replace(known["site"], live={**counts, "fetched": 1300})
-    part = asked(now.get("hx-get"))
+    with monkeypatch.context() as patched:
+        patched.setattr(source_routes, "source_status", lambda *_: pytest.fail("a state was read"))
+        answer = asked(now.get("hx-get"))
+    assert len(answer.content) < 2000
+    part = fragment_fromstring(answer.text)
     assert "1,300" in texts(part, "dd")
-    assert part.get("hx-trigger") == "every 2s"
-    known["site"] = replace(known["site"], phase=SourcePhase.PAUSED)
-    part = asked(now.get("hx-get"))
-    assert not part.cssselect("dd, .notice"), "its run has not ended"
-    assert part.get("hx-get") == now.get("hx-get")
-    known["site"] = SourceState("site")
-    part = asked(now.get("hx-get"))
-    assert part.get("hx-trigger") == "every 10s", "it notices the next crawl"
-    assert part.cssselect(".notice a")[0].get("href") == path
-    assert not asked(path).cssselect("*")[1:], "the page has shown no crawl"
+    assert (part.get("hx-trigger"), part.get("hx-get")) == ("every 2s", now.get("hx-get"))
+    ended, seen = SourceState("site", last_end=wall_time()), now.get("hx-get")
+    for state, buttons, notices in (
+        (replace(known["site"], phase=SourcePhase.PAUSED), "Resume", 0),
+        (ended, "Crawl", 1),
+        (replace(ended, last_end=ended.last_end + 5), "Crawl", 1),  # a run between two questions
+    ):
+        known["site"] = state
+        answer = asked(seen)
+        assert answer.headers["HX-Retarget"] == answer.headers["HX-Reselect"] == "#main"
+        page = document_fromstring(answer.text)
+        assert texts(page, ".orders button")[-1] == buttons
+        links = [one.get("href") for one in page.cssselect("#now .notice a")]
+        assert links == [f"{path}/runs/1"] * notices
+        seen = page.cssselect("#now")[0].get("hx-get")
+        assert "HX-Retarget" not in asked(seen).headers, "it is shown once"
+    assert not administration.get(seen).cssselect("#now .notice"), "a page that is loaded shows no news"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +242,12 @@ def test_a_submitted_url_is_queued_and_a_known_one_fetched_again(
     answer = administration.send(path, Role.EDITOR, url=f"{url}/new")
     assert answer.status_code == 303
     assert administration.status(answer.headers["location"]) == 200
-    assert administration.send(path, url="http://elsewhere.example/").status_code == 409
+    refused = administration.send(path, url="http://elsewhere.example/", again="1")
+    assert refused.status_code == 409
+    (field,) = document_fromstring(refused.text).cssselect("[aria-invalid]")
+    assert field.get("value") == "http://elsewhere.example/"
+    assert document_fromstring(refused.text).cssselect(f"#{field.get('aria-describedby')}[role=alert]")
+    assert document_fromstring(refused.text).cssselect("[name=again][checked]")
     assert administration.send(path, url=f"{url}/heron").status_code == 409
     assert administration.send(path, url=f"{url}/heron", again="1").status_code == 303
     assert administration.send(path, Role.READER, url=f"{url}/x").status_code == 403

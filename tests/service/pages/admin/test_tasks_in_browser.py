@@ -406,7 +406,8 @@ def test_a_url_is_submitted_and_one_that_does_not_belong_is_refused(enter: Enter
     page.goto(f"{room.address}/admin/sources/docs")
     page.fill("#submitted", f"{room.start}/egret")
     page.click("form:has(#submitted) button")
-    expect(page.locator(".detail")).to_be_visible()
+    expect(page.locator("#submitted-problem")).to_be_visible()
+    assert page.input_value("#submitted") == f"{room.start}/egret"
 
 
 def test_the_same_pages_below_the_prefix_of_a_proxy(enter: Enter, room: Room) -> None:

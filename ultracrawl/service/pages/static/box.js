@@ -555,13 +555,18 @@ mark { background: none; color: inherit; font-weight: 650; }
       const query = this.#input.value.trim();
       if (query && query !== this.#shown) return this.#search(); // without waiting for further keys
       const option = this.#options[Math.max(0, this.#active)];
-      if (!option || (option.query && this.#active < 0)) return;
-      if (option.query) this.#fill(option.query);
-      else if (!this.#chosen(option)) return;
-      else if (inNewTab) open(option.href, '_blank', 'noopener');
+      if (!option) {
+        if (!this.#all.hidden) this.#go(this.#all.href, inNewTab); // nothing was found, and the search page helps
+      } else if (option.query) {
+        if (this.#active >= 0) this.#fill(option.query);
+      } else if (this.#chosen(option)) this.#go(option.href, inNewTab);
+    }
+
+    #go(url, inNewTab) {
+      if (inNewTab) open(url, '_blank', 'noopener');
       else {
         this.#leave();
-        location.assign(option.href);
+        location.assign(url);
       }
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from http import HTTPStatus
 from typing import Annotated, TypeVar
 
@@ -9,11 +10,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import NotFoundError, UserError
 from ultracrawl.service.api import approvals
 from ultracrawl.service.api.access import Editor, Fields, Form, State
 from ultracrawl.service.api.audit import Details
-from ultracrawl.service.api.problems import Conflict, RequestBody
+from ultracrawl.service.api.problems import Conflict, RequestBody, without_folders
 from ultracrawl.service.approval import combined_revision
 from ultracrawl.service.held_back import CHANGES, DELETIONS
 from ultracrawl.service.pages.admin.approvals.waiting import waiting_sources
@@ -25,13 +26,39 @@ router = APIRouter(prefix=ADMIN, route_class=PageRoute)
 Order = TypeVar("Order", bound=RequestBody)
 
 
+Part = Annotated[int, Query(ge=0, le=10_000)]
+"""Which part of the list of one source a form stands in; 0: it stands in that of all sources."""
+
+
 @router.get("/approvals")
 def approvals_page(
-    request: Request, state: State, requester: Editor, source: Annotated[str, Query(max_length=200)] = ""
+    request: Request,
+    _requester: Editor,
+    source: Annotated[str, Query(max_length=200)] = "",
+    page: Annotated[int, Query(ge=1, le=10_000)] = 1,
 ) -> Response:
-    """Return what waits for a decision, of one source or of all."""
-    found = waiting_sources(state, requester, source)
-    return render_admin(request, "admin/approvals.html", section="approvals", found=found, source=source)
+    """Return what waits for a decision, of one source or of all; of a long list the part `page`."""
+    return _list(request, source, page)
+
+
+def _list(
+    request: Request,
+    source: str,
+    page: int,
+    status: int = HTTPStatus.OK,
+    problem: str = "",
+    marked: Collection[str] = (),
+) -> Response:
+    return render_admin(
+        request,
+        "admin/approvals.html",
+        status,
+        section="approvals",
+        found=waiting_sources(request.app.state.api, request.state.requester, source, page),
+        source=source,
+        problem=problem,
+        marked=marked,
+    )
 
 
 @router.post("/sources/{name}/approvals", name="approve")
@@ -43,42 +70,84 @@ def approve(
     form: Form,
     fields: Fields,
     details: Details,
+    page: Part = 0,
 ) -> Response:
     """Decide about the documents that were chosen of those that wait for approval, or approve all.
 
     A field `document` has the revision of one and, after a blank, its URL.
     """
-    chosen = [one.partition(" ") for one in fields.get("document", ())]
-    if not chosen and "revision" not in form:
-        raise UserError("no document is chosen: mark its box first")
-    order = _order(
-        approvals.ApprovalOrder,
-        decision=form.get("decision", ""),
-        urls=tuple(url for _, _, url in chosen),
-    )
-    shown = combined_revision(revision for revision, _, _ in chosen) if chosen else _shown(form)
-    approvals.decide(state, name, order, details, shown)
-    return _back(request)
+    documents = fields.get("document", [])
+    chosen = [one.partition(" ") for one in documents]
+
+    def decide() -> None:
+        if not chosen and "revision" not in form:
+            raise UserError("no document is chosen: mark its box first")
+        order = _order(
+            approvals.ApprovalOrder,
+            decision=form.get("decision", ""),
+            urls=tuple(url for _, _, url in chosen),
+        )
+        shown = combined_revision(revision for revision, _, _ in chosen) if chosen else _shown(form)
+        approvals.decide(state, name, order, details, shown)
+
+    return _decided(request, decide, name, page, documents)
 
 
 @router.post("/sources/{name}/deletions", name="delete")
 def delete(
-    request: Request, state: State, _requester: Editor, name: str, form: Form, details: Details
+    request: Request,
+    state: State,
+    _requester: Editor,
+    name: str,
+    form: Form,
+    details: Details,
+    page: Part = 0,
 ) -> Response:
     """Carry out the deletions that are held back, or forget them."""
-    order = _order(approvals.DeletionOrder, decision=form.get("decision", ""))
-    approvals.decide_held(DELETIONS, state, name, order.decision, details, _shown(form))
-    return _back(request)
+
+    def decide() -> None:
+        order = _order(approvals.DeletionOrder, decision=form.get("decision", ""))
+        approvals.decide_held(DELETIONS, state, name, order.decision, details, _shown(form))
+
+    return _decided(request, decide, name, page)
 
 
 @router.post("/sources/{name}/changes", name="accept")
 def accept(
-    request: Request, state: State, _requester: Editor, name: str, form: Form, details: Details
+    request: Request,
+    state: State,
+    _requester: Editor,
+    name: str,
+    form: Form,
+    details: Details,
+    page: Part = 0,
 ) -> Response:
     """Let the new versions that are held back into the index, or drop them."""
-    order = _order(approvals.ChangeOrder, decision=form.get("decision", ""))
-    approvals.decide_held(CHANGES, state, name, order.decision, details, _shown(form))
-    return _back(request)
+
+    def decide() -> None:
+        order = _order(approvals.ChangeOrder, decision=form.get("decision", ""))
+        approvals.decide_held(CHANGES, state, name, order.decision, details, _shown(form))
+
+    return _decided(request, decide, name, page)
+
+
+def _decided(
+    request: Request, decide: Callable[[], None], name: str, page: int, marked: Collection[str] = ()
+) -> Response:
+    """Carry a decision out, and lead back to its list: to that of all sources, or to a `page` of that of one.
+
+    If it is refused, the list is shown as it is now, with the reason; what is still there stays marked.
+    """
+    source = name if page else ""
+    try:
+        decide()
+    except NotFoundError:
+        raise
+    except (UserError, Conflict) as error:
+        status = HTTPStatus.CONFLICT if isinstance(error, Conflict) else HTTPStatus.BAD_REQUEST
+        return _list(request, source, page or 1, status, without_folders(request, error), marked)
+    query = [("source", source), ("page", str(page))] if page else []
+    return RedirectResponse(page_url(request, f"{ADMIN}/approvals", query), HTTPStatus.SEE_OTHER)
 
 
 def _order(kind: type[Order], **fields: object) -> Order:
@@ -94,7 +163,3 @@ def _shown(form: dict[str, str]) -> str:
     if not form.get("revision"):
         raise Conflict("the form does not say what its page has shown; load it again")
     return form["revision"]
-
-
-def _back(request: Request) -> Response:
-    return RedirectResponse(page_url(request, f"{ADMIN}/approvals"), HTTPStatus.SEE_OTHER)

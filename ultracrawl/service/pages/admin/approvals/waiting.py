@@ -39,9 +39,9 @@ class WaitingDocument(NamedTuple):
     """The beginning of its new text; empty if it has none, or the requester may not see it."""
 
     @property
-    def revision(self) -> str:
-        """Of this document alone."""
-        return revision_of_one(self.record)
+    def choice(self) -> str:
+        """What a form sends to choose it as it was shown: its own revision, and its URL."""
+        return f"{revision_of_one(self.record)} {self.record.url}"
 
 
 class WaitingSource(NamedTuple):
@@ -55,8 +55,15 @@ class WaitingSource(NamedTuple):
     """The numbers of `deletions`, `changes` and `approvals`, listed or not."""
     revisions: dict[str, str]
     """The revisions of all of them, listed or not."""
+    page: int = 1
+    """Which part of them is listed, `SHOWN` of each kind."""
     problem: str = ""
     """Why its state cannot be read."""
+
+    @property
+    def last_page(self) -> int:
+        """The last part that has any."""
+        return max(1, -(-max(self.counts.values(), default=0) // SHOWN))
 
     @property
     def groups(self) -> list[tuple[str, list[WaitingDocument]]]:
@@ -76,8 +83,13 @@ def folder_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}/{first + slash if slash else ''}"
 
 
-def waiting_sources(state: ApiState, requester: Requester, only: str = "") -> list[WaitingSource]:
-    """Return the sources of which something waits, or the one with this name. Raises `NotFoundError` for no source."""
+def waiting_sources(
+    state: ApiState, requester: Requester, only: str = "", page: int = 1
+) -> list[WaitingSource]:
+    """Return the sources of which something waits, or the one with this name; of long lists the part `page`.
+
+    If there are fewer parts, it is the last one. Raises `NotFoundError` for no source.
+    """
     names = [state.known_source(only).name] if only else list(state.project.known_sources)
     found = []
     for name in names:
@@ -87,26 +99,31 @@ def waiting_sources(state: ApiState, requester: Requester, only: str = "") -> li
         try:
             with state_to_read(state.project, name) as store:
                 if store is not None:
-                    found.append(_of_source(name, store, requester))
+                    found.append(_of_source(name, store, requester, page))
         except StateError as error:
-            found.append(WaitingSource(name, [], [], [], {}, {}, str(error)))
+            found.append(WaitingSource(name, [], [], [], {}, {}, problem=str(error)))
     return found
 
 
-def _of_source(name: str, store: Store, requester: Requester) -> WaitingSource:
+def _of_source(name: str, store: Store, requester: Requester, page: int) -> WaitingSource:
     leaving, held, pending = (
         list(store.records.records_to_remove()),
         list(store.records.held_records()),
         waiting_records(store),
     )
     all_of = {"deletions": leaving, "changes": held, "approvals": pending}
-    return WaitingSource(
-        name,
-        [WaitingDocument(one, DELETIONS.cause_of(one)) for one in leaving[:SHOWN]],
-        [_previewed(one, CHANGES.cause_of(one), _held(store, one), requester) for one in held[:SHOWN]],
-        [_previewed(one, one.reason, _pending(store, one), requester) for one in pending[:SHOWN]],
-        {part: len(records) for part, records in all_of.items()},
-        {part: revision_of(records) for part, records in all_of.items()},
+    counts = {part: len(records) for part, records in all_of.items()}
+    revisions = {part: revision_of(records) for part, records in all_of.items()}
+    found = WaitingSource(name, [], [], [], counts, revisions)
+    page = min(page, found.last_page)
+    listed = slice((page - 1) * SHOWN, page * SHOWN)
+    return found._replace(
+        deletions=[WaitingDocument(one, DELETIONS.cause_of(one)) for one in leaving[listed]],
+        changes=[
+            _previewed(one, CHANGES.cause_of(one), _held(store, one), requester) for one in held[listed]
+        ],
+        approvals=[_previewed(one, one.reason, _pending(store, one), requester) for one in pending[listed]],
+        page=page,
     )
 
 

@@ -9,7 +9,8 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import NotFoundError, UserError
+from ultracrawl.model import DefinitionError
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, host_of
 from ultracrawl.service.api import definitions
 from ultracrawl.service.api.access import Administrator, State
@@ -38,16 +39,17 @@ def new_source_page(
 
     The name is that of the host, unless one is given.
     """
-    problem, copy, url, name = "", "", url.strip(), name.strip()
+    copy, url, name, field, problem = "", url.strip(), name.strip(), "new-url", ""
     if url:
         try:
-            begin = _start_url(url)
+            begin, field = _start_url(url), "new-name"
             name = name or to_source_name(host_of(begin).removeprefix("www."), "source")
             if name in state.project.known_sources:
                 raise UserError(f"there is a source named {name!r} already; choose another name")
             definitions.found_definition(state, name, may_be_new=True)
-        except BracedSourcesError as error:
-            problem, copy = str(error), source_to_copy(name, begin)
+        except (NotFoundError, DefinitionError) as error:  # of the file
+            field, problem = "", str(error)
+            copy = source_to_copy(name, begin) if isinstance(error, BracedSourcesError) else ""
         except UserError as error:
             problem = str(error)
         else:
@@ -61,7 +63,7 @@ def new_source_page(
         section="definitions",
         asked=url,
         name=name,
-        problem=problem,
+        problems={field: problem} if problem else {},
         copy=copy,
     )
 

@@ -13,10 +13,11 @@ from ultracrawl.run.inspection.submission import SubmissionCode, submit_url
 from ultracrawl.service.api.access import Editor, Form, State
 from ultracrawl.service.api.approvals import ApprovalOrder, Decision, decide
 from ultracrawl.service.api.audit import Details
-from ultracrawl.service.api.problems import Conflict
+from ultracrawl.service.api.problems import Conflict, without_folders
 from ultracrawl.service.api.sources import carried_out
 from ultracrawl.service.orders import Supervision
 from ultracrawl.service.pages.account.login import local_path
+from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.service.pages.rendering import page_url
 
@@ -40,12 +41,25 @@ async def start(request: Request, state: State, _requester: Editor, name: str, f
 def submit(
     request: Request, state: State, _requester: Editor, name: str, form: Form, details: Details
 ) -> Response:
-    """Let the next crawl, or the present one, fetch a URL; with the field `again` also one that is known."""
-    url = form.get("url", "").strip()
-    answer = submit_url(state.project, url, [state.valid_source(name)], again=bool(form.get("again")))
+    """Let the next crawl, or the present one, fetch a URL; with the field `again` also one that is known.
+
+    A URL that is refused comes back with the reason, on a page that has nothing else of the source: it must say the
+    same whatever is behind an address.
+    """
+    url, again = form.get("url", "").strip(), bool(form.get("again"))
+    answer = submit_url(state.project, url, [state.valid_source(name)], again=again)
     details["urls"] = 1
     if answer.code is not SubmissionCode.OK:
-        raise Conflict(answer.text)
+        return render_admin(
+            request,
+            "admin/submit.html",
+            HTTPStatus.CONFLICT,
+            section="overview",
+            source=name,
+            submitted=url,
+            again=again,
+            problem=without_folders(request, Conflict(answer.text)),
+        )
     return RedirectResponse(_url_page(request, name, url), HTTPStatus.SEE_OTHER)
 
 

@@ -20,6 +20,7 @@ from ultracrawl.service.editing.versions import Version, Versions
 from ultracrawl.service.metrics.run_difference import compare_runs
 from ultracrawl.service.metrics.run_history import RunNumbers, run_numbers
 from ultracrawl.service.metrics.run_plots import PLOT_RUNS, place_of, telling_plots
+from ultracrawl.service.orders import SourcePhase, SourceState
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.admin.sources.overview import is_crawled, source_row, speed
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
@@ -31,6 +32,8 @@ from ultracrawl.stores.project_stores import state_to_read
 
 SHOWN_RUNS = 20
 """Runs of the table."""
+_WHOLE_PAGE = {"HX-Retarget": "#main", "HX-Reselect": "#main", "HX-Reswap": "outerHTML"}
+"""Headers by which htmx replaces the whole page, and not only the part that has asked."""
 router = APIRouter(prefix=f"{ADMIN}/sources", route_class=PageRoute)
 
 
@@ -50,11 +53,12 @@ def source_page(
     state: State,
     _requester: Reader,
     name: str,
-    run: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None,
+    seen: Annotated[str, Query(max_length=100)] = "",
 ) -> Response:
     """Return the page of a source: its condition, orders, and latest runs; to its script only how far its crawl is.
 
-    That needs no state of the source. With `run`, which the page has shown, it says when that one has ended.
+    That needs no state of the source. What a page has `seen` is the stage of the crawl; at another one its script gets
+    the whole page, which says if a run has ended.
     """
     source, project = state.known_source(name), state.project
     live = next((one for one in state.supervisor.sources() if one.name == name), None)
@@ -62,11 +66,15 @@ def source_page(
         "live": live,
         "is_crawling": is_crawled(live),
         "rate": speed(live, time.time()),
-        "seen_run": run if FRAGMENT_HEADER in request.headers else None,
+        "stage": _stage(live),
+        "ended": None,
     }
-    if FRAGMENT_HEADER in request.headers:
+    is_part = FRAGMENT_HEADER in request.headers
+    if is_part and seen == now["stage"]:
         return render_admin(request, "admin/source_now.html", section="overview", **now)
     runs = _runs(state, name)
+    if is_part and live is not None and live.phase is SourcePhase.IDLE:
+        now["ended"] = next(iter(runs), None)
     mistaken = project.invalid_sources.get(name)
     holdings = state.holdings.holdings_of(project, name)
     numbers = source_status(project, source, lambda *_: holdings)
@@ -74,6 +82,7 @@ def source_page(
         request,
         "admin/source.html",
         section="overview",
+        headers=_WHOLE_PAGE if is_part else None,
         row=source_row(project, source, numbers, holdings, live),
         numbers=numbers,
         findings=mistaken.findings if mistaken is not None else (),
@@ -84,6 +93,11 @@ def source_page(
         plot_runs=PLOT_RUNS,
         **now,
     )
+
+
+def _stage(live: SourceState | None) -> str:
+    """Return what a source does, and when its last run has ended; at another stage its page has other orders."""
+    return f"{live.phase}, {live.last_end or 0}" if live is not None else ""
 
 
 @router.get("/{name}/runs")
