@@ -39,7 +39,8 @@ class Served:
 
     def __init__(self, folder: Path, url: str) -> None:
         workspace = Workspace(folder)
-        head = {"search_page": {"title": "Birds"}, "attributes": {"Family": "string"}}
+        shown = {"title": "Birds", "former_queries": ["recent", "frequent"]}
+        head = {"search_page": shown, "attributes": {"Family": "string"}}
         options = {"attributes": {"family": "Family"}, "storage": {"keep": True}}
         define_project(workspace, url, head, **options)
         workspace.crawl()
@@ -224,6 +225,35 @@ def test_suggestions(visit: Callable[..., Watched], served_pages: tuple[Served, 
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url(f"{served_pages[0].url}/*#nest")
+
+
+def test_recent_searches_complete_what_is_typed_until_they_are_forgotten(
+    visit: Callable[..., Watched],
+) -> None:
+    window = visit()
+    page = window.open("/?q=nest")
+    for query in ("bird", "qwzx"):
+        page.fill("#query", query)
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**/?q={query}")
+    window.open("/")
+    shown = page.locator("#suggestions [role=option]")
+    page.locator("#query").press("ArrowDown")
+    expect(shown).to_have_text(["bird", "nest"])  # the other one found nothing
+    assert window.findings() == []
+    page.keyboard.type("ne")
+    page.wait_for_selector("#suggestion-0 ~ [role=group] [data-text=nest]:not([data-url])")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?q=nest")
+    page.fill("#query", "")
+    expect(shown).to_have_text(["nest", "bird"])
+    page.click(".forget")
+    expect(shown).to_have_count(0)
+    window.open("/")
+    page.locator("#query").press("ArrowDown")
+    assert shown.count() == 0
 
 
 def test_a_late_answer_is_dropped(visit: Callable[..., Watched]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from html import unescape
 from typing import TYPE_CHECKING
@@ -252,6 +253,19 @@ def test_suggestions_are_options_with_where_they_lead(pages: Pages, url: str) ->
     assert [one.get("data-url") for one in options] == [None, f"{url}/heron"]
     assert len({one.get("id") for one in options}) == 2
     assert options[1].cssselect("b")[0].text_content() == "Her"
+
+
+@pytest.mark.parametrize("chosen", [[], ["frequent"], ["recent"]])
+def test_former_queries_are_suggested_where_the_definition_wants_it(
+    make_stored: Callable[..., Pages], chosen: list[str]
+) -> None:
+    pages = make_stored({"search_page": {"former_queries": chosen}})
+    pages.app.state.api.queries._frequent = ["heron nest", "heron <b>", "egret"]
+    page = document_fromstring(pages.ask("/suggestions", params={"q": "her"}).text)
+    queries = [one.get("data-text") for one in page.cssselect("[role=option]") if not one.get("data-url")]
+    assert queries == ["her", *(["heron nest", "heron <b>"] if chosen == ["frequent"] else [])]
+    kept = parsed(pages.ask("/?q=heron")).cssselect("[data-recent]")
+    assert [one.get("data-recent") for one in kept] == ["token:reader"] * (chosen == ["recent"])
 
 
 def test_the_description_for_browsers_names_this_page(pages: Pages) -> None:

@@ -27,7 +27,7 @@ from ultracrawl.service.statistics.recorder import (
     QueryRecorder,
     counted_text,
 )
-from ultracrawl.service.statistics.report import LEAST_SHOWN, query_report
+from ultracrawl.service.statistics.report import LEAST_SHOWN, LEAST_SUGGESTED, query_report
 from ultracrawl.service.statistics.store import QueryStore
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
@@ -456,3 +456,34 @@ def test_a_folder_that_cannot_be_read_is_an_error_of_one_line(counted: Counted, 
     with pytest.raises(WorkError):
         query_report(counted.store, TODAY)
     os.rmdir(path)
+
+
+def test_frequent_queries_complete_what_is_typed_where_the_definition_wants_it(tmp_path: Path) -> None:
+    counted = Counted(tmp_path)
+
+    def ask(text: str, times: int, **options: Any) -> None:
+        for number in range(times):
+            counted.search(text, by=ANNA, address=f"{text} {number}", **options)
+
+    ask("Heron nest", LEAST_SUGGESTED)
+    ask("heron eggs", LEAST_SUGGESTED + 1)
+    ask("heron", LEAST_SUGGESTED - 1)
+    ask("herons in vain", LEAST_SUGGESTED, hits=0)
+    counted.search(*["heron of programs"] * LEAST_SUGGESTED)
+    counted.flush()
+    assert counted.recorder.frequent_beginning_with("her", 9) == []
+    counted.define(former_queries="frequent")
+    counted.flush()
+    found = counted.recorder.frequent_beginning_with
+    assert found(" HERon  e", 9) == ["heron eggs"]
+    assert found("her", 9) == ["heron eggs", "heron nest"]
+    assert found("her", 1) == ["heron eggs"]
+    assert found("heron eggs", 9) == found("", 9) == []
+    counted.search("heron", by=ANNA, address="another")
+    counted.flush()
+    assert found("her", 9) == ["heron eggs", "heron nest"], "they are read once an hour"
+    counted.now += 3600
+    counted.flush()
+    assert found("her", 9) == ["heron eggs", "heron", "heron nest"]
+    counted.define()
+    assert found("her", 9) == []

@@ -28,6 +28,8 @@ from ultracrawl.service.searching.orders import SearchEndedError, SearchRefusedE
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 _MOST_WORDS = 5
 """Words of a query that found nothing that are searched by themselves."""
+_MOST_QUERIES = 3
+"""Frequent queries that are suggested."""
 router = APIRouter(route_class=PageRoute)
 
 
@@ -96,8 +98,8 @@ class Suggestion(NamedTuple):
 
 
 @router.get("/suggestions")
-async def suggestions(request: Request, searches: Searches, shown: Shown) -> Response:
-    """Return the list of suggestions for a query that is being typed: pages, then sections, by name or title."""
+async def suggestions(request: Request, state: State, searches: Searches, shown: Shown) -> Response:
+    """Return the list of suggestions for a query that is being typed: queries, pages, then sections."""
     answer = await searches.answer(suggest_order(shown))
     titles = [
         (collapse_controls(one["text"]).strip(), safe_link(one["url"])) for one in answer["completions"]
@@ -114,7 +116,9 @@ async def suggestions(request: Request, searches: Searches, shown: Shown) -> Res
         )
         for number, (text, url) in enumerate((one for one in titles if one[1]), 1)
     ]
-    return render(request, "suggestions.html", query=shown.text, suggestions=listed)
+    queries = state.queries.frequent_beginning_with(shown.text, _MOST_QUERIES)
+    marked = [(one, marked_beginnings(one, shown.text)) for one in queries]
+    return render(request, "suggestions.html", query=shown.text, queries=marked, suggestions=listed)
 
 
 @router.get("/opensearch.xml")
@@ -142,6 +146,7 @@ class _Page:
             "documents": None,
             "own_language": _own_language(request),
             "clicks": request.app.state.api.project.search_page.statistics,
+            "former_queries": request.app.state.api.project.search_page.former_queries,
             "result": None,
             "problem": "",
             "detail": "",

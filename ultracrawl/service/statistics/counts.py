@@ -9,6 +9,8 @@ from typing import Any, Self
 
 MAX_QUERIES = 5000
 """Different queries of one origin that are counted in a day; further ones count in the totals only."""
+PAGE = "page"
+"""The origin of queries of the search page."""
 LAST_POSITION = 11
 """The position that stands for itself and all behind it."""
 

@@ -8,16 +8,19 @@ import re
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 
 from ultracrawl.errors import WorkError
 from ultracrawl.service.access.requester import Requester, RequesterKind
-from ultracrawl.service.statistics.counts import LAST_POSITION, DayCounts, QueryCounts
+from ultracrawl.service.statistics.counts import LAST_POSITION, PAGE, DayCounts, QueryCounts
+from ultracrawl.service.statistics.report import frequent_queries
 from ultracrawl.service.statistics.store import QueryStore
 from ultracrawl.sources import Project
+from ultracrawl.sources.sections.project import FormerQueries
 
 logger = logging.getLogger(__name__)
 FLUSH_INTERVAL = 45.0
@@ -27,6 +30,8 @@ TYPING_SECONDS = 10.0
 REPEAT_SECONDS = 600.0
 """Seconds within which the same query of the same visitor counts once: pages, filters, reloads."""
 _MAX_VISITORS = 10_000
+_REFRESH = 3600.0
+"""Seconds after which frequent queries are read again."""
 
 
 @dataclass(slots=True)
@@ -55,6 +60,8 @@ class QueryRecorder:
         self._cleaned: date | None = None
         self._has_failed = False
         self._writing = asyncio.Lock()
+        self._frequent: Sequence[str] = ()
+        self._frequent_at = 0.0
 
     def note_search(self, requester: Requester, text: str, total: int, address: str = "") -> None:
         """Count a search for the first page of the results of a query; `total` is the number of hits."""
@@ -95,6 +102,16 @@ class QueryRecorder:
         is_known = self._written.has_query(origin, shown) or self._day(now).has_query(origin, shown)
         if shown and is_known:
             self._count(origin, shown, QueryCounts(clicks=Counter({min(position, LAST_POSITION): 1})), now)
+
+    def frequent_beginning_with(self, text: str, most: int) -> list[str]:
+        """Return frequent queries that complete a text; none unless the definition has them suggested."""
+        typed = " ".join(text.split()).casefold()
+        found = (one for one in self._frequent if typed and one.startswith(typed) and one != typed)
+        return list(islice(found, most)) if self._suggests_frequent else []
+
+    @property
+    def _suggests_frequent(self) -> bool:
+        return FormerQueries.FREQUENT in self._project().search_page.former_queries
 
     async def flush(self, *, everything: bool = False) -> None:
         """Write what was counted; `everything` includes queries that may still be typed. Errors are logged."""
@@ -165,6 +182,8 @@ class QueryRecorder:
             waiting[day] = DayCounts()  # an error on a later day must not count this one twice
             if day == today:
                 self._written = written
+        if self._suggests_frequent and self._clock() - self._frequent_at >= _REFRESH:
+            self._frequent, self._frequent_at = frequent_queries(store, today), self._clock()
 
 
 def origin_of(requester: Requester) -> str:
@@ -175,11 +194,11 @@ def origin_of(requester: Requester) -> str:
         case RequesterKind.KEY:
             return requester.name
         case _:
-            return "page"
+            return PAGE
 
 
 def _origin_of_name(name: str) -> str:
-    return name if name.startswith("key:") else "page"
+    return name if name.startswith("key:") else PAGE
 
 
 LONGEST = 120

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
-from ultracrawl.service.statistics.counts import DayCounts, OriginCounts, QueryCounts
+from ultracrawl.service.statistics.counts import PAGE, DayCounts, OriginCounts, QueryCounts
 from ultracrawl.service.statistics.store import DamagedStatisticsError, QueryStore, days_until
 
 LEAST_SHOWN = 3
 """The smallest count that is shown: fewer searches may be those of one person."""
+LEAST_SUGGESTED = 10
+"""Searches from which on a query is suggested to others."""
+_MOST_SUGGESTED = 1000
 DEFAULT_DAYS = 30
 MAX_DAYS = 1000
 
@@ -55,6 +58,16 @@ def query_report(
         "queries": list(_query_rows(queries, limit, without_answers=without_answers)),
         "damaged": [day.isoformat() for day in sorted(damaged)],
     }
+
+
+def frequent_queries(store: QueryStore, today: date) -> list[str]:
+    """Return the queries of the search page that may be shown to everybody, the most frequent first.
+
+    Each was asked `LEAST_SUGGESTED` times in the last days, and mostly found something. Raises `WorkError`.
+    """
+    rows = query_report(store, today, origin=PAGE, limit=_MOST_SUGGESTED)["queries"]
+    often = (row for row in rows if row["searches"] >= LEAST_SUGGESTED)
+    return [row["query"] for row in often if 2 * (row["without_answers"] or 0) < row["searches"]]
 
 
 def _sum_of(days: DayCounts, origin: str) -> OriginCounts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
@@ -68,6 +69,15 @@ class ProfileSection(Section):
         return self
 
 
+class FormerQueries(StrEnum):
+    """Queries of before that complete what is typed."""
+
+    RECENT = "recent"
+    """The last ones of the person, kept by the browser."""
+    FREQUENT = "frequent"
+    """Those that are often asked, by the statistics."""
+
+
 class SearchPageSection(Section):
     """The search page of `ultracrawl serve`."""
 
@@ -86,6 +96,11 @@ class SearchPageSection(Section):
     """Count the queries of the page, of the API and of embedded boxes, without users and addresses."""
     statistics_days: Annotated[int, Field(ge=1, le=1000)] = Field(default=90, examples=[365])
     """For how many days these counts are stored."""
+    former_queries: Annotated[tuple[FormerQueries, ...], one_or_list(FormerQueries)] = Field(
+        default=(), examples=[["recent", "frequent"]]
+    )
+    """Queries that complete what is typed, beside pages: the last ones of the person, kept by the browser (`recent`);
+    those that are often asked, by the statistics (`frequent`)."""
     check_answers: FilePath | None = Field(default=None, examples=["config/golden.yaml"])
     """A file of golden queries that `ultracrawl serve` checks after each crawl."""
 

@@ -40,6 +40,13 @@
     all[active].scrollIntoView({ block: "nearest" });
   }
 
+  function show() {
+    active = -1;
+    input.removeAttribute("aria-activedescendant");
+    list.hidden = false;
+    input.setAttribute("aria-expanded", "true");
+  }
+
   async function suggest() {
     timer = 0;
     request?.abort();
@@ -51,10 +58,11 @@
       if (mine !== request || !answer.ok || answer.redirected || input.value.trim() !== (query.get("q") || "").trim()) return;
       request = null;
       list.innerHTML = text;
-      active = -1;
-      input.removeAttribute("aria-activedescendant");
-      list.hidden = false;
-      input.setAttribute("aria-expanded", "true");
+      const typed = input.value.trim().toLowerCase();
+      const listed = options().filter(one => !one.dataset.url).map(one => one.dataset.text.toLowerCase());
+      const former = recent().filter(one => one.toLowerCase().startsWith(typed) && !listed.includes(one.toLowerCase()));
+      if (former.length) options()[0].after(recentPart(former.slice(0, 3)).querySelector("[role=group]"));
+      show();
     } catch (error) {
       if (mine === request) close();
     }
@@ -63,22 +71,74 @@
   function typed() {
     clear.hidden = !input.value;
     clearTimeout(timer);
-    if (!input.value.trim()) return close();
+    if (!input.value.trim()) return showRecent();
     timer = setTimeout(suggest, WAIT);
   }
 
   function open(option, elsewhere) {
     const url = option.dataset.url;
     close();
-    if (!url) return box.requestSubmit();
+    if (!url) {
+      input.value = option.dataset.text;
+      return box.requestSubmit();
+    }
     if (elsewhere) window.open(url, "_blank", "noopener");
     else location.assign(url);
   }
 
+  // ---- recent searches, which the browser keeps where the definition wants it
+
+  const pattern = document.getElementById("recent");
+  const KEPT = `ultracrawl-searches ${input.dataset.recent}`;
+  const MOST_KEPT = 5, LONGEST_KEPT = 200;
+
+  function recent(queries) {
+    if (!pattern) return [];
+    try {
+      if (queries) localStorage.setItem(KEPT, JSON.stringify(queries));
+      const kept = JSON.parse(localStorage.getItem(KEPT));
+      return Array.isArray(kept) ? kept.filter(one => typeof one === "string") : [];
+    } catch { return []; }
+  }
+
+  function remember() {
+    const query = (new URLSearchParams(location.search).get("q") || "").trim();
+    if (!query || query.length > LONGEST_KEPT || !titles().length) return;
+    recent([query, ...recent().filter(one => one !== query)].slice(0, MOST_KEPT));
+  }
+
+  function recentPart(queries) {
+    const part = pattern.content.cloneNode(true);
+    const option = part.querySelector("[role=option]");
+    option.replaceWith(...queries.map((query, number) => {
+      const one = option.cloneNode(true);
+      one.id = `recent-${number}`;
+      one.dataset.text = query;
+      one.querySelector(".text").textContent = query;
+      return one;
+    }));
+    return part;
+  }
+
+  function showRecent() {
+    close();
+    const queries = recent();
+    if (!queries.length) return;
+    list.replaceChildren(recentPart(queries));
+    show();
+  }
+
   input.addEventListener("input", typed);
-  input.addEventListener("blur", close);
+  input.addEventListener("click", () => { if (list.hidden && !input.value.trim()) showRecent(); });
+  box.addEventListener("focusout", event => { if (!box.contains(event.relatedTarget)) close(); });
   list.addEventListener("mousedown", event => event.preventDefault());
   list.addEventListener("click", event => {
+    if (event.target.closest(".forget")) {
+      recent([]);
+      close();
+      input.focus();
+      return;
+    }
     const option = event.target.closest("[role=option]");
     if (option) open(option, event.ctrlKey || event.metaKey);
   });
@@ -97,6 +157,7 @@
       const step = event.key === "ArrowDown" ? 1 : -1;
       if (isOpen) choose(active < 0 && step < 0 ? -1 : active + step);
       else if (step > 0 && titles().length) focusHit(0);
+      else if (step > 0 && !input.value.trim()) showRecent();
       else return;
       event.preventDefault();
     } else if (event.key === "Enter" && isOpen && active >= 0) {
@@ -242,6 +303,7 @@
     const results = document.getElementById("results");
     if (event.detail.target?.id !== "results" || !results) return;
     fold();
+    remember();
     document.getElementById("announcement").textContent = results.dataset.announce;
     const query = new URLSearchParams(location.search).get("q") || "";
     if (document.activeElement !== input) input.value = query;
@@ -260,6 +322,7 @@
   }
 
   fold();
+  remember();
   clear.hidden = !input.value;
   if (history.state?.hit >= 0 && titles()[history.state.hit]) titles()[history.state.hit].focus({ preventScroll: true });
 })();
