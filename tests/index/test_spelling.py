@@ -26,6 +26,7 @@ MANUAL = [
     document("/generated", "Generated columns, and how the managing of employees is cut", Language=["en"]),
     document("/names", "sqlite3_prepare_v2, sqlite3_repair and journal_mode; autoincrement and e-mail"),
     document("/full", "The full text search; an authentication server; maintenance of hosts", "Full text"),
+    document("/power", "A battery for the journal"),
     document("/more", "maintenance_of_hosts: docker, rest, trs"),
     replace(document("/secret", "kingfisher nest"), acl=("staff",)),
 ]
@@ -46,6 +47,8 @@ CORRECTED = {
     "rst": "",
     "authetnicaton": "authentication",
     "maintainance": "maintenance",
+    "baterry": "battery",
+    "journey": "",
     "exits": "",
     "exits vacuum": "",
     "managers": "",
@@ -64,6 +67,7 @@ TWO_MISTAKES = {
     "maintainance_of_hosts",
     "authetnicaton",
     "maintainance",
+    "baterry",
 }
 """An index on servers, which lists no words, corrects neither of these."""
 

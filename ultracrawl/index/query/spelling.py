@@ -24,8 +24,11 @@ _SHORTEST_RARE = 5
 """Letters of the shortest word that is corrected although documents have it."""
 _LONGEST_WORD = 20
 """Letters of the longest word of which all edits are tried."""
-_TWO_EDITS_FROM = 8
-"""Letters from which a word may have two mistakes."""
+_TWO_EDITS_FROM, _OTHER_LETTERS_FROM = 7, 8
+"""Letters from which a word may have two mistakes, and from which these may bring other letters into it.
+
+Of seven letters, `baterry` is `battery`, but `journey`, which no document has, is not `journal`.
+"""
 _SAME_BEGINNING = 3
 """Letters of such a word that are right."""
 _SHORTEST_HALF = 3, 4
@@ -200,7 +203,10 @@ class _Correction:
     def _with_two_edits(self, word: str) -> list[str]:
         if len(word) < _TWO_EDITS_FROM:
             return []
-        return self._most_frequent(word, self._similar(word, 2))
+        near = self._similar(word, 2)
+        if len(word) < _OTHER_LETTERS_FROM:
+            near = [other for other in near if set(other) == set(word)]
+        return self._most_frequent(word, near)
 
     def _similar(self, word: str, edits: int) -> Iterable[str]:
         """Return the words of the index, whoever may see them, that begin alike and differ in so many edits."""
