@@ -84,14 +84,16 @@ class IndexDamagedError(IndexStoreError):
 
     retry_after = 0
 
-    def __init__(self, problem: str) -> None:
-        super().__init__(f"{problem}; the next crawl repairs it, or `ultracrawl index rebuild`")
-        self._problem = problem
+    def __init__(self, damage: str, reason: str = "") -> None:
+        """`damage` is for everybody; `reason` is what the library says that read the files."""
+        super().__init__(f"{damage}; the next crawl repairs it, or `ultracrawl index rebuild`")
+        self.damage = damage
+        self._reason = reason
 
     @property
     def problem(self) -> str:
-        """The damage, without the remedy."""
-        return self._problem
+        """The damage with its reason, without the remedy."""
+        return ": ".join(filter(None, (self.damage, self._reason)))
 
 
 class IndexForeignError(IndexDamagedError):

@@ -80,9 +80,15 @@ def without(workspace: Workspace, module: str) -> dict[str, str]:
 )
 @pytest.mark.processes
 def test_an_extra_that_is_missing_is_named(
-    workspace: Workspace, written: str, module: str, place: tuple[int, bool], extra: str
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    written: str,
+    module: str,
+    place: tuple[int, bool],
+    extra: str,
 ) -> None:
     line, fatal = place
+    monkeypatch.setenv("OPS", "json://localhost")
     define(workspace, f"    {written}\n" if line else "", head="" if line else f"{written}\n")
     assert lint(workspace, 0) == [], "here it is installed"
     found = workspace.command("lint", "--json", **without(workspace, module))
@@ -154,3 +160,19 @@ def test_users_from_outside_find_files_by_their_names(
     assert found.count("sign_in.user_prefix") == hinted
     workspace.write({"sources": {"s": source}})
     assert lint(workspace, 0) == []
+
+
+def test_a_variable_that_is_not_set_here_is_a_hint(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = f"    authentication:\n      staff:\n        url: {START}\n        user: ada\n        password: ${{OURS}}\n"
+    portal = "{type: http, url: 'https://p.example.com/', headers: {X-Key: '${THEIRS}'}}"
+    head = f"destinations:\n  portal: {portal}\n"
+    define(workspace, own, head=head)
+    monkeypatch.delenv("OURS", raising=False)
+    named = {(8, "sources.s0.authentication.staff.password", False)}
+    found = set(lint(workspace, 0))
+    assert named < found
+    monkeypatch.setenv("OURS", "x")
+    monkeypatch.setenv("THEIRS", "x")
+    assert len(found - set(lint(workspace, 0))) == 2

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from support.project import Workspace
 from support.sentences import sentence
+from support.site import Site
 
 from ultracrawl.cli.crawl.report import print_report, print_total_and_next_step
 from ultracrawl.model import RunReport, UrlOutcome
+from ultracrawl.model.advice import advice_at_wall
 
 
 def report(**facts: int) -> RunReport:
@@ -35,13 +38,15 @@ def test_the_limit_is_named_as_it_is_written(
     assert named == {limit}
 
 
-def test_errors_below_400_are_counted_with_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_of_a_run_are_those_below_400_too_and_no_page_that_is_gone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     ended = report()
-    ended.status_codes.update({200: 1, 300: 2, 304: 3, 404: 1, 999: 1})
+    ended.status_codes.update({200: 1, 300: 2, 304: 3, 403: 1, 404: 1, 410: 1, 999: 1})
     print_report(ended)
     (line,) = (line for line in capsys.readouterr().out.splitlines() if "×" in line)
     assert [int(part.split("×")[0].split()[-1]) for part in line.split(", ")] == [2, 1, 1]
-    assert all(number in line for number in ("300", "404", "999"))
+    assert all(number in line for number in ("300", "403", "999"))
 
 
 def test_pages_that_failed_are_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,3 +82,11 @@ def test_documents_that_were_indexed_again_stand_apart_from_changed_ones(
         ["2", "REINDEXED", "not"],
         ["1", "MODIFIED", "changed"],
     ]
+
+
+def test_a_problem_is_read_once(site: Site, url: str, workspace: Workspace) -> None:
+    """A person reads it in the report; without one, in the log."""
+    site.respond("/", status=403, headers={"Cf-Mitigated": "challenge"})
+    workspace.define(f"{url}/", politeness={"delay": 0}, sitemaps={"use": False})
+    named = advice_at_wall(has_logins=False)
+    assert [workspace.command("crawl", *how).err.count(named) for how in ([], ["--json"])] == [1, 1]

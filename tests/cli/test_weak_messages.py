@@ -47,6 +47,7 @@ START = "https://docs.example.com/"
             Mistake.NO_SCHEME,
             "ultracrawl crawl https://docs.example.com/guide",
         ),
+        ("crawl status handbok", Mistake.VERB_AS_SOURCE, "ultracrawl status handbok"),
         ("-c x.yaml crawl", Mistake.CONFIG_BEFORE_VERB, "ultracrawl crawl -c FILE"),
         ("crawl --dealy 1", Mistake.NO_SUCH_OPTION, "--delay"),
         ("explain handbook", Mistake.SOURCE_FOR_URL, "ultracrawl explain /x --source handbook"),
@@ -123,14 +124,6 @@ def test_a_server_that_is_no_service_is_a_mistake(
         assert mistyped(workspace.directory, "status", "--server", url).mistake is Mistake.NO_SERVICE
 
 
-def test_a_site_that_cannot_be_read_is_answered_with_the_other_scheme(workspace: Workspace) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        url = f"127.0.0.1:{closed.getsockname()[1]}/"
-    with contextlib.chdir(workspace.directory), pytest.raises(CommandFailedError) as found:
-        run_words(["init", f"http://{url}", "--yes"])
-    assert (found.value.mistake, f"https://{url}" in str(found.value)) == (Mistake.SITE_UNREADABLE, True)
-
-
 def test_a_path_is_explained_below_the_start_url(workspace: Workspace) -> None:
     workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
     explained = workspace.command("explain", "/handbok", "--json")
@@ -165,6 +158,16 @@ def test_what_is_no_url_is_refused_in_a_line(workspace: Workspace, url: str) -> 
     ended = workspace.command("crawl", url)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert url in ended.err
+
+
+def test_a_misspelt_scheme_is_answered_with_the_right_one(workspace: Workspace) -> None:
+    assert "write https://docs.example.com/" in workspace.command("crawl", "htps://docs.example.com/").err
+
+
+def test_before_the_first_crawl_no_url_is_known(workspace: Workspace) -> None:
+    workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
+    ended = workspace.command("urls")
+    assert (ended.code, ended.out, "`ultracrawl crawl`" in ended.err) == (0, "", True)
 
 
 def test_without_a_definition_the_next_step_is_a_command(workspace: Workspace) -> None:

@@ -60,6 +60,7 @@ class Mistake(Enum):
         "`only: [/docs/]`, `exclude: [/archive/]`, `depth: 3`, `limits: {{documents: 100}}`, "
         "`politeness: {{delay: 0.1}}`, `public: true`"
     )
+    VERB_AS_SOURCE = "{name!r} is no source, but a verb; write `{instead}`"
     NO_SCHEME = "{name!r} is no source; for a site write `{instead}`"
     FILES_AS_SITE = (
         "{name!r} is a folder or a file, and no URL; write in ultracrawl.yaml "
@@ -71,7 +72,6 @@ class Mistake(Enum):
     NO_URL_OR_PATH = "{url!r} is no URL; write for example https://docs.example.com/x, or a path as /x"
     SOURCE_FOR_URL = "{name!r} is a source; name one of its URLs, as `{instead}`"
     URL_OF_NO_SOURCE = "no source knows {url}; `ultracrawl urls` lists what is known"
-    SITE_UNREADABLE = "{problem}; {instead}"
     BAD_ROOT_PATH = "--root-path {path} is no path; write for example /search"
     BAD_BOOST = "--boost {text!r} is not URL=FACTOR; write for example https://www.example.com/new/*=2"
 
@@ -171,13 +171,6 @@ def with_scheme(text: str) -> str:
     """
     host = re.fullmatch(_HOST, text)  # compiled only after a mistake
     return f"{'http' if host['http'] else 'https'}://{text}" if host else ""
-
-
-def advice_for_site(url: str) -> str:
-    """Return what to do if a site does not answer as a URL says."""
-    scheme, _, rest = url.partition("://")
-    other = f"{'https' if scheme == 'http' else 'http'}://{rest}"
-    return f"check the host and the port, try {other}, and see whether it opens in a browser"
 
 
 def is_path(text: str) -> bool:

@@ -76,6 +76,11 @@ def advice_for(cause: Cause) -> str:
     return _ADVICE.get(code, "")
 
 
+def with_advice(problem: str, cause: Cause) -> str:
+    """Return what has happened, and what to do about its cause, in one line."""
+    return "; ".join(filter(None, (problem, advice_for(cause))))
+
+
 def advice_for_record(record: UrlRecord) -> str:
     """Return what to do so that a URL gives a document; empty if it does, and if it only leads to another one."""
     return "" if record.indexed or record.redirects_to else advice_for(record.cause)

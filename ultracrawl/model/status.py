@@ -69,6 +69,7 @@ _TEXTS: dict[int, str] = {
     409: "conflict",
     410: "gone",
     414: "request URI too large",
+    429: "too many requests",
     500: "internal server error",
     501: "not implemented",
     502: "bad gateway",

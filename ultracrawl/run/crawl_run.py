@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.stores import RunMark
-
-logger = logging.getLogger(__name__)
 
 FAILED = "failed"
 """Close reason of the spider of a crawl that cannot continue."""
@@ -72,8 +69,7 @@ class CrawlRun:
 
     def note_problem(self, problem: WorkError | str) -> None:
         """Log a failure and add it to the report, unless it is there already; the crawl continues."""
-        if self.counters.add_new_problem(str(problem)):
-            logger.error("%s", problem)
+        self.counters.note_problem(str(problem))
 
     def note_standstill(self, why: str) -> None:
         """Add why the crawl stands still to the report, and keep it for who looks at the crawl meanwhile."""
@@ -89,11 +85,11 @@ class CrawlRun:
         if self.failed:
             return
         self.failed = True
-        self.add_problem(str(problem))
         if isinstance(problem, UserError) and not self.counters.outcomes:
             self.user_error = problem  # reported at the end, like that of a crawl that cannot begin
+            self.add_problem(str(problem))
         else:
-            logger.error("%s", problem)
+            self.note_problem(str(problem))
         self.end_soon(FAILED)
 
     def end_soon(self, reason: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from copy import copy
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from ultracrawl.model import Page
     from ultracrawl.run.visit import Visit
 
+PROBLEM_LOGGER = logging.getLogger(__name__)
+"""The logger of problems alone, all of which the report has, too."""
 MAX_NAMED = 10
 """Failed pages that a report names; all are in the table of URLs."""
 _UNCHANGED = {
@@ -187,12 +190,11 @@ class RunCounters:
         """Add a line about a failure that concerns more than one URL."""
         self.problems.append(problem)
 
-    def add_new_problem(self, problem: str) -> bool:
-        """Add a line about a failure unless it is there; returns whether it is new."""
-        if problem in self.problems:
-            return False
-        self.add_problem(problem)
-        return True
+    def note_problem(self, problem: str) -> None:
+        """Log a line about a failure and add it, unless it is there; the crawl continues."""
+        if problem not in self.problems:
+            self.add_problem(problem)
+            PROBLEM_LOGGER.error("%s", problem)
 
     def add_remark(self, remark: str) -> None:
         """Add a line about something that is no failure."""

@@ -7,6 +7,9 @@ from typing import Any
 WATCHED_SETTING = "ULTRACRAWL_WATCHED"
 """Name of the setting that says that the process reads `RunningCrawl.refused` at the end of a crawl."""
 
+REPORTED_SETTING = "ULTRACRAWL_REPORTED"
+"""Name of the setting that says that a person gets the report of the run, so that its problems need not be logged."""
+
 FOREIGN_HANDLERS_SETTING = "ULTRACRAWL_FOREIGN_HANDLERS"
 """Name of the setting of crawls in which a third-party download handler opens connections."""
 

@@ -163,10 +163,11 @@ def _canonical(url: str) -> str:
     if canonical is not None:
         return canonical
     scheme, separator, _ = url.lower().partition("://")
-    if separator and scheme not in _WEB_SCHEMES and closest_match(scheme, _WEB_SCHEMES) is None:
+    meant = closest_match(scheme, _WEB_SCHEMES)
+    if separator and scheme not in _WEB_SCHEMES and meant is None:
         raise ForeignSchemeError(scheme)
     if port := re.search(_LARGE_PORT, url):
         raise UserError(f"{format_value(url)} has no port: {port[1]} is not from 1 to 65535; write another")
-    raise UserError(
-        f"{format_value(url)} is not a URL that can be crawled; write it in full, as https://www.example.com/"
-    )
+    is_misspelt = separator and scheme not in _WEB_SCHEMES
+    instead = f"{meant}{url[len(scheme) :]}" if is_misspelt else "it in full, as https://www.example.com/"
+    raise UserError(f"{format_value(url)} is not a URL that can be crawled; write {instead}")

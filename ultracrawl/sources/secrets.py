@@ -46,6 +46,12 @@ def is_clear_text(secret: SecretStr) -> bool:
     return not (text.startswith((FILE, MARK)) or _VARIABLE.fullmatch(text))
 
 
+def unset_variable(secret: SecretStr) -> str:
+    """Return the environment variable that a secret needs and that this process does not have; else an empty text."""
+    variable = _VARIABLE.fullmatch(secret.get_secret_value())
+    return "" if variable is None or os.environ.get(variable[1]) else variable[1]
+
+
 def read_secrets(secrets: Mapping[str, SecretStr | str], place: str, key_file: Path | None) -> dict[str, str]:
     """Return the texts of the secrets in a group of options, as this process finds them.
 

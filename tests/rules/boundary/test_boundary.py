@@ -49,6 +49,7 @@ FAST_7 = BoundaryRules(
     combine=Combine.ANY,
 )
 FAST_8 = replace(FAST_7, uris=(*FAST_7.uris, UriRule(Kind.PREFIX, "https://www.example.com/drafts/", OUT)))
+ONLY_DOCS = BoundaryRules(paths=(PathRules("*", ("/docs/",), option="only"),))
 NO_DOMAIN = "no include domain matches"
 NEITHER = "no include domain or uri matches"
 UK = "exclude domain suffix uk.oracle.com"
@@ -105,6 +106,7 @@ RULES = [
     ("ultra_search_71 ias", EXAMPLE_9_3, "http://otn.oracle.com/products/ias/a", None),
     ("ultra_search_71 web_cache", EXAMPLE_9_3, "http://otn.oracle.com/products/ias/web_cache/a", CACHE),
     ("ultra_search_71 other", EXAMPLE_9_3, "http://otn.oracle.com/support", OTN),
+    ("the option that people wrote", ONLY_DOCS, "http://h/support", "no path of `only` matches"),
     (
         "ultra_search_72 domain",
         BoundaryRules(domains=(suffix(".*oracle.com"),)),

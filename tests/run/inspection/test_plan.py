@@ -161,3 +161,14 @@ def test_an_unknown_source_is_one_line(workspace: Workspace) -> None:
     ended = workspace.command("plan", "nobody")
     assert ended.code == 2
     assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("only", "held_back"), [("/docs/", True), ("/a/", False)], ids=["none", "some"])
+def test_a_boundary_without_a_page_deletes_nothing(
+    crawled: Site, url: str, workspace: Workspace, only: str, held_back: bool
+) -> None:
+    workspace.define(f"{url}/", only=[only])
+    planned = plan(workspace)
+    assert (planned["deleted"] > 0, planned["held_back"]) == (True, held_back)
+    run = workspace.crawl(code=1).run  # the start URL is outside, too
+    assert run["deleted"] == (0 if held_back else planned["deleted"])

@@ -8,6 +8,7 @@ import pytest
 from support.network import NetworkSite
 from support.site import Site
 
+from ultracrawl.model import CauseCode
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.robots.policy import RobotsPolicy
 from ultracrawl.service.probing.client import ProbeClient, ProbeResponse, Trust
@@ -59,7 +60,7 @@ def test_requests_to_a_site_are_apart(robots: bytes, delay: float) -> None:
 
 def test_what_robots_txt_forbids_is_not_requested() -> None:
     looking, client = visitor(Clock(), b"User-agent: *\nDisallow: /private")
-    assert looking.fetch(f"{HOST}/private").problem
+    assert looking.fetch(f"{HOST}/private").cause.code is CauseCode.ROBOTS
     assert [path for _, path in client.asked] == ["/robots.txt"]
     assert (looking.forbids(f"{HOST}/private"), looking.forbids(f"{HOST}/")) == (True, False)
 
@@ -92,7 +93,7 @@ def test_a_server_that_sends_little_by_little_is_left(site: Site, url: str, part
         site.hold("/")
     client = ProbeClient(AddressPolicy.for_source((), ["127.0.0.0/8"]), {}, 0.2, Trust())
     response = client.request_url(f"{url}/", "GET")
-    assert (response.timed_out, response.status) == (True, 0)
+    assert (response.cause.code, response.status) == (CauseCode.TIMEOUT, 0)
 
 
 @pytest.mark.parametrize(

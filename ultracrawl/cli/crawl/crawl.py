@@ -30,6 +30,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, RunReport
 from ultracrawl.service.crawling import crawl_sources
 from ultracrawl.settings.adhoc import AdhocScope, delay_of_one_site
+from ultracrawl.settings.presets import REPORTED_SETTING
 from ultracrawl.settings.projects import project_of_urls
 from ultracrawl.sources import Catalog, DataSource, Project
 
@@ -100,7 +101,7 @@ def command(
             chosen,
             jobs=jobs,
             force=force,
-            settings={"LOG_LEVEL": level},
+            settings={"LOG_LEVEL": level, REPORTED_SETTING: not as_json},
             given_urls=_given_urls(chosen, urls),
             watcher=progress.update,
             show=lambda done, going: progress.update_all(done, len(chosen), going),
@@ -131,6 +132,12 @@ def _select_sources(
             raise
         if path := next(filter(is_path, sources), ""):
             raise Mistake.FILES_AS_SITE.error(name=path) from None
+        root = click.get_current_context().find_root()
+        assert isinstance(root.command, click.Group)
+        if sources and sources[0] in root.command.list_commands(root):
+            raise Mistake.VERB_AS_SOURCE.error(
+                name=sources[0], instead=f"ultracrawl {' '.join(sources)}"
+            ) from None
         host = next(filter(with_scheme, sources), "")
         if not host:
             raise

@@ -17,6 +17,8 @@ _NOT_ERRORS = (
     StatusCode.NOT_CRAWLED,
     StatusCode.CRAWLED,
     StatusCode.NOT_MODIFIED,
+    StatusCode.NOT_FOUND,
+    StatusCode.GONE,
     StatusCode.BLACKLISTED,
     StatusCode.DUPLICATE_DETECTED,
     StatusCode.DUPLICATE_IGNORED,

@@ -20,8 +20,8 @@ from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.settings.adhoc import with_adhoc_sources
 from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import locate_project
-from ultracrawl.sources import Loaded, Project, compile_source
-from ultracrawl.sources.checking.access_checks import check_user_names
+from ultracrawl.sources import DefinitionHead, Loaded, Project, compile_source
+from ultracrawl.sources.checking.access_checks import check_user_names, check_variables
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.golden_queries import golden_findings
 from ultracrawl.system.nouns import counted
@@ -123,7 +123,11 @@ def _beside_options(location: str, loaded: Loaded, *, connect: bool) -> Iterator
         return
     for option, problem, instead in check_project_locally(project):
         yield Finding(location, 0, option, problem, instead)
-    for hint in check_user_names(project.sign_in, project.known_sources.values()):
+    shared = {name: getattr(project, name) for name in DefinitionHead.model_fields}
+    for hint in (
+        *check_user_names(project.sign_in, project.known_sources.values()),
+        *check_variables(shared),
+    ):
         yield Finding(location, 0, ".".join(map(str, hint.path)), hint.problem, hint.instead, hint.fatal)
     yield from golden_findings(project.search_page.check_answers)
     for source in project.known_sources.values():

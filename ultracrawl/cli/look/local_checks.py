@@ -20,7 +20,7 @@ from ultracrawl.run.reading.language_focus import focus_of
 from ultracrawl.run.rendering.browser import browser_program
 from ultracrawl.settings.ineffective import REPLACEMENTS, replacement_advice
 from ultracrawl.sources import DataSource, PathFinding, Project
-from ultracrawl.sources.checking.access_checks import check_readers
+from ultracrawl.sources.checking.access_checks import check_readers, check_variables
 from ultracrawl.sources.compilation.source import compile_focus
 from ultracrawl.sources.kinds import find_kind, watched_sources
 from ultracrawl.sources.sections.project import FurtherIndex, IndexSection
@@ -37,6 +37,7 @@ _ALIKE = 0.85
 def check_locally(project: Project, source: DataSource) -> Iterator[PathFinding]:
     """Yield what is wrong with what a source names outside of its definition, and what it lacks on this machine."""
     yield from check_readers(source)
+    yield from check_variables(source)
     yield from check_settings(source)
     yield from _check_class(source)
     yield from _check_extras(source)

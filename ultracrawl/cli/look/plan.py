@@ -54,6 +54,11 @@ def _print(forecast: Forecast) -> None:
         click.echo(
             f"  {forecast.deleted:>9,}  {noun_of(forecast.deleted, 'document')} leaving the index with them"
         )
+    if forecast.held_back:
+        click.echo(
+            "             held back until `ultracrawl approve-deletions`, unless the run finds other pages: "
+            "the rules leave no page but start URLs; check what you wrote"
+        )
     for rule, number in forecast.left_out.most_common():
         click.echo(f"  {number:>9,}  {noun_of(number, 'document')} left out by the filters: {rule}")
     if forecast.forgotten:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.mistakes import Mistake, advice_for_site, with_scheme
+from ultracrawl.cli.mistakes import Mistake, with_scheme
 from ultracrawl.cli.options import (
     SOURCE_NAME,
     chosen_sources,
@@ -99,5 +99,5 @@ def _print(result: SiteProbe) -> None:
             print_line(f"  {label:<12} {text}")
     for problem in result.problems:
         print_line(f"  problem      {problem}", err=True)
-    if result.problems:
-        print_line(f"  what to do   {advice_for_site(result.url)}", err=True)
+    if result.advice:
+        print_line(f"  what to do   {result.advice}", err=True)

@@ -52,15 +52,19 @@ def command(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     wanted = UrlOutcome(outcome.upper()) if outcome else None
     unreadable: list[StateError] = []
+    is_any_crawled = False
     for definition in known_sources(project, (*sources, *named)):
         try:
             with state_to_read(project, definition.name) as state:
                 if state is not None:
+                    is_any_crawled = True
                     _list(state, wanted, verbose, as_json)
         except StateError as error:
             unreadable.append(error)
     if unreadable:
         raise StateError("\n".join(map(str, unreadable)))
+    if not is_any_crawled:
+        click.echo("No URL is known yet; `ultracrawl crawl` finds them.", err=True)
 
 
 def _list(state: Store, wanted: UrlOutcome | None, verbose: bool, as_json: bool) -> None:

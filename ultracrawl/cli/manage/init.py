@@ -12,11 +12,11 @@ from typing import Any
 
 import click
 
-from ultracrawl.cli.mistakes import Mistake, advice_for_site, is_path, with_scheme
+from ultracrawl.cli.mistakes import Mistake, is_path, with_scheme
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.scope_options import scope_options
 from ultracrawl.cli.terminal import escape_controls, print_line
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.engines import check_engine
 from ultracrawl.run.rendering.browser import what_rendering_lacks
 from ultracrawl.service.probing.client import probe_client_of
@@ -173,8 +173,7 @@ def _survey(url: str, visitor: Visitor) -> Survey:
     try:
         return survey(url, visitor)
     except UnreadableSiteError as error:
-        problem = escape_controls(str(error))
-        raise Mistake.SITE_UNREADABLE.failure(problem=problem, instead=advice_for_site(url)) from None
+        raise WorkError(escape_controls(str(error))) from None
 
 
 def _with_scope(draft: Draft, questions: _Questions) -> Draft:

@@ -210,7 +210,7 @@ class Generations:
                 raise
             reason = " ".join(str(error).split())[:200]
             raise IndexDamagedError(
-                f"index {self.path} cannot be {verb}, it may be damaged: {reason}"
+                f"index {self.path} cannot be {verb}, it may be damaged", reason
             ) from error
 
 

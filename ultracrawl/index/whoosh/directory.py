@@ -174,7 +174,7 @@ class IndexDirectory:
         except DAMAGE as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             kind = IndexForeignError if isinstance(error, ForeignPickleError) else IndexDamagedError
-            raise kind(f"index {self.path} cannot be {verb}, it may be damaged: {reason}") from error
+            raise kind(f"index {self.path} cannot be {verb}, it may be damaged", reason) from error
 
     def _toc(self) -> tuple[int, Schema, list[W3Segment]]:
         """Return the newest generation of the index, its schema and its segments."""

@@ -22,7 +22,12 @@ class HostPaths:
         self._exclude = _table("exclude", rules, [rule.exclude for rule in rules])
         self._include = _table("include", rules, [rule.include for rule in rules])
         self._follow_only = _table("follow only", rules, [rule.follow_only for rule in rules])
-        self._closed = f"no include path of {host} matches" if any(rule.include for rule in rules) else None
+        limits = [
+            f"path of `{rule.option}`" if rule.option else f"include path of {host}"
+            for rule in rules
+            if rule.include
+        ]
+        self._closed = f"no {' or '.join(limits)} matches" if limits else None
 
     def refusal(self, path: str) -> str | None:
         """Return the rule that refuses a path, or None."""

@@ -90,6 +90,8 @@ class PathRules:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     follow_only: tuple[str, ...] = ()
+    option: str = ""
+    """The option with the inclusions, if a person has not written them for the host."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord, status_text
-from ultracrawl.model.advice import advice_for
+from ultracrawl.model.advice import with_advice
 from ultracrawl.rules.boundary.origin import MAX_LEFT_PORTS
 from ultracrawl.rules.recrawl.change import is_known
 from ultracrawl.rules.urls.canonical import host_of, site_of, split, url_key
@@ -133,8 +133,7 @@ def _is_told(context: CrawlContext, url: str) -> bool:
 
 
 def _with_advice(problem: str, record: UrlRecord | None) -> str:
-    advice = "" if record is None else advice_for(record.cause)
-    return f"{problem}; {advice}" if advice else problem
+    return problem if record is None else with_advice(problem, record.cause)
 
 
 def _endless(records: Iterable[UrlRecord]) -> str:

@@ -38,6 +38,8 @@ class Forecast:
     """Number of known URLs that would be removed, by rule."""
     deleted: int = 0
     """Number of documents among them that would be removed from the index."""
+    held_back: bool = False
+    """Whether these would be held back, unless the run finds a page inside the boundary that is no start URL."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Number of further documents that would be removed because filters deny their URLs, by filter."""
     forgotten: int = 0
@@ -71,6 +73,7 @@ class Forecast:
             "dropped": self.dropped.total(),
             "dropped_by": dict(self.dropped.most_common()),
             "deleted": self.deleted,
+            "held_back": self.held_back,
             "left_out": self.left_out.total(),
             "left_out_by": dict(self.left_out.most_common()),
             "forgotten": self.forgotten,
@@ -150,11 +153,23 @@ def _known(
                 result.dropped[refusal.rule] += 1
                 result.stages[refusal.rule] = refusal.stage
                 result.deleted += record.searchable
+        result.held_back = _leaves_nothing(result.deleted, state, rules, source, leaving)
     waiting = {key for key in _waiting(state) if key not in leaving}
     result.scheduled = (
         len(waiting) if result.resumes else _initial_number(result, state, rules, source, waiting)
     )
     return leaving
+
+
+def _leaves_nothing(
+    deleted: int, state: Store, rules: CompiledSource, source: DataSource, leaving: Container[int]
+) -> bool:
+    """Return whether documents would leave in exchange for nothing, as `Deletions` judges it at the end of a run."""
+    left = state.records.count_urls().documents - deleted
+    if not deleted or left >= deleted or source.deletion.percent >= 100:
+        return False
+    starts = state.records.get_records([key for key in map(url_key, rules.seeds) if key not in leaving])
+    return left <= sum(record.retained for record in starts.values())
 
 
 def _denied(state: Store, judge: FilterJudge, leaving: Container[int]) -> Iterator[str]:

@@ -29,7 +29,8 @@ from ultracrawl.run.logs.log_files import (
 )
 from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.logs.run_log import RunLog
-from ultracrawl.settings.presets import WATCHED_SETTING
+from ultracrawl.run.run_counters import PROBLEM_LOGGER
+from ultracrawl.settings.presets import REPORTED_SETTING, WATCHED_SETTING
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -239,6 +240,8 @@ def omit_tracebacks(settings: BaseSettings) -> None:
     logging.getLogger("ultracrawl").setLevel(logging.WARNING if quiet else logging.NOTSET)
     if quiet:
         handler.setFormatter(_OneLineFormatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"]))
+        if settings.getbool(REPORTED_SETTING):
+            handler.addFilter(lambda record: record.name != PROBLEM_LOGGER.name)
 
 
 class _OneLineFormatter(logging.Formatter):

@@ -144,17 +144,12 @@ class Commits:
         if self.log is not None:
             self.log.refused(destination.label, self._cache.read(report.path), report.reason)
         if destination is self._destinations.primary:
-            self.note_problem(
+            self._counters.note_problem(
                 f"indexing failed: {report.reason}; the documents stay in the cache for the next run"
             )
         else:
             failed = f"{name_of(destination)} cannot be fed, and catches up later"
             logger.warning("%s: %s: %s", self._source, failed, report.reason)
-
-    def note_problem(self, problem: str) -> None:
-        """Add a problem to the report and log it, once."""
-        if self._counters.add_new_problem(problem):
-            logger.error(problem)
 
 
 def name_of(destination: DestinationQueue) -> str:

@@ -101,6 +101,7 @@ class IndexWriter:
         self._pauses = pauses
         self._links = state.links if anchors else None
         self._clock = clock
+        self._counters = counters
         self._since = 0.0
         """When the first change of the open segment was added."""
         self._sealed_bytes = 0
@@ -114,7 +115,7 @@ class IndexWriter:
         self._keep_lease()
         self._apply_pauses()
         for problem in self._destinations.salvage():
-            self.commits.note_problem(problem)
+            self._counters.note_problem(problem)
             if self._links is not None:
                 self._links.invalidate_submitted_texts()
         if self._cache.place:
@@ -307,7 +308,9 @@ class IndexWriter:
             if destination is self._destinations.primary:
                 raise IndexStoreError(f"{full}; resume it (`ultracrawl feeding resume`), or raise the limit")
             self._destinations.abandon(destination)
-            self.commits.note_problem(f"{full}: these changes are discarded, and the next run fills it again")
+            self._counters.note_problem(
+                f"{full}: these changes are discarded, and the next run fills it again"
+            )
 
     def collect(self) -> None:
         """Handle the reports of the indexes. Raises `StateError` if another process has taken the source over."""

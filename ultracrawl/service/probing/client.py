@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.urls.canonical import UrlPolicy
@@ -34,7 +35,7 @@ _URL_POLICY = UrlPolicy()
 
 @dataclass(frozen=True, slots=True)
 class ProbeResponse:
-    """A response, or the reason why there is none (`problem`)."""
+    """A response, or the cause why there is none."""
 
     url: str
     status: int = 0
@@ -46,9 +47,7 @@ class ProbeResponse:
     address: str = ""
     tls: str = ""
     """Protocol version and names in the certificate, for https."""
-    problem: str = ""
-    timed_out: bool = False
-    """Whether there is no response because time was over."""
+    cause: Cause = NO_CAUSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class Trust:
         pins = self.pins.get(host)
         if pins and _key_of(secured) not in pins:
             secured.close()
-            raise ssl.SSLError(f"the public key of {host} is none of http.pins")
+            raise ssl.SSLCertVerificationError(f"the public key of {host} is none of http.pins")
         return secured
 
 
@@ -89,19 +88,21 @@ class ProbeClient:
         addresses = addresses_of(name)
         allowed = next((address for address in addresses if self._policy.refuses(address) is None), None)
         if allowed is None:
-            problem = "has no address"
-            if addresses:
-                problem = f"{addresses[0]} is refused ({self._policy.refuses(addresses[0])})"
-            return ProbeResponse(url, problem=f"{name} {problem}")
+            return ProbeResponse(url, cause=self._unreachable(name, addresses))
         try:
             return self._send(url, method, allowed, host)
         except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: an invalid header
-            timed_out = isinstance(error, TimeoutError)
-            return ProbeResponse(url, address=allowed, problem=_in_words(error), timed_out=timed_out)
+            return ProbeResponse(url, address=allowed, cause=_cause_of(error))
 
     def follow_redirects(self, url: str) -> list[ProbeResponse]:
         """Return the responses of a URL and of the redirects from it, at most ten."""
         return follow(url, self.request_url)
+
+    def _unreachable(self, name: str, addresses: Sequence[str]) -> Cause:
+        if not addresses:
+            return Cause(CauseCode.HOST_UNKNOWN)
+        refused = f"{name} is {addresses[0]} ({self._policy.refuses(addresses[0])})"
+        return Cause(CauseCode.ADDRESS, detail=refused)
 
     def _send(self, url: str, method: str, address: str, host: str) -> ProbeResponse:
         parts = urlsplit(url)
@@ -165,10 +166,27 @@ def _limited(connection: http.client.HTTPConnection, seconds: float) -> Iterator
         connection.close()
 
 
-def _in_words(error: Exception) -> str:
-    """Return what an error says, without the number of the operating system."""
-    text = (isinstance(error, OSError) and error.strerror) or str(error)
-    return " ".join(text.split()) or type(error).__name__
+_CAUSES: tuple[tuple[type[Exception], CauseCode], ...] = (
+    (ssl.SSLCertVerificationError, CauseCode.CERTIFICATE),
+    (ssl.SSLError, CauseCode.TLS_FAILED),
+    (TimeoutError, CauseCode.TIMEOUT),
+    (ConnectionResetError, CauseCode.CONNECTION_BROKEN),
+    (BrokenPipeError, CauseCode.CONNECTION_BROKEN),
+    (OSError, CauseCode.CONNECTION_REFUSED),
+    (http.client.IncompleteRead, CauseCode.BODY_BROKEN),
+    (http.client.HTTPException, CauseCode.ANSWER_MALFORMED),
+    (ValueError, CauseCode.STATED),
+)
+"""The cause that a crawl would record for an error of the standard library; the first that fits."""
+
+
+def _cause_of(error: Exception) -> Cause:
+    code = next(code for kind, code in _CAUSES if isinstance(error, kind))
+    text = (
+        getattr(error, "verify_message", "") or (isinstance(error, OSError) and error.strerror) or str(error)
+    )
+    said = " ".join(text.split()) or type(error).__name__
+    return Cause(code, said) if code is CauseCode.STATED else Cause(code, detail=said)
 
 
 def _names(secured: ssl.SSLSocket) -> str:

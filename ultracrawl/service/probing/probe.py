@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 from dns.exception import DNSException
 from dns.resolver import NXDOMAIN, NoAnswer, Resolver
 
+from ultracrawl.model import Cause, CauseCode
+from ultracrawl.model.advice import advice_for
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.run.transport.host_addresses import addresses_of
 from ultracrawl.service.probing.client import ProbeClient, ProbeResponse
@@ -41,6 +43,8 @@ class SiteProbe:
     virtual_servers: dict[str, str] = field(default_factory=dict)
     """Other host names at the same address, and whether they serve the same page at `/`."""
     problems: list[str] = field(default_factory=list)
+    advice: str = ""
+    """What to do about the site if it does not answer."""
 
 
 def probe(
@@ -55,7 +59,7 @@ def probe(
     site = SiteProbe(f"{parts.scheme}://{parts.netloc}/")
     site.addresses = addresses_of(host)
     if not site.addresses:
-        site.problems.append(f"{host} has no address")
+        _note(site, site.url, Cause(CauseCode.HOST_UNKNOWN))
         return site
     if dns:
         _resolve_names(site, host)
@@ -64,11 +68,17 @@ def probe(
         site.name_servers = name_servers(host)
     site.redirects = client.follow_redirects(site.url)
     last = site.redirects[-1]
-    site.problems += [response.problem for response in site.redirects if response.problem]
+    if last.cause:
+        _note(site, last.url, last.cause)
     site.server, site.tls = last.headers.get("server", ""), last.tls
     _fetch_robots(site, client, robots_name)
     site.virtual_servers = _virtual_servers(site, client, host)
     return site
+
+
+def _note(site: SiteProbe, url: str, cause: Cause) -> None:
+    site.problems.append(f"{url}: {cause}")
+    site.advice = advice_for(cause)
 
 
 def _resolve_names(site: SiteProbe, host: str) -> None:
@@ -87,8 +97,8 @@ def _reverse_name(address: str) -> str:
 
 def _fetch_robots(site: SiteProbe, client: ProbeClient, name: str) -> None:
     response = client.request_url(f"{site.url}robots.txt", "GET")
-    if response.problem:
-        site.robots = f"no response: {response.problem}"
+    if response.cause:
+        site.robots = f"no response: {response.cause}"
     elif response.status != 200:
         site.robots = f"none (status {response.status})"
     else:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import effective_type
 from ultracrawl.errors import WorkError
-from ultracrawl.model import Page
+from ultracrawl.model import Cause, CauseCode, Page
+from ultracrawl.model.advice import with_advice
 from ultracrawl.model.page import LinkKind
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, path_of, site_of
@@ -24,7 +25,11 @@ MAX_REFRESH = 5.0
 
 
 class UnreadableSiteError(WorkError):
-    """The front page of a site cannot be read; the message says why."""
+    """The front page of a site cannot be read, for a cause; the message says what to do about it, too."""
+
+    def __init__(self, url: str, cause: Cause) -> None:
+        super().__init__(with_advice(f"{url} cannot be read: {cause}", cause))
+        self.cause = cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +120,8 @@ def _front_page(url: str, visitor: Visitor) -> ProbeResponse:
 def _followed(url: str, visitor: Visitor) -> ProbeResponse:
     """Return the response at the end of the redirects from a URL. Raises `UnreadableSiteError`."""
     last = follow(url, visitor.fetch)[-1]
-    if last.problem:
-        raise UnreadableSiteError(f"{last.url} cannot be read: {last.problem}")
     if last.location:
-        raise UnreadableSiteError(f"{url} cannot be read: its redirects do not end")
-    if last.status != 200:
-        raise UnreadableSiteError(f"{last.url} cannot be read: its status is {last.status}")
+        raise UnreadableSiteError(url, Cause(CauseCode.REDIRECT_REFUSED, "its redirects do not end"))
+    if last.cause or last.status != 200:
+        raise UnreadableSiteError(last.url, last.cause or Cause(CauseCode.STATUS, str(last.status)))
     return last

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ultracrawl.model import Cause, CauseCode
 from ultracrawl.rules.robots.policy import MAX_REDIRECTS, RobotsPolicy, origin_of
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.canonical import site_of
@@ -43,22 +44,34 @@ class Visitor:
         self._seconds_left = limits.seconds
         self._next: dict[str, float] = {}
         self._rules: dict[str, RobotsRules] = {}
+        self._silences: dict[str, CauseCode] = {}
+        """Why a robots.txt could not be read, by origin; `NONE` if the server answered."""
         self.is_exhausted = False
         """Whether a request was not sent because of the limits."""
 
     def fetch(self, url: str) -> ProbeResponse:
-        """Return the response for a URL, without following redirects; its `problem` says why there is none."""
-        decision = self.rules_for(url).allowed(url)
+        """Return the response for a URL, without following redirects; its `cause` says why there is none."""
+        rules = self.rules_for(url)
+        decision = rules.allowed(url)
         if decision.accept:
             return self._request(url)
-        reason = decision.reason if self.rules_for(url).unavailable else f"robots.txt says `{decision.rule}`"
-        return ProbeResponse(url, problem=reason)
+        if rules.unavailable:
+            silence = self._silences.get(origin_of(url), "")
+            return ProbeResponse(url, cause=Cause(CauseCode.ROBOTS_UNKNOWN, decision.reason, silence))
+        return ProbeResponse(url, cause=Cause(CauseCode.ROBOTS, decision.rule, decision.reason))
 
     def rules_for(self, url: str) -> RobotsRules:
         """Return the rules of the robots.txt for a URL; each is requested once."""
         origin = origin_of(url)
         if origin not in self._rules:
-            self._rules[origin] = self._read_robots(f"{url.partition('://')[0]}://{site_of(url)}/robots.txt")
+            last = self._read_robots(f"{url.partition('://')[0]}://{site_of(url)}/robots.txt")
+            self._rules[origin] = self._policy.judge_response(
+                last.status or None,
+                last.body,
+                error=str(last.cause),
+                timed_out=last.cause.code is CauseCode.TIMEOUT,
+            )
+            self._silences[origin] = last.cause.code
         return self._rules[origin]
 
     def forbids(self, url: str) -> bool:
@@ -66,18 +79,15 @@ class Visitor:
         rules = self._rules.get(origin_of(url))
         return rules is not None and rules.blocks(url)
 
-    def _read_robots(self, url: str) -> RobotsRules:
-        last = follow(url, self._request, MAX_REDIRECTS)[-1]
-        return self._policy.judge_response(
-            last.status or None, last.body, error=last.problem, timed_out=last.timed_out
-        )
+    def _read_robots(self, url: str) -> ProbeResponse:
+        return follow(url, self._request, MAX_REDIRECTS)[-1]
 
     def _request(self, url: str) -> ProbeResponse:
         site, begin = site_of(url), self._clock()
         wait = max(self._next.get(site, 0.0) - begin, 0.0)
         if not self._requests_left or wait > self._seconds_left:
             self.is_exhausted = True
-            return ProbeResponse(url, problem="no more requests are sent")
+            return ProbeResponse(url, cause=Cause(CauseCode.STATED, "no more requests are sent"))
         self._sleep(wait)
         response = self._client.request_url(url, "GET")
         self._requests_left -= 1

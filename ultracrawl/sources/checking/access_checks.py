@@ -12,7 +12,7 @@ from ultracrawl.rules.access.credentials import Scheme
 from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.reading.tree import OptionPath, PathFinding
-from ultracrawl.sources.secrets import ADVICE, is_clear_text
+from ultracrawl.sources.secrets import ADVICE, is_clear_text, unset_variable
 from ultracrawl.sources.sections.fetching.request import SECRET_HEADERS
 from ultracrawl.sources.sections.sign_in import SignInSection
 
@@ -31,6 +31,15 @@ def check_secrets(options: object) -> Iterator[PathFinding]:
         if isinstance(secret, SecretStr) and _is_secret(path, secret) and is_clear_text(secret):
             problem = "the secret is written in clear text"
             yield PathFinding(path, problem, ADVICE, False, FindingCode.SECRET_IN_CLEAR)
+
+
+def check_variables(options: object) -> Iterator[PathFinding]:
+    """Yield a hint for each secret of a source or project whose environment variable is not set here."""
+    for path, secret in written_values(options):
+        if isinstance(secret, SecretStr) and (name := unset_variable(secret)):
+            problem = f"the environment variable `{name}` is not set here"
+            instead = f"set it where the source is crawled: `export {name}=...`"
+            yield PathFinding(path, problem, instead, fatal=False)
 
 
 def check_sign_in(section: SignInSection) -> Iterator[PathFinding]:

@@ -162,7 +162,7 @@ def usual_ports(source: DataSource) -> frozenset[int]:
 
 def _path_rules(source: DataSource) -> Iterator[PathRules]:
     if source.only or source.exclude:
-        yield PathRules(ANY_HOST, source.only, source.exclude)
+        yield PathRules(ANY_HOST, source.only, source.exclude, option="only")
     for host, rules in source.boundary.paths.items():
         yield PathRules(host, rules.include, rules.exclude, rules.follow_only)
 

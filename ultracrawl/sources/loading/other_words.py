@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+_ZONE = 'at the top of the file `schedules: {nightly: {sources: [NAME], cron: "0 3 * * *", timezone: Europe/Berlin}}`'
 _WORDS = {
     # Scrapy: class attributes and settings
     "allowed_domains": "boundary: {domains: {include: [www.example.com]}}",
@@ -15,7 +16,7 @@ _WORDS = {
     "depth_limit": "depth: 10",
     "closespider_pagecount": "limits: {pages: 1000}",
     "cookies_enabled": "cookies: {enabled: true}",
-    "robotstxt_obey": "robots: {obey: true}",
+    "robotstxt_obey": "in the source `robots: {obey: false}` to ignore robots.txt, which is obeyed by default",
     "start_url": "start_urls: [https://www.example.com/]",
     "user_agent_string": "user_agent: mybot",
     # wget, HTTrack
@@ -60,6 +61,8 @@ _WORDS = {
     # what belongs elsewhere in the file
     "schedule": 'at the top of the file `schedules: {nightly: {sources: [NAME], cron: "0 3 * * *"}}`',
     "cron": 'at the top of the file `schedules: {nightly: {sources: [NAME], cron: "0 3 * * *"}}`',
+    "time_zone": _ZONE,
+    "timezone": _ZONE,
     "interval": "refresh: {interval: 24 h}",
     "include": "only: [/docs/]",
 }

@@ -132,7 +132,7 @@ def _simulate(result: Simulated, filtering: Filtering, asker: ProbeClient | None
     if asker is not None and not result.warnings and url.startswith(("http://", "https://")):
         result.redirects = asker.follow_redirects(url)
         result.warnings += [f"redirects to {step.location}" for step in result.redirects if step.location]
-        result.warnings += [step.problem for step in result.redirects if step.problem]
+        result.warnings += [str(step.cause) for step in result.redirects if step.cause]
 
 
 def _trace(program: FilterProgram, view: View) -> Iterator[tuple[str, str]]:
