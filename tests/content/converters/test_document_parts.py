@@ -167,6 +167,15 @@ def test_headers_footers_and_masters_of_open_document(converted: Convert, kind: 
     assert "styles.xml" in found.truncated
 
 
+def test_sheets_of_open_document_have_their_names(converted: Convert) -> None:
+    cell = "<t:table-row><t:table-cell><x:p>needle</x:p></t:table-cell></t:table-row></t:table>"
+    tables = f"<t:table t:name='Größe'>{cell}<t:table t:name='Two'>{cell}"
+    for kind, text in (("spreadsheet", "Größe needle Two needle"), ("text", "needle needle")):
+        names = "xmlns:o='o' xmlns:t='t' xmlns:x='x'"
+        body = f"<o:document {names}><o:body><o:{kind}>{tables}</o:{kind}></o:body></o:document>"
+        assert converted(body.encode(), f"application/vnd.oasis.opendocument.{kind}-flat-xml").text == text
+
+
 def test_headers_of_flat_open_document_and_objects_in_it(converted: Convert) -> None:
     inner = "<office:document><office:body><text:p>inner</text:p></office:body></office:document>"
     body = f"""<office:document xmlns:office="o" xmlns:text="t" xmlns:style="s" xmlns:draw="d"><office:master-styles>

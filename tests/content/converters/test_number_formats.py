@@ -9,7 +9,9 @@ from datetime import date, datetime, time, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import xlsb
 
+from ultracrawl.content.converters.office import binary_sheets
 from ultracrawl.content.converters.office.formats import BUILT_IN, Value, header_text, number_format
 from ultracrawl.model import Conversion
 
@@ -131,3 +133,56 @@ def test_cells_of_a_workbook(converted: Convert) -> None:
     workbook.save(out)
     text = "Ä & B 2.50% $1,599.99 17-May-07 text True 3 2007-05-17 Two 1.5"
     assert converted(out.getvalue()).text == text
+
+
+XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
+HEADERS = ("&LOurs&CPage &P of &N", "", "", "R&&D &D", "", "")
+
+
+def test_cells_of_a_binary_workbook(converted: Convert) -> None:
+    cells: list[xlsb.Cell] = [
+        (2, 2, 0.025, 1),
+        (2, 3, 1599.99, 2),
+        (4, 2, 39219, 3),
+        (4, 3, "text", 1),
+        (5, 3, 3, 0),
+    ]
+    body = xlsb.binary_workbook(
+        {"Ä & B": cells, "Two": [(0, 0, 1.5, 0)]}, ("0.00%", CURRENCY, "d-mmm-yy"), HEADERS
+    )
+    assert converted(body, XLSB).text == "Ä & B 2.50% $1,599.99 17-May-07 text 3 Two 1.5 Ours R&D"
+
+
+def test_days_counted_from_1904_are_left_as_they_are(converted: Convert) -> None:
+    cells: list[xlsb.Cell] = [(0, 0, 39219, 1), (0, 1, 0.5, 2)]
+    assert (
+        converted(xlsb.binary_workbook({"One": cells}, ("d-mmm-yy", "0%"), flags=1), XLSB).text
+        == "One 39219 50%"
+    )
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        xlsb.record(479, b"\0\0" + xlsb.text("cut")[:-2]),
+        xlsb.record(479, b"\0\0\xff"),
+        b"\xdf\x03\xff\xff\xff\x7f",
+        xlsb.record(2, b"\2"),
+        b"\xff" * 9,
+    ],
+)
+def test_broken_records_of_a_binary_workbook_cost_no_cell(converted: Convert, broken: bytes) -> None:
+    body = xlsb.binary_workbook({"One": [(0, 0, 0.5, 1)]}, ("0.00%",), HEADERS, more=broken)
+    assert converted(body, XLSB).text == "One 50.00% Ours R&D"
+
+
+@given(st.binary(), st.sampled_from([b"", b"\xdf\x03", b"\x9c\x01\x10", b"\x2c\x04", b"\xe9\x04\0\x2f\x02"]))
+def test_any_bytes_are_a_part_of_a_binary_workbook(data: bytes, head: bytes) -> None:
+    part, known = head + data, number_format("0%")
+    assert known is not None
+    assert all(
+        isinstance(text, str) for text in (*binary_sheets.shared_texts(part), *binary_sheets.headers_of(part))
+    )
+    assert binary_sheets.sheet_relations(part) is not None
+    assert binary_sheets.read_styles(part) is not None
+    assert all(cell.format is known for cell in binary_sheets.formatted_cells(part, {0: known}, lambda: None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 
 from support import files
@@ -58,6 +59,21 @@ def test_bookmarks_that_the_text_does_not_say(converted: Convert) -> None:
         ],
     )
     assert converted(body).text == "Chapter One, needle A part of it nowhere"
+
+
+def test_an_attached_file_that_unfolds_costs_itself(converted: Convert) -> None:
+    packed = zlib.compress(bytes(3_000_000)).decode("latin-1")
+    body = files.pdf_with_notes(
+        "needle",
+        catalog="/Names << /EmbeddedFiles << /Names [(a) 7 0 R] >> >>",
+        more=[
+            "<< /Type /Filespec /F (a.txt) /UF (a.txt) /EF << /F 8 0 R >> >>",
+            f"<< /Type /EmbeddedFile /Filter /FlateDecode /Length {len(packed)} >>\nstream\n{packed}\nendstream",
+        ],
+    )
+    found = converted(body, unpacked=2_000_000)
+    assert found.text == "needle"
+    assert "conversion.unpacked" in found.truncated
 
 
 def test_attached_files(converted: Convert) -> None:

@@ -61,9 +61,14 @@ class PdfNotes:
             self._add_attachment(number)
 
     def _add_attachment(self, number: int) -> None:
+        size = ctypes.c_ulong(0)
         try:
             attachment = self._document.get_attachment(number)
-            name, body = attachment.get_name(), bytes(attachment.get_data())
+            name = attachment.get_name()
+            # PDFium unpacks a file to tell its size: the memory of the process bounds that, and the budget the rest.
+            raw.FPDFAttachment_GetFile(attachment, None, 0, size)
+            self._sink.budget.take_unpacked(size.value)
+            body = bytes(attachment.get_data())
         except pypdfium2.PdfiumError as error:
             self._sink.note(f"attached file {number + 1}: {error}")
             return
@@ -73,7 +78,6 @@ class PdfNotes:
                 f"attached file {name!r}: documents are too deep inside each other (conversion.nesting)"
             )
             return
-        self._sink.budget.take_unpacked(len(body))
         add_member(Source(body, type_of_name(name), name=name), self._sink)
 
     def _annotations(self, page: pypdfium2.PdfPage) -> Iterator[str]:

@@ -36,11 +36,18 @@ _CAPITAL, _USUAL = (f"{name}\0".encode("utf-16-le") for name in ("WORKBOOK", "Wo
 _VERSION_8 = 0x0600
 _MAX_FORMATS = 65_536
 _RECORDS_PER_CHECK = 20_000
-_PLAIN_CELLS = re.compile(
-    rb"(?:\xfd\0\x0a\0.{10}|\x7e\x02\x0a\0.{10}|\x03\x02\x0e\0.{14}|\x01\x02\x06\0.{6}|\x08\x02\x10\0.{16})*+",
-    re.DOTALL,
+_LABEL_BYTES = range(9, 80)
+"""Sizes of the cells with a text of their own that are skipped; longer ones are few."""
+_CELLS = (
+    rb"\xfd\0\x0a\0.{10}|\x01\x02\x06\0.{6}|\x08\x02\x10\0.{16}",
+    rb"|\x04\x02(?:%b)"
+    % b"|".join(rb"%b\0.{%d}" % (re.escape(bytes([size])), size) for size in _LABEL_BYTES),
 )
-"""Cells with text, a number or nothing, and rows: what most of a sheet is made of."""
+_OF_TEXT, _PLAIN = (
+    re.compile(rb"(?:%b)*+" % (b"".join(_CELLS) + numbers), re.DOTALL)
+    for numbers in (b"", rb"|\x7e\x02\x0a\0.{10}|\x03\x02\x0e\0.{14}")
+)
+"""Rows and cells with a text or nothing, and also those with a number: what most of a sheet is made of."""
 
 
 class OldSheets:
@@ -101,9 +108,9 @@ class OldSheets:
     def _read_sheet(self, start: int) -> Iterator[CellFormat]:
         depth = 0
         formats = self._formats
-        for kind, at, size in self._records(start, skipping=not formats):
+        for kind, at, size in self._records(start, _OF_TEXT if formats else _PLAIN):
             if kind in _NUMBERS:
-                if depth == 1 and formats:
+                if depth == 1:
                     yield from self._formatted(kind, at, size)
             elif kind == _BOF:
                 depth += 1
@@ -129,14 +136,14 @@ class OldSheets:
             if style in self._formats:
                 yield CellFormat(row, column + number, self._formats[style])
 
-    def _records(self, at: int, *, skipping: bool = False) -> Iterator[tuple[int, int, int]]:
-        """Yield kind, start and size of the records from a place on; `skipping` leaves out most cells."""
+    def _records(self, at: int, skipped: re.Pattern[bytes] | None = None) -> Iterator[tuple[int, int, int]]:
+        """Yield kind, start and size of the records from a place on; those that are `skipped` are left out."""
         stream, end, unpack = self._stream, len(self._stream) - 4, _HEAD.unpack_from
         for number in count(1):
             if number % _RECORDS_PER_CHECK == 0:
                 self._check_time()
-            if skipping:
-                at = _PLAIN_CELLS.match(stream, at).end()  # type: ignore[union-attr]  # always matches
+            if skipped is not None:
+                at = skipped.match(stream, at).end()  # type: ignore[union-attr]  # always matches
             if not 0 <= at <= end:
                 return
             kind, size = unpack(stream, at)

@@ -129,6 +129,12 @@ class NumberFormat:
         self._is_date = any(
             token.kind in ("date", "elapsed") for section in self._sections for token in section.tokens
         )
+        self.is_of_days = any(
+            token.kind == "date" and token.text[0] in "yYdD"
+            for section in self._sections
+            for token in section.tokens
+        )
+        """Whether it shows a day or a year."""
 
     def shown(self, value: Value) -> str:
         """Return a value as it is shown; empty if the format shows nothing, or values of other kinds."""

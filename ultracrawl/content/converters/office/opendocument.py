@@ -153,6 +153,8 @@ class _OpenDocument:
             self._paragraphs.start_paragraph()
         elif self._open.is_omitting:
             return
+        elif name == "table" and self._open.is_directly_in("spreadsheet"):
+            self._sink.add(attribute(attributes, "name"))
         elif name in _BLANKS:
             self._paragraphs.add(" ")
         elif name == "a" and (href := attribute(attributes, "href")):

@@ -13,6 +13,7 @@ from contextlib import suppress
 from xml.sax.saxutils import unescape
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink
+from ultracrawl.content.converters.office import binary_sheets
 from ultracrawl.content.converters.office.formats import (
     BUILT_IN,
     CellFormat,
@@ -25,8 +26,8 @@ from ultracrawl.content.converters.office.package import Package
 from ultracrawl.content.converters.office.relations import add_links, parts_of_kind, relations_of
 from ultracrawl.content.xml import ElementHandler, XmlError, attribute, stream_xml
 
+_BINARY = ".bin"
 _SHEETS = ("xl/worksheets/sheet", "xl/chartsheets/sheet")
-_BINARY_TEXT = 19
 _MAX_FORMATS = 65_536
 """Formats that the cells of a workbook can have."""
 _HEADER = re.compile(rb"<(?:\w{1,20}:)?(?:odd|even|first)(?:Header|Footer)\b[^<>]{0,200}>([^<>]{1,2000})<")
@@ -72,12 +73,16 @@ class PackageSheets:
         name = self._parts.get(sheet, "")
         if not name or name in self._changed:
             return
+        data = self._package.read(name, counted=False)
+        if name.endswith(_BINARY):
+            yield from binary_sheets.formatted_cells(data, self._formats, self._sink.budget.check_time)
+            return
         pattern = re.compile(
             rb'<(?:\w{1,20}:)?c\s(?=[^<>]{0,200}?\bs="(%b)")[^<>]{0,200}?\br="([A-Z]{1,3})([0-9]{1,7})"'
             % b"|".join(str(number).encode() for number in self._formats)
         )
         columns: dict[bytes, int] = {}
-        for match in pattern.finditer(self._package.read(name, counted=False)):
+        for match in pattern.finditer(data):
             style, letters, row = match.groups()
             column = columns.get(letters)
             if column is None:
@@ -86,7 +91,7 @@ class PackageSheets:
 
     def shared_texts(self) -> Iterator[str]:
         """Yield the texts of cells, in the order of their first use: what is left of sheets that cannot be read."""
-        yield from _binary_texts(self._package.read("xl/sharedStrings.bin", counted=False))
+        yield from binary_sheets.shared_texts(self._package.read("xl/sharedStrings.bin", counted=False))
         texts: list[str] = []
 
         def on_element(name: str, _: Mapping[str, str], text: str, __: object) -> None:
@@ -100,51 +105,49 @@ class PackageSheets:
 
     def _look_at(self, name: str) -> None:
         sheet = self._package.read(name, counted=False)
-        if _is_sparse(sheet):
-            self._changed[name] = _PLACE.sub(rb"\1", _PLACE.sub(rb"\1", _DIMENSION.sub(b"", sheet)))
-        end = sheet.rfind(b"headerFooter>")
-        start = sheet.rfind(b"headerFooter", 0, end) if end > 0 else -1
-        if start >= 0:
-            for code in _HEADER.findall(sheet, start, end):
-                if text := header_text(unescape(code.decode("utf-8", "replace"), {"&quot;": '"'})):
-                    self.headers[text] = None
+        if name.endswith(_BINARY):
+            codes = binary_sheets.headers_of(sheet)
+        else:
+            codes = _headers_of(sheet)
+            if _is_sparse(sheet):
+                self._changed[name] = _PLACE.sub(rb"\1", _PLACE.sub(rb"\1", _DIMENSION.sub(b"", sheet)))
+        for code in codes:
+            if text := header_text(code):
+                self.headers[text] = None
 
     def _read_styles(self) -> None:
         """Read which style shows values in which format, and where the sheets are; broken styles are noted."""
         try:
-            if "xl/styles.xml" in self._package:  # a binary workbook has other parts
-                self._formats = _formats(self._package, self._sink)
+            self._formats = _formats(self._package, self._sink)
             if self._formats:
                 self._parts = _sheet_parts(self._package, self._sink)
         except (ConversionError, XmlError) as error:
             self._sink.note(f"number formats could not be read: {error}")
 
 
-def _binary_texts(data: bytes) -> Iterator[str]:
-    """Yield the texts in the table of a binary workbook ([MS-XLSB] 2.1.7.50)."""
-    at = 0
-    while at < len(data):
-        kind, at = _variable(data, at)
-        size, at = _variable(data, at)
-        if kind == _BINARY_TEXT:
-            count = int.from_bytes(data[at + 1 : at + 5], "little")
-            yield data[at + 5 : at + min(5 + 2 * count, size)].decode("utf-16-le", "replace")
-        at += size
-
-
-def _variable(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of up to four bytes, whose highest bits tell whether another follows, and where it ends."""
-    number = 0
-    for place, byte in enumerate(data[at : at + 4]):
-        number |= (byte & 0x7F) << 7 * place
-        if not byte & 0x80:
-            return number, at + place + 1
-    return number, at + 4
+def _headers_of(sheet: bytes) -> list[str]:
+    """Return the headers and footers of a sheet with their codes."""
+    end = sheet.rfind(b"headerFooter>")
+    start = sheet.rfind(b"headerFooter", 0, end) if end > 0 else -1
+    found = _HEADER.findall(sheet, start, end) if start >= 0 else []
+    return [unescape(code.decode("utf-8", "replace"), {"&quot;": '"'}) for code in found]
 
 
 def _formats(package: Package, sink: Sink) -> dict[int, NumberFormat]:
     """Return the formats by the number of their style."""
-    codes = dict(BUILT_IN)
+    if data := package.read("xl/styles.bin"):
+        codes, styles = binary_sheets.read_styles(data)
+    else:
+        codes, styles = _styles(package, sink)
+    codes = {**BUILT_IN, **codes}
+    made = ((number, number_format(codes.get(identity, ""))) for number, identity in enumerate(styles))
+    in_1904 = binary_sheets.counts_from_1904(package.read("xl/workbook.bin", counted=False))
+    return {number: one for number, one in made if one is not None and not (in_1904 and one.is_of_days)}
+
+
+def _styles(package: Package, sink: Sink) -> tuple[dict[int, str], list[int]]:
+    """Return the codes of formats by their numbers, and the number of the format of each style of cells."""
+    codes: dict[int, str] = {}
     styles: list[int] = []
 
     def on_element(
@@ -155,23 +158,32 @@ def _formats(package: Package, sink: Sink) -> dict[int, NumberFormat]:
         elif name == "xf" and around and around[-1][0] == "cellxfs" and len(styles) < _MAX_FORMATS:
             styles.append(_integer(attribute(attributes, "numfmtid")))
 
-    stream_xml(package.read("xl/styles.xml"), ElementHandler(on_element), sink.budget.check_time)
-    made = ((number, number_format(codes.get(identity, ""))) for number, identity in enumerate(styles))
-    return {number: known for number, known in made if known is not None}
+    if data := package.read("xl/styles.xml"):
+        stream_xml(data, ElementHandler(on_element), sink.budget.check_time)
+    return codes, styles
 
 
 def _sheet_parts(package: Package, sink: Sink) -> dict[str, str]:
     """Return the parts of the sheets by their names."""
-    relations = relations_of(package, "xl/workbook.xml", sink)
-    parts: dict[str, str] = {}
+    if data := package.read("xl/workbook.bin"):
+        ids, workbook = binary_sheets.sheet_relations(data), "xl/workbook.bin"
+    else:
+        ids, workbook = _sheet_relations(package, sink), "xl/workbook.xml"
+    relations = relations_of(package, workbook, sink)
+    found = ((name, relations.get(identity)) for name, identity in ids.items())
+    return {name: relation.part for name, relation in found if relation and not relation.is_external}
+
+
+def _sheet_relations(package: Package, sink: Sink) -> dict[str, str]:
+    """Return the ids of the relations of a workbook to its sheets, by the names of these."""
+    found: dict[str, str] = {}
 
     def on_element(name: str, attributes: Mapping[str, str], *_: object) -> None:
-        relation = relations.get(attribute(attributes, "id")) if name == "sheet" else None
-        if relation is not None and not relation.is_external:
-            parts[attribute(attributes, "name")] = relation.part
+        if name == "sheet":
+            found[attribute(attributes, "name")] = attribute(attributes, "id")
 
     stream_xml(package.read("xl/workbook.xml"), ElementHandler(on_element), sink.budget.check_time)
-    return parts
+    return found
 
 
 def _integer(text: str) -> int:

@@ -22,6 +22,10 @@ _OLE = b"\xd0\xcf\x11\xe0"
 _ROWS_PER_CHECK = 1000
 """Rows between checks of the time limit."""
 
+_DAY_0 = datetime(1899, 12, 30)
+_DAYS = range(61, 2_958_466)
+"""The days from March of 1900 to 9999, which calamine leaves as numbers in `.xlsb`."""
+
 Cell = int | float | str | bool | time | date | datetime | timedelta
 
 
@@ -96,7 +100,11 @@ def _read_sheet(sheet: CalamineSheet, sink: Sink, cells: Iterator[CellFormat]) -
 
 def _shown(cell: Cell, number_format: NumberFormat) -> Cell:
     """Return what a cell shows; text and truth values are as they are."""
-    return cell if isinstance(cell, (str, bool)) else number_format.shown(cell) or cell
+    if isinstance(cell, (str, bool)):
+        return cell
+    if isinstance(cell, int) and number_format.is_of_days and cell in _DAYS:
+        cell = _DAY_0 + timedelta(days=cell)
+    return number_format.shown(cell) or cell
 
 
 def _rows(sheet: CalamineSheet, sink: Sink) -> Iterator[tuple[int, list[Cell]]]:
