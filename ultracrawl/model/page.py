@@ -48,6 +48,11 @@ class LinkKind(StrEnum):
     JSONLD = "json-ld"
     REDIRECT = "redirect"
 
+    @property
+    def option(self) -> str:
+        """Its name in the section `links` of a source, which has every kind but redirects."""
+        return self.name.lower()
+
 
 class Link(NamedTuple):
     """A link as written in the page: neither absolute nor canonical."""

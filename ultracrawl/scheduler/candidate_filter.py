@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ultracrawl.model.candidate import Candidate, ExceededLimit
+from ultracrawl.model.page import Link, LinkKind
 from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
 from ultracrawl.scheduler.link_urls import Excluded, LinkUrls
@@ -27,6 +28,7 @@ HASH_BITS = 48
 _HASH_MASK = (1 << HASH_BITS) - 1
 MAX_LATE_KEYS = 50_000
 """Limit of links that wait for the next flush, about 15 MB; further ones are looked up at once."""
+_NO_KINDS: Mapping[str, LinkKind] = {}
 MAX_CACHED_KEYS = 20_000
 """Limit of URLs whose keys are cached, about 4 MB."""
 
@@ -128,6 +130,8 @@ class LinkPage(NamedTuple):
     """The off-focus hops of its links."""
     likely_only: bool = False
     """Whether only such may wait as are known in all likelihood, not all in a store with too many URLs to tell."""
+    kinds: Mapping[str, LinkKind] = _NO_KINDS
+    """The kinds of its links by URL, if somebody hears of candidates; `a` for others."""
 
 
 class LateLink(NamedTuple):
@@ -201,6 +205,16 @@ class CandidateFilter:
         `base` is the base URL of relative links; `parent` is the URL of the page if it differs from the base.
         """
         return self.admit_resolved(self.resolve(hrefs, base).values(), LinkPage(parent or base, depth))
+
+    def kinds_of(self, links: Sequence[Link], urls: Mapping[str, str]) -> Mapping[str, LinkKind]:
+        """Return the kinds of links by their `urls`, if somebody hears of candidates.
+
+        A refresh that is no redirect is judged as a plain link, and counts as one.
+        """
+        if not self._listeners.judged:
+            return _NO_KINDS
+        named = (link for link in reversed(links) if link.kind is not LinkKind.META_REFRESH)
+        return {urls[link.href]: link.kind for link in named if link.href in urls}
 
     def admit_resolved(self, urls: Iterable[str], page: LinkPage) -> tuple[list[QueueEntry], array[int]]:
         """Do the same as `admit` for URLs returned by `resolve`."""
@@ -357,7 +371,8 @@ class CandidateFilter:
             )
         rule = self._rules.rejects(url, page.depth, page.parent, site, closed, rules_hold=page.rules_hold)
         if candidate is not None:
-            candidate = candidate._replace(over=listeners.limits_over() if closed else ())
+            over, kind = listeners.limits_over() if closed else (), page.kinds.get(url, LinkKind.A)
+            candidate = candidate._replace(over=over, kind=kind)
             for on_judged in listeners.judged:
                 on_judged(candidate, rule or "")
         if rule is None:

@@ -191,7 +191,8 @@ class LinkIngest(Feature):
         closed = FOCUSED if visit.page.link_hops == NO_LINKS else ""
         resolved = candidates.resolve(hrefs, base)
         hops = max(visit.page.link_hops, 0)
-        page = LinkPage(visit.url, visit.depth + 1, closed, may_wait=True, hops=hops)
+        kinds = candidates.kinds_of(named, resolved)
+        page = LinkPage(visit.url, visit.depth + 1, closed, may_wait=True, hops=hops, kinds=kinds)
         entries, inside = candidates.admit_resolved(resolved.values(), page)
         visit.note_links(inside.tobytes())
         for on_links in self._context.hooks[Feature.links_resolved]:

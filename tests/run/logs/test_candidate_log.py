@@ -78,6 +78,22 @@ def test_every_line_of_a_run_is_explained_as_it_was_decided(
         assert told["same_now"], line
 
 
+def test_the_kind_of_the_link_is_named(pages: Site, url: str, workspace: Workspace) -> None:
+    pages.file(
+        "/kinds",
+        b"<link rel=alternate href=/other><meta http-equiv=refresh content='90;url=/late'><img src=/p.png>"
+        b"<img src=/a.png><a href=/a.png>a picture</a>",
+        "text/html",
+    )
+    pages.page("/a", title="A", links=["/kinds"])
+    define(workspace, url, links={"img": True})
+    workspace.crawl()
+    paths = ("/", "/a", "/other", "/late", "/p.png", "/a.png")
+    kinds = [explained(workspace, f"{url}{path}")["judged"][0]["kind"] for path in paths]
+    assert kinds == [None, "a", "alternate", "a", "img", "img"]
+    assert explained(workspace, "http://elsewhere.invalid/")["judged"][0]["kind"] == "redirect"
+
+
 def test_the_answer_names_the_counter_of_then_and_the_rule_of_now(
     pages: Site, url: str, workspace: Workspace
 ) -> None:

@@ -179,7 +179,7 @@ def _print_past_verdicts(past: PastExplanation, *, as_json: bool) -> None:
 def _print_past(verdict: PastVerdict) -> None:
     candidate, rule, now = verdict.judged.candidate, verdict.judged.rule, verdict.refusal
     where = (
-        f"in {candidate.parent}"
+        f"in {candidate.parent} ({candidate.kind.option})"
         if candidate.parent
         else "as a start URL"
         if candidate.seed

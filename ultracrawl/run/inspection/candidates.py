@@ -73,6 +73,7 @@ class PastVerdict:
         return {
             "time": judged.time,
             "parent": candidate.parent or None,
+            "kind": candidate.kind.option if candidate.parent else None,
             "depth": candidate.depth,
             "accept": not judged.rule,
             "stage": judged.stage or None,

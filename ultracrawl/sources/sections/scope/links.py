@@ -93,7 +93,7 @@ class LinksSection(Section):
     @property
     def kinds(self) -> frozenset[LinkKind]:
         """The enabled kinds."""
-        return frozenset(kind for kind in LinkKind if getattr(self, kind.name.lower(), False))
+        return frozenset(kind for kind in LinkKind if getattr(self, kind.option, False))
 
     @property
     def all_types(self) -> tuple[str, ...]:
