@@ -129,9 +129,9 @@ def _write_kinds(place: StorePlace) -> Rows:
     rows = rows_of_each_kind()
     with place.transfer.importing(place.folder, ["s"]) as written:
         for kind in OF_SOURCE:
-            written.write(kind, iter(rows[kind]), "s")
+            written.write(kind, rows[kind], "s")
         for kind in OF_PROJECT:
-            written.write(kind, iter(rows[kind]))
+            written.write(kind, rows[kind])
         written.finish()
     return all_rows(place)
 

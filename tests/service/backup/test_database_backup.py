@@ -25,7 +25,7 @@ from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.stores import QueueEntry
 from ultracrawl.stores.postgresql.engine import PostgresEngine
-from ultracrawl.stores.postgresql.transfer.saving import CONTENTS
+from ultracrawl.stores.postgresql.saving import CONTENTS
 
 pytestmark = pytest.mark.servers
 

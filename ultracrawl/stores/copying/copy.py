@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from operator import is_not
 from typing import Any, cast
 
 from ultracrawl.errors import StateError, UserError
@@ -34,6 +36,8 @@ from ultracrawl.stores.unfinished_copy import (
     unfinished_copy,
 )
 
+_ROWS = 5000
+"""Number of rows that are written together."""
 NOTES = "note"
 """The name under which notes are counted."""
 Counts = Mapping[str, int]
@@ -135,20 +139,14 @@ class _Copying:
         self._progress(source, number_of(counts), counts.get(name_of(UrlRow), 0))
         return counts
 
-    def _copy(self, kind: type[R], source: str, before: int, urls: int) -> int:
-        number = 0
-
-        def counted() -> Iterator[R]:
-            nonlocal number
-            for row in self._rows.rows(kind, source):
-                whole = _storable(row)
-                self.changed += whole is not row
-                yield whole
-                number += 1
-                if not number % 1000:
-                    self._progress(source, before + number, urls)
-
-        self._written.write(kind, counted(), source)
+    def _copy(self, kind: type[Row], source: str, before: int, urls: int) -> int:
+        number, rows = 0, iter(self._rows.rows(kind, source))
+        while piece := list(islice(rows, _ROWS)):
+            whole = list(map(_storable, piece))
+            self.changed += sum(map(is_not, whole, piece))
+            self._written.write(kind, whole, source)
+            number += len(piece)
+            self._progress(source, before + number, urls)
         return number
 
 

@@ -7,12 +7,12 @@ writes it. Whatever an engine derives from them (numbers of URLs by outcome, loo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, TypeVar, runtime_checkable
 
-from ultracrawl.stores.rows import PLACES, Row
+from ultracrawl.stores.rows import PLACES, Place, Row
 
 R = TypeVar("R", bound=Row)
 
@@ -25,6 +25,12 @@ OF_PROJECT: Sequence[type[Row]] = tuple(kind for kind, places in PLACES.items() 
 def name_of(kind: type[Row]) -> str:
     """Return the name of a kind of rows, such as `page_anchors`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__.removesuffix("Row")).lower()
+
+
+def select_all(place: Place, *, of_source: bool) -> str:
+    """Return the query of all rows of a place, by their key, as the parts of a store write statements."""
+    own = "WHERE {own} " if of_source else ""
+    return f"SELECT {', '.join(place.columns)} FROM {place.table} {own}ORDER BY {', '.join(place.key)}"  # noqa: S608 - names of ours
 
 
 class StoreExport(Protocol):
@@ -40,8 +46,8 @@ class StoreExport(Protocol):
 class StoreImport(Protocol):
     """Writes the rows of all stores of a project. Raises `StateError`."""
 
-    def write(self, kind: type[R], rows: Iterable[R], source: str = "") -> None:
-        """Add rows, of a source or shared."""
+    def write(self, kind: type[R], rows: Sequence[R], source: str = "") -> None:
+        """Add rows, of a source or shared, in one transaction."""
 
     def count(self, kind: type[Row], source: str = "") -> int:
         """Return the number of rows in the stores."""

@@ -55,20 +55,6 @@ class PostgresDocuments(Documents):
         SELECT {ids}, t.*, PURPOSE FROM unnest(%s::bigint[], %s::bytea[]) t
         ON CONFLICT (source, part, purpose, key) DO UPDATE SET document = excluded.document""")
     DELETE_RETAINED = _of_each("DELETE FROM retained WHERE {own} AND purpose = PURPOSE AND key = ANY(%s)")
-    SELECT_EXPIRED = "SELECT key, at FROM expiry WHERE {own} AND at <= %s"
-    COUNT_EXPIRED = """
-        SELECT count(*) FILTER (WHERE at <= %s), min(at) FILTER (WHERE at > %s) FROM expiry WHERE {own}"""
-    PUT_EXPIRY = """
-        INSERT INTO expiry (source, part, key, at) SELECT {ids}, * FROM unnest(%s::bigint[], %s::float8[])
-        ON CONFLICT (source, part, key) DO UPDATE SET at = excluded.at"""
-    DELETE_EXPIRY = "DELETE FROM expiry WHERE {own} AND key = ANY(%s)"
-    SELECT_COPY = "SELECT checksum, holds FROM copy WHERE {own} AND key = %s"
-    SELECT_COPIES = "SELECT key, holds FROM copy WHERE {own} AND checksum = %s"
-    PUT_COPY = """
-        INSERT INTO copy (source, part, key, checksum, holds)
-        SELECT {ids}, * FROM unnest(%s::bigint[], %s::text[], %s::bool[])
-        ON CONFLICT (source, part, key) DO UPDATE SET checksum = excluded.checksum, holds = excluded.holds"""
-    DELETE_COPY = "DELETE FROM copy WHERE {own} AND key = ANY(%s)"
     SELECT_KEPT = _KEPT.format(also="")
     SELECT_KEPT_AND_DUPLICATES = _KEPT.format(also=_DUPLICATES)
     COUNT_BEFORE = f"""

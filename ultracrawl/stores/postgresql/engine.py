@@ -18,14 +18,18 @@ from ultracrawl.stores.postgresql.access.connecting import PostgresAddress
 from ultracrawl.stores.postgresql.access.database import Database, EmptyDatabase
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase
 from ultracrawl.stores.postgresql.access.pool import pool_of
+from ultracrawl.stores.postgresql.saving import restoring_schema, save_schema
 from ultracrawl.stores.postgresql.shared.node_store import PostgresNodeStore
 from ultracrawl.stores.postgresql.shared.notes import PostgresNotes
 from ultracrawl.stores.postgresql.shared.site_store import PostgresSiteStore
 from ultracrawl.stores.postgresql.shared.tables import PostgresTables
 from ultracrawl.stores.postgresql.store import PostgresStore
-from ultracrawl.stores.postgresql.transfer.exporting import PostgresExport, export_schema
-from ultracrawl.stores.postgresql.transfer.importing import PostgresImport, import_schema
-from ultracrawl.stores.postgresql.transfer.saving import restoring_schema, save_schema
+from ultracrawl.stores.postgresql.transfer import (
+    PostgresExport,
+    PostgresImport,
+    export_schema,
+    import_schema,
+)
 from ultracrawl.stores.shared.schedule_store import SqlScheduleStore
 
 _FLUSH_NO = b"SELECT source, flush_no FROM source JOIN part USING (source) WHERE name = %s"

@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 
 import psycopg
 
+from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.postgresql.access.database import STREAMED_ROWS, Query, Row
 from ultracrawl.stores.postgresql.access.fencing import SourceDatabase, run_for
+from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, outcome_of
 from ultracrawl.stores.state.read_ahead import RecordCache
 
 ROWS_AT_ONCE = 20_000
@@ -43,7 +45,6 @@ class StoreAccess:
         self.place = 0
         """The number of the document cache that is written to."""
         self.elsewhere = set[int]()
-        """Keys of documents that wait in other caches, which are delivered from there."""
 
     def read(self, query: str, /, *values: object) -> list[Row]:
         """Return the rows of a query."""
@@ -57,6 +58,14 @@ class StoreAccess:
     def many(self, values: list[Any], /) -> object:
         """Return the list: it is sent as an array."""
         return values
+
+    def stored_outcome(self, outcome: UrlOutcome) -> int:
+        """Return the number of an outcome."""
+        return OUTCOME_NUMBERS[outcome]
+
+    def outcome_of(self, stored: int) -> UrlOutcome:
+        """Return the outcome of a number. Raises `StateError`."""
+        return outcome_of(stored)
 
     def writing(self, connection: psycopg.Connection) -> PostgresWriting:
         """Return the transaction that a connection has open."""

@@ -87,23 +87,8 @@ class PostgresQueue(Queue):
     LEFTOVER_SITES = """
         SELECT DISTINCT w.name FROM queue q JOIN host w ON {w} AND w.site = q.site WHERE {q} AND q.rank < 0
         ORDER BY w.name"""
-    HIGHEST_SEQ = "SELECT coalesce(max(seq), 0) FROM queue WHERE {own}"
     DELETE_KEYS = "DELETE FROM queue WHERE {own} AND key = ANY(%s)"
     DELETE_BY_STATUS = "DELETE FROM queue q USING url u WHERE {q} AND {u} AND u.key = q.key AND u.status = %s"
-    SELECT_ALLOWANCES = "SELECT site, remaining FROM allowance WHERE {own}"
-    PUT_ALLOWANCE = """
-        INSERT INTO allowance (source, part, site, remaining) SELECT {ids}, * FROM unnest(%s::text[], %s::int[])
-        ON CONFLICT (source, part, site) DO UPDATE SET remaining = excluded.remaining"""
-    SELECT_HOPS = "SELECT key, hops FROM detour WHERE {own} AND key = ANY(%s)"
-    FIRST_HOPS = "SELECT key, hops FROM detour WHERE {own} ORDER BY key LIMIT %s"
-    CLEAR_HOPS = "DELETE FROM detour WHERE {own}"
-    SET_ALL_HOPS = """
-        INSERT INTO detour (source, part, key, hops) SELECT source, part, key, %s FROM url
-        WHERE {own} AND depth > 0 AND %s"""
-    PUT_HOPS = """
-        INSERT INTO detour (source, part, key, hops) SELECT {ids}, * FROM unnest(%s::bigint[], %s::int[])
-        ON CONFLICT (source, part, key) DO UPDATE SET hops = excluded.hops"""
-    DELETE_HOPS = "DELETE FROM detour WHERE {own} AND key = ANY(%s)"
     SELECT_WAITING = f"""
         {_QUEUED_URL.replace("{rank}", "q.rank")} FROM queue q JOIN url u ON {{u}} AND u.key = q.key {_WITH_REVISIT}
         WHERE {{q}} ORDER BY {_ORDER} LIMIT %s"""
@@ -112,7 +97,6 @@ class PostgresQueue(Queue):
         WHERE {{u}} AND u.outcome <> {REMOVED} AND {NO_SITEMAP} ORDER BY u.depth, u.first_seen, u.url LIMIT %s"""
     SELECT_BY_KEYS = f"""
         {_QUEUED_URL.replace("{rank}", "0")} FROM url u {_WITH_REVISIT} WHERE {{u}} AND u.key = ANY(%s)"""
-    COUNT_ALL = "SELECT count(*) FROM queue WHERE {own}"
     COUNT_LEVELS = """
         SELECT level, count(*) FROM queue WHERE {own}
         AND site = (SELECT site FROM host WHERE {own} AND name = %s) GROUP BY level"""

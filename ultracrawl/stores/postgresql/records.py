@@ -13,7 +13,7 @@ from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.postgresql.access.fencing import ask_for, fetched
-from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS, outcome_of
+from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS
 from ultracrawl.stores.postgresql.hosts import Hosts
 from ultracrawl.stores.postgresql.part_base import PostgresWriting, StoreAccess
 from ultracrawl.stores.postgresql.queue import PostgresQueue
@@ -64,18 +64,9 @@ _DELETE_REMOVALS = "DELETE FROM removal WHERE {own} AND key = ANY(%s)"
 class PostgresRecords(Records):
     """The statements of `Records`, about the tables `url`, `content`, `near`, `shown`, `submitted`, `removal` too."""
 
-    ALL_KEYS = "SELECT key FROM url WHERE {own} ORDER BY key"
     ALL_FINGERPRINTS = "SELECT DISTINCT fingerprint FROM content WHERE {own} ORDER BY fingerprint"
-    SELECT_SIGNATURES = (
-        "SELECT fingerprint, signature FROM near WHERE {own} AND block >= %s AND block < %s LIMIT %s"
-    )
-    SELECT_NEAR = "SELECT fingerprint, signature FROM near WHERE {own} AND block = ANY(%s)"
-    PUT_SIGNATURE = """
-        INSERT INTO near (source, part, block, fingerprint, signature)
-        SELECT {ids}, * FROM unnest(%s::bigint[], %s::bytea[], %s::bigint[]) ON CONFLICT DO NOTHING"""
     DELETE_SIGNATURES = """
         DELETE FROM near n WHERE {n} AND NOT EXISTS (SELECT FROM content c WHERE {c} AND c.fingerprint = n.fingerprint)"""  # noqa: E501
-    SELECT_URLS = "SELECT key, url, depth FROM url WHERE {own} AND key = ANY(%s)"
     SELECT_BY_KEYS = f"{READ} AND u.key = ANY(%s)"
     HAS_DISPLAY_URLS = "SELECT 1 FROM shown WHERE {own} LIMIT 1"
     SELECT_ALL = f"{READ} AND u.url > %s ORDER BY u.url"
@@ -87,7 +78,6 @@ class PostgresRecords(Records):
     SELECT_FORGETTABLE = f"""
         SELECT u.key FROM url u WHERE {{u}} AND u.outcome = {_GONE} AND u.failures >= %s
         AND NOT EXISTS (SELECT FROM removal m WHERE {{m}} AND m.key = u.key)"""  # noqa: S608 - a constant
-    SELECT_LINKS = f"SELECT links FROM url WHERE {{own}} AND outcome <> {_GONE} AND links IS NOT NULL"  # noqa: S608 - constant texts
     COUNT_VISITED = """
         SELECT u.outcome, count(*) FROM url u WHERE {u} AND u.last_fetched >= %s
         AND NOT EXISTS (SELECT FROM queue q WHERE {q} AND q.key = u.key) GROUP BY u.outcome"""
@@ -143,13 +133,6 @@ class PostgresRecords(Records):
     def redirecting_to(self, url: str) -> list[UrlRecord]:
         """Return the records of URLs that redirect to a URL."""
         return [record for _, record in self._keyed(self._read(_SELECT_REDIRECTING, url, text_hash(url)))]
-
-    def _stored_outcome(self, outcome: UrlOutcome) -> int:
-        return OUTCOME_NUMBERS[outcome]
-
-    def _outcome_of(self, stored: object) -> UrlOutcome:
-        assert isinstance(stored, int)
-        return outcome_of(stored)
 
     def discover_url(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
         """Add an unknown URL to the table, and to the queue if `queued`."""

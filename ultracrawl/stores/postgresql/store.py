@@ -20,12 +20,11 @@ from ultracrawl.stores.postgresql.links import PostgresLinks
 from ultracrawl.stores.postgresql.part_base import PostgresWriting, StoreAccess
 from ultracrawl.stores.postgresql.queue import PostgresQueue
 from ultracrawl.stores.postgresql.records import PostgresRecords
-from ultracrawl.stores.postgresql.sites import PostgresSites
 from ultracrawl.stores.postgresql.visits import PostgresVisits
 from ultracrawl.stores.state.part import Writing
+from ultracrawl.stores.state.sites import Sites
 from ultracrawl.stores.state.store import Listings, UnitOfWork
 
-_RUN = "number, started, finished, scope, report, cycle, minor, due, mode, deleted"
 _NEXT_EPOCH = b"UPDATE epoch SET last = greatest(last + 1, floor(moment())::bigint) RETURNING last"
 _KEPT_LINKS = (
     "INSERT INTO anchor_left (source, part, marks) SELECT {ids}, marks FROM anchor_page WHERE {own} AND key = ANY(%s)",
@@ -37,17 +36,6 @@ _OF_URLS = (
     "anchor_redirect", "anchor_document",
 )  # fmt: skip
 """The tables with rows of URLs that are forgotten with them, beside those that are found by something else."""
-
-
-class PostgresListings(Listings):
-    """The statements of `Listings`."""
-
-    SELECT_ALL = "SELECT run, state FROM listing WHERE {own}"
-    PUT = """
-        INSERT INTO listing (source, part, run, state) SELECT {ids}, * FROM unnest(%s::int[], %s::text[])
-        ON CONFLICT (source, part, run) DO UPDATE SET state = excluded.state"""
-    DELETE_ALL = "DELETE FROM listing WHERE {own}"
-    DELETE_OLD = "DELETE FROM listing WHERE {own} AND run < %s"
 
 
 class PostgresStore(UnitOfWork):
@@ -66,15 +54,6 @@ class PostgresStore(UnitOfWork):
     visits: PostgresVisits
     documents: PostgresDocuments
     links: PostgresLinks
-    HAS_FETCHED = "SELECT EXISTS (SELECT FROM url WHERE {own} AND last_fetched IS NOT NULL)"
-    INSERT_RUN = """
-        INSERT INTO run (source, part, number, started, scope, cycle, minor, due, mode)
-        VALUES ({ids}, %s, %s, %s, %s, %s, %s, %s)"""
-    UPDATE_RUN = (
-        "UPDATE run SET finished = %s, report = %s, scope = %s, deleted = %s WHERE {own} AND number = %s"
-    )
-    SELECT_RUNS = f"SELECT {_RUN} FROM run WHERE {{own}} ORDER BY number DESC LIMIT %s"  # noqa: S608 - constant texts
-    CLEAR_ALLOWANCES = "DELETE FROM allowance WHERE {own}"
 
     def __init__(self, address: PostgresAddress, source: str, *, read_only: bool = False) -> None:
         self._database = BesideDatabase(address, source, read_only=read_only)
@@ -84,9 +63,9 @@ class PostgresStore(UnitOfWork):
             self.visits = visits = PostgresVisits(access)
             self.records = PostgresRecords(access, queue, visits)
             self.documents = PostgresDocuments(access, queue)
-            self.sites = PostgresSites(access, queue)
+            self.sites = Sites(access, queue)
             self.links = PostgresLinks(access)
-            self._listings = PostgresListings(access)
+            self._listings = Listings(access)
         except BaseException:
             self._database.close()
             raise

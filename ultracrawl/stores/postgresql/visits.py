@@ -53,12 +53,6 @@ _FETCHED = outcomes_in(
 class PostgresVisits(Visits):
     """The statements of `Visits`."""
 
-    SELECT_FAILURES = "SELECT key, rule, errors FROM failure WHERE {own}"
-    PUT_FAILURE = """
-        INSERT INTO failure (source, part, key, rule, errors)
-        SELECT {ids}, * FROM unnest(%s::bigint[], %s::text[], %s::int[])
-        ON CONFLICT (source, part, key, rule) DO UPDATE SET errors = excluded.errors"""
-    DELETE_FAILURES = "DELETE FROM failure WHERE {own} AND key = ANY(%s)"
     SELECT_FIRST_MET = f"""
         {_KNOWN} {_WITH_REVISIT} WHERE {{u}} AND coalesce(r.seen, 0) <> %s AND u.key = ANY(%s) AND {_IS_PAGE}"""
     SELECT_LINKED = f"""

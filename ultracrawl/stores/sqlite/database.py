@@ -8,12 +8,13 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
 from ultracrawl.errors import StateDamagedError, StateError, UserError
+from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.state.read_ahead import RecordCache, Row
 from ultracrawl.system.files import set_aside
 from ultracrawl.system.wall_guard import LOCK_LIMIT
@@ -332,12 +333,75 @@ class Files(NamedTuple):
     schedules: Path
 
 
+_FORMS = (
+    ("source, part, ", ""),  # a file has one source
+    ("{ids}, ", ""),
+    ("{own} AND ", ""),
+    (" WHERE {own}", ""),
+    ("{m} AND ", ""),
+    ("{u} AND ", ""),
+    ("unnest(%s::text[]) AS new(name)", "(SELECT value AS name FROM json_each(?)) AS new"),
+    ("= ANY(%s)", "IN (SELECT value FROM json_each(?))"),
+    ("<> ALL(%s::bigint[])", "NOT IN (SELECT value FROM json_each(?))"),
+    ("%s::bigint", "?"),
+    ("%s", "?"),
+    (" FOR UPDATE", ""),  # a transaction has the whole file for itself
+    (" FOR KEY SHARE", ""),
+    (" = true", " = 1"),  # as in the conditions of indexes
+    ("greatest(", "max("),
+    ("least(", "min("),
+)
+"""What PostgreSQL says otherwise than SQLite."""
+
+
+class Rewritten(dict[str, str]):
+    """Statements as SQLite takes them, by those that PostgreSQL takes."""
+
+    def __init__(self, *names: tuple[str, str]) -> None:
+        """Each of `names` is one of a table or column, and the one that it has in the file."""
+        super().__init__()
+        self._forms = (*_FORMS, *names)
+
+    def __missing__(self, statement: str) -> str:
+        text = self[statement] = self._rewrite(statement)
+        return text
+
+    def _rewrite(self, text: str) -> str:
+        for form, own in self._forms:
+            if form in text:
+                text = text.replace(form, own)
+        return text
+
+
+class _OfEachRow(Rewritten):
+    """The same for statements that take the columns of rows as arrays: SQLite takes the values of one row."""
+
+    def _rewrite(self, text: str) -> str:
+        head, found, rest = text.replace("= ANY(%s)", "= %s").partition("SELECT {ids}, * FROM unnest(")
+        if found:
+            arrays, _, rest = rest.partition(")")
+            head += f"VALUES ({', '.join(['%s'] * arrays.count('%s'))})"
+        return super()._rewrite(head + rest)
+
+
+_NAMES = (("known_site", "site"), ("alone", "only"))
+_REWRITTEN, _OF_EACH_ROW = Rewritten(*_NAMES), _OfEachRow(*_NAMES)
+
+
 class SqliteWriting:
     """An open transaction; see `Writing`."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
-        self.run = db.executemany
-        self.execute = db.execute
+        self._db = db
+
+    def run(self, statement: str, rows: Collection[Sequence[object]], /) -> None:
+        """Run a statement for each of some rows."""
+        if rows:
+            self._db.executemany(_OF_EACH_ROW[statement], rows)
+
+    def execute(self, statement: str, values: Sequence[object] = (), /) -> sqlite3.Cursor:
+        """Run a statement once."""
+        return self._db.execute(_REWRITTEN[statement], values)
 
 
 class SqliteAccess:
@@ -347,6 +411,7 @@ class SqliteAccess:
         self.db = db
         self.flush = flush
         self.record_cache = RecordCache(keeps=not read_only)
+        self.elsewhere: Collection[int] = ()
         self.translated = translated(db)
         self.many = json.dumps
         self._writing = SqliteWriting(db)
@@ -354,12 +419,24 @@ class SqliteAccess:
     def read(self, query: str, /, *values: object) -> list[Row]:
         """Return the rows of a query. Raises `StateError`."""
         with self.translated:
-            return self.db.execute(query, values).fetchall()
+            return self.db.execute(_REWRITTEN[query], values).fetchall()
 
     def stream(self, query: str, /, *values: object, narrow: bool = False) -> Iterator[Row]:
         """Yield the rows of a query of any size, while nothing else is done. Raises `StateError`."""
         with self.translated:
-            yield from self.db.execute(query, values)
+            yield from self.db.execute(_REWRITTEN[query], values)
+
+    def stored_outcome(self, outcome: UrlOutcome) -> str:
+        """Return the value of an outcome."""
+        return outcome.value
+
+    def outcome_of(self, stored: str) -> UrlOutcome:
+        """Return the outcome of a value. Raises `StateError`."""
+        with self.translated:
+            try:
+                return UrlOutcome(stored)
+            except ValueError as error:
+                raise ImpossibleValueError(str(error)) from None
 
     def write(self, work: Callable[[SqliteWriting], T], /, *, whole: bool = False) -> T:
         """Run a function in a transaction. Raises `StateError`."""

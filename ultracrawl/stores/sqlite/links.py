@@ -9,12 +9,10 @@ from functools import cached_property
 from ultracrawl.content.anchors import SHARED
 from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.sqlite.database import SqliteAccess
-from ultracrawl.stores.state.links import LOWEST_KEY, Links, TextRow
+from ultracrawl.stores.state.links import Links, TextRow
 from ultracrawl.stores.state.part import Writing
 
-_SELECT_DUE = "SELECT key FROM anchor_document WHERE due=1 AND key>=? ORDER BY key LIMIT ?"
 _SELECT_REACHED = "SELECT target FROM anchor_redirect WHERE key IN (SELECT value FROM json_each(?))"
-_CLEAR_DUE = "UPDATE anchor_document SET due=0 WHERE due=1 AND told IS NOT NULL"
 
 
 class _Crowded:
@@ -35,11 +33,9 @@ class SqliteLinks(Links):
     PAGE_LINKS = "SELECT key, links FROM url WHERE links<>x''"
     LINKED_PAGES = "SELECT key, depth, links FROM url WHERE links<>x''"
     REDIRECTS = "SELECT key, depth, subject FROM url WHERE outcome='REDIRECTED'"
-    SELECT_DEPTHS_DUE = "SELECT key, dropped FROM depth_due"
     NOTE_DEPTH_DUE = """
         INSERT INTO depth_due (key, dropped) VALUES (?,?)
         ON CONFLICT DO UPDATE SET dropped=CAST(dropped || excluded.dropped AS BLOB)"""
-    CLEAR_DEPTHS_DUE = "DELETE FROM depth_due"
     # Unary plus: otherwise SQLite builds a temporary index of the whole table on `target` for every query.
     SELECT_TEXTS = f"""
         WITH RECURSIVE ask(key, target) AS (
@@ -49,41 +45,14 @@ class SqliteLinks(Links):
             ON a.mark BETWEEN ask.target & -4294967296 AND ask.target | 4294967295 AND +a.target=ask.target
             LEFT JOIN anchor_text t ON t.text=a.text
         WHERE a.pages>0 AND coalesce(t.targets, 0)<={SHARED} ORDER BY ask.key"""  # noqa: S608 - a constant
-    SELECT_TOLD = "SELECT key, told FROM anchor_document WHERE key IN (SELECT value FROM json_each(?))"
-    FORGET_TOLD = "UPDATE anchor_document SET told=NULL, due=1"
-    FORGET_TOLD_DUE = "UPDATE anchor_document SET told=NULL WHERE due=1 AND told IS NOT NULL"
-    STORE_SUBMITTED = """
-        INSERT INTO anchor_document (key, told, crowded, due) VALUES (?,?,?,?)
-        ON CONFLICT DO UPDATE SET told=excluded.told, crowded=excluded.crowded, due=excluded.due"""
-    MARK_TEXTS_DUE = """
-        INSERT INTO anchor_document (key, told, due) VALUES (?,NULL,1)
-        ON CONFLICT DO UPDATE SET told=NULL, due=1"""
-    DELETE_DOCUMENT = "DELETE FROM anchor_document WHERE key=?"
     SELECT_LEFT = "SELECT id, marks, target FROM anchor_left"
     DELETE_LEFT = "DELETE FROM anchor_left WHERE id=?"
-    SELECT_TARGETS = "SELECT key, target FROM anchor_redirect WHERE key IN (SELECT value FROM json_each(?))"
-    PUT_TARGET = "INSERT OR REPLACE INTO anchor_redirect (key, target) VALUES (?,?)"
-    DELETE_TARGET = "DELETE FROM anchor_redirect WHERE key=?"
-    SELECT_PAGES = "SELECT key, marks FROM anchor_page WHERE key IN (SELECT value FROM json_each(?))"
-    PUT_PAGE = "INSERT OR REPLACE INTO anchor_page (key, marks) VALUES (?,?)"
-    SELECT_MARKS = """
-        SELECT mark, target, pages, fragment, text FROM anchor WHERE mark IN (SELECT value FROM json_each(?))"""
-    ADD_MARK = "INSERT INTO anchor (mark, target, fragment, text, pages) VALUES (?,?,?,?,?)"
     SET_PAGES = "UPDATE anchor SET pages=?2 WHERE mark=?1"
-    COUNT_TEXT = f"""
-        INSERT INTO anchor_text (text, targets) VALUES (?,?) ON CONFLICT DO UPDATE SET
-            turned=turned OR targets+excluded.targets<=0 OR (targets>{SHARED})<>(targets+excluded.targets>{SHARED}),
-            targets=targets+excluded.targets"""  # noqa: S608 - a constant
-    SWEEP = (
-        """
-            WITH RECURSIVE turned(target) AS (
-                SELECT a.target FROM anchor a CROSS JOIN anchor_text t ON t.text=a.text WHERE t.turned
-                UNION SELECT r.target FROM turned CROSS JOIN anchor_redirect r ON r.key=turned.target)
-            UPDATE anchor_document SET due=1 WHERE due=0 AND key IN (SELECT target FROM turned)""",
-        "DELETE FROM anchor_text WHERE turned AND targets<=0",
-        "UPDATE anchor_text SET turned=0 WHERE turned",
-        "DELETE FROM anchor WHERE pages=0",
-    )
+    MARK_TURNED = """
+        WITH RECURSIVE turned(target) AS (
+            SELECT a.target FROM anchor a CROSS JOIN anchor_text t ON t.text=a.text WHERE t.turned
+            UNION SELECT r.target FROM turned CROSS JOIN anchor_redirect r ON r.key=turned.target)
+        UPDATE anchor_document SET due=1 WHERE due=0 AND key IN (SELECT target FROM turned)"""
 
     _access: SqliteAccess
 
@@ -98,14 +67,6 @@ class SqliteLinks(Links):
 
     def _text_rows(self, keys: object) -> Iterator[TextRow]:
         return self._access.db.execute(self.SELECT_TEXTS, (keys,))  # without a call a row
-
-    def documents_due(self, after: int | None, number: int) -> list[int]:
-        """Return documents whose texts may differ from the submitted ones."""
-        return [key for (key,) in self._read(_SELECT_DUE, LOWEST_KEY if after is None else after + 1, number)]
-
-    def note_texts_arrived(self) -> None:
-        """Record that nothing waits for an index."""
-        self._access.write(lambda to: to.execute(_CLEAR_DUE))
 
     # ---- writing, inside a transaction of the store
 
@@ -130,5 +91,3 @@ class SqliteLinks(Links):
     def _sweep_texts(self, to: Writing) -> None:
         if self._read("SELECT 1 FROM anchor_text WHERE turned LIMIT 1"):
             super()._sweep_texts(to)
-        else:
-            to.execute(self.SWEEP[-1])

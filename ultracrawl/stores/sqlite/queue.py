@@ -102,18 +102,9 @@ class SqliteQueue(Queue):
     IS_QUEUED = "SELECT 1 FROM queue WHERE id=(SELECT id FROM url WHERE key=?)"
     COUNT_SITES = "SELECT site, count(*) FROM queue GROUP BY site"
     LEFTOVER_SITES = "SELECT DISTINCT site FROM queue WHERE rank<0"
-    HIGHEST_SEQ = "SELECT coalesce(max(seq), 0) FROM queue"
     DELETE_KEYS = """
         DELETE FROM queue WHERE id IN (SELECT id FROM url WHERE key IN (SELECT value FROM json_each(?)))"""
     DELETE_BY_STATUS = "DELETE FROM queue WHERE id IN (SELECT id FROM url WHERE status=?)"
-    SELECT_ALLOWANCES = "SELECT site, remaining FROM allowance"
-    PUT_ALLOWANCE = "INSERT OR REPLACE INTO allowance (site, remaining) VALUES (?,?)"
-    SELECT_HOPS = "SELECT key, hops FROM detour WHERE key IN (SELECT value FROM json_each(?))"
-    FIRST_HOPS = "SELECT key, hops FROM detour ORDER BY key LIMIT ?"
-    CLEAR_HOPS = "DELETE FROM detour"
-    SET_ALL_HOPS = "INSERT INTO detour (key, hops) SELECT key, ? FROM url WHERE depth>0 AND ?"
-    PUT_HOPS = "INSERT OR REPLACE INTO detour (key, hops) VALUES (?,?)"
-    DELETE_HOPS = "DELETE FROM detour WHERE key=?"
     SELECT_WAITING = f"""
         {_QUEUED_URL.format(rank="q.rank")} queue q JOIN {_WITH_REVISIT} WHERE u.id=q.id ORDER BY {_ORDER} LIMIT ?"""
     SELECT_KNOWN = f"""
@@ -122,7 +113,6 @@ class SqliteQueue(Queue):
         ORDER BY u.depth, u.first_seen, u.url LIMIT ?"""  # noqa: S608 - constant texts
     SELECT_BY_KEYS = f"""
         {_QUEUED_URL.format(rank=0)} {_WITH_REVISIT} WHERE u.key IN (SELECT value FROM json_each(?))"""  # noqa: S608 - constant texts
-    COUNT_ALL = "SELECT count(*) FROM queue"
     COUNT_LEVELS = "SELECT level, count(*) FROM queue WHERE site=? GROUP BY level"
 
     def __init__(self, access: SqliteAccess) -> None:

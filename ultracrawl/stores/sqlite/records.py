@@ -48,13 +48,8 @@ _SELECT_SHOWN = "SELECT key FROM url WHERE display_url=? AND display_url<>''"
 class SqliteRecords(Records):
     """The statements of `Records`."""
 
-    ALL_KEYS = "SELECT key FROM url ORDER BY key"
     ALL_FINGERPRINTS = "SELECT fingerprint FROM url WHERE fingerprint<>x'' ORDER BY fingerprint"
-    SELECT_SIGNATURES = "SELECT fingerprint, signature FROM near WHERE block>=? AND block<? LIMIT ?"
-    SELECT_NEAR = "SELECT fingerprint, signature FROM near WHERE block IN (SELECT value FROM json_each(?))"
-    PUT_SIGNATURE = "INSERT OR IGNORE INTO near (block, fingerprint, signature) VALUES (?,?,?)"
     DELETE_SIGNATURES = "DELETE FROM near WHERE fingerprint NOT IN (SELECT fingerprint FROM url)"
-    SELECT_URLS = "SELECT key, url, depth FROM url WHERE key IN (SELECT value FROM json_each(?))"
     SELECT_BY_KEYS = f"{READ} key IN (SELECT value FROM json_each(?))"  # noqa: S608 - constant texts
     HAS_DISPLAY_URLS = "SELECT 1 FROM url WHERE display_url<>'' LIMIT 1"
     SELECT_ALL = f"{READ} url>? ORDER BY url"
@@ -64,7 +59,6 @@ class SqliteRecords(Records):
     SELECT_HELD = f"{READ} key IN (SELECT key FROM held) ORDER BY url"  # noqa: S608 - constant texts
     SELECT_REMOVALS = f"{READ} removal_code<>'' ORDER BY url"
     SELECT_FORGETTABLE = "SELECT key FROM url WHERE outcome='GONE' AND failures>=? AND removal_code=''"
-    SELECT_LINKS = "SELECT links FROM url WHERE outcome<>'GONE' AND links<>x''"
     COUNT_VISITED = """
         SELECT outcome, count(*) FROM url
         WHERE last_fetched>=? AND id NOT IN (SELECT id FROM queue) GROUP BY outcome"""
@@ -103,13 +97,6 @@ class SqliteRecords(Records):
     def redirecting_to(self, url: str) -> list[UrlRecord]:
         """Return the records of URLs that redirect to a URL."""
         return [*self._records(_SELECT_REDIRECTING, url)]
-
-    def _stored_outcome(self, outcome: UrlOutcome) -> str:
-        return outcome.value
-
-    def _outcome_of(self, stored: object) -> UrlOutcome:
-        with self._access.translated:
-            return outcome_of(str(stored))
 
     # ---- writing, inside a transaction of the store
 
@@ -166,14 +153,6 @@ def row_of(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
 
 def _stored_cause(cause: Cause) -> str:
     return json.dumps([cause.code.value, *storable_texts(cause.subject, cause.detail)], ensure_ascii=False)
-
-
-def outcome_of(text: str) -> UrlOutcome:
-    """Return the outcome stored in a row. Raises `ImpossibleValueError`."""
-    try:
-        return UrlOutcome(text)
-    except ValueError as error:
-        raise ImpossibleValueError(str(error)) from None
 
 
 def record_of(row: tuple[Any, ...], source: str) -> UrlRecord:

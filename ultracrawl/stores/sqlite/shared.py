@@ -9,7 +9,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
@@ -20,6 +19,7 @@ from ultracrawl.stores.shared.site_store import CLOCK, SqlSiteStore
 from ultracrawl.stores.sqlite.database import (
     MEMORY,
     ImpossibleValueError,
+    Rewritten,
     connect_read_only,
     lock_file,
     set_aside_database,
@@ -55,8 +55,7 @@ class SharedDatabase:
     """Name of the file with its statements."""
     every_table: str
     """A query that fails if a table or its newest column is missing."""
-    names: tuple[tuple[str, str], ...] = ()
-    """Tables and columns that have other names in statements, with the names that they have in the file."""
+    statements: Rewritten
 
 
 class SqliteTables:
@@ -75,7 +74,7 @@ class SqliteTables:
         self._db, self.renewed = open_tables(kind, path, read_only=read_only, renew=renew)
         self._db.create_function("moment", 0, clock)
         self._translated = translated(self._db, kind.remedy)
-        self._names = kind.names
+        self._rewritten = kind.statements
 
     def read(self, statement: str, *values: object) -> list[Row]:
         """Run one statement, which is durable at once: it is a transaction of its own."""
@@ -89,40 +88,19 @@ class SqliteTables:
 
     def run(self, statement: str, *values: object) -> None:
         """Run a statement of a transaction."""
-        self._db.execute(_rewritten(statement, self._names), list(map(_bound, values)))
+        self._db.execute(self._rewritten[statement], list(map(_bound, values)))
 
     def rows(self, statement: str, *values: object) -> list[Row]:
         """Return the rows of a query."""
-        return self._db.execute(_rewritten(statement, self._names), list(map(_bound, values))).fetchall()
+        return self._db.execute(self._rewritten[statement], list(map(_bound, values))).fetchall()
 
     def run_each(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
         """Run a statement of a transaction with the values of each row."""
-        self._db.executemany(_rewritten(statement, self._names), rows)
+        self._db.executemany(self._rewritten[statement], rows)
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
-
-
-_FORMS = (
-    ("unnest(%s::text[]) AS new(name)", "(SELECT value AS name FROM json_each(?)) AS new"),
-    ("= ANY(%s)", "IN (SELECT value FROM json_each(?))"),
-    ("%s::bigint", "?"),
-    ("%s", "?"),
-    (" FOR UPDATE", ""),  # a transaction has the whole file for itself
-    (" FOR KEY SHARE", ""),
-    ("greatest(", "max("),
-    ("least(", "min("),
-)
-"""What PostgreSQL says otherwise than SQLite."""
-
-
-@cache
-def _rewritten(statement: str, names: tuple[tuple[str, str], ...]) -> str:
-    """Return a statement as SQLite takes it."""
-    for form, own in (*_FORMS, *names):
-        statement = statement.replace(form, own)
-    return statement
 
 
 def _bound(value: object) -> object:
@@ -222,7 +200,7 @@ SCHEDULES = SharedDatabase(
     version=1,
     tables="schedules.sql",
     every_table="SELECT left, sources, source, of_source FROM schedule, run, paused, command LIMIT 0",
-    names=(("schedule_run", "run"), ("unfinished", "left")),
+    statements=Rewritten(("schedule_run", "run"), ("unfinished", "left")),
 )
 
 SITES = SharedDatabase(
@@ -232,7 +210,7 @@ SITES = SharedDatabase(
     version=1,
     tables="sites.sql",
     every_table="SELECT until, requested, number, received, sealed FROM crawl, site, waiting, robots, session LIMIT 0",
-    names=(("c.crawl", "c.id"), ("c.node", "c.machine")),
+    statements=Rewritten(("c.crawl", "c.id"), ("c.node", "c.machine")),
 )
 
 _SET_CLOCK = ", ".join(f"{name}=?" for name in CLOCK[1:])

@@ -1,4 +1,4 @@
-"""The statements of visits, documents and sites: tables of the SQLite store."""
+"""The statements of visits and documents: tables of the SQLite store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable
 from ultracrawl.stores.port.documents import Retained
 from ultracrawl.stores.state.documents import Documents
 from ultracrawl.stores.state.part import Writing
-from ultracrawl.stores.state.sites import LINK, SITE, TO_RESET, Sites
 from ultracrawl.stores.state.visits import Visits
 
 _MARK_SEEN = """
@@ -28,9 +27,6 @@ _PAGES = f"""
 class SqliteVisits(Visits):
     """The statements of `Visits`."""
 
-    SELECT_FAILURES = "SELECT key, rule, errors FROM failure"
-    PUT_FAILURE = "INSERT OR REPLACE INTO failure (key, rule, errors) VALUES (?,?,?)"
-    DELETE_FAILURES = "DELETE FROM failure WHERE key=?"
     SELECT_FIRST_MET = f"""
         {_KNOWN} {_WITH_REVISIT}
         WHERE u.key IN (SELECT value FROM json_each(?2)) AND coalesce(r.seen, 0)<>?1 AND {_IS_PAGE}"""  # noqa: S608 - constant texts
@@ -102,14 +98,6 @@ class SqliteDocuments(Documents):
     RETAINED_KEYS = _of_each("SELECT p.key FROM TABLE p JOIN url u ON u.key=p.key ORDER BY u.depth, u.url")
     PUT_RETAINED = _of_each("INSERT OR REPLACE INTO TABLE (key, document) VALUES (?,?)")
     DELETE_RETAINED = _of_each("DELETE FROM TABLE WHERE key=?")
-    SELECT_EXPIRED = "SELECT key, at FROM expiry WHERE at<=?"
-    COUNT_EXPIRED = "SELECT sum(at<=?), min(CASE WHEN at>? THEN at END) FROM expiry"
-    PUT_EXPIRY = "INSERT OR REPLACE INTO expiry (key, at) VALUES (?,?)"
-    DELETE_EXPIRY = "DELETE FROM expiry WHERE key=?"
-    SELECT_COPY = "SELECT checksum, holds FROM copy WHERE key=?"
-    SELECT_COPIES = "SELECT key, holds FROM copy WHERE checksum=?"
-    PUT_COPY = "INSERT OR REPLACE INTO copy (key, checksum, holds) VALUES (?,?,?)"
-    DELETE_COPY = "DELETE FROM copy WHERE key=?"
     SELECT_KEPT = f"{_KEPT} {_WAITING}"
     SELECT_KEPT_AND_DUPLICATES = f"{_KEPT} OR (outcome='DUPLICATE' AND fingerprint<>x'') {_WAITING}"
     COUNT_BEFORE = """
@@ -141,36 +129,3 @@ class SqliteDocuments(Documents):
 
     def _mark_submitted(self, to: Writing, keys: list[int]) -> None:
         to.run(_MARK_SUBMITTED, [(key,) for key in keys])
-
-
-_LINK = ", ".join(LINK)
-
-
-class SqliteSites(Sites):
-    """The statements of `Sites`."""
-
-    SELECT_SITE = f"SELECT {SITE} FROM site WHERE site=?"  # noqa: S608 - constant texts
-    SPECIAL_SITES = f"SELECT {SITE} FROM site WHERE own_delay IS NOT NULL OR {TO_RESET} ORDER BY site"  # noqa: S608 - constant texts
-    PUT_SITE = f"INSERT OR REPLACE INTO site ({SITE}) VALUES (?,?,?,?,?,?)"  # noqa: S608 - constant texts
-    SITEMAP_KEYS = "SELECT key FROM sitemap"
-    SELECT_SITEMAPS = """
-        SELECT key, run, is_index, CASE WHEN key=? OR length(dates)<=? THEN dates END FROM sitemap
-        WHERE key IN (SELECT value FROM json_each(?))"""
-    PUT_SITEMAP = "INSERT OR REPLACE INTO sitemap (key, run, is_index, dates) VALUES (?,?,?,?)"
-    UNUSED_SITEMAPS = """
-        SELECT key FROM sitemap WHERE run<? OR key IN (SELECT key FROM url WHERE outcome='GONE')"""
-    HAS_ANNOUNCED = "SELECT 1 FROM announced LIMIT 1"
-    SELECT_ANNOUNCED = "SELECT key, lastmod FROM announced WHERE key IN (SELECT value FROM json_each(?))"
-    ANNOUNCE = """
-        INSERT INTO announced (key, lastmod) VALUES (?,?)
-        ON CONFLICT (key) DO UPDATE SET lastmod=max(lastmod, excluded.lastmod)"""
-    CLEAR_ANNOUNCED = "DELETE FROM announced"
-    FEED_KEYS = "SELECT DISTINCT feed FROM feed_link"
-    SELECT_FEEDS = f"""
-        SELECT feed, {_LINK} FROM feed_link WHERE feed IN (SELECT value FROM json_each(?)) ORDER BY feed, key"""  # noqa: S608 - constant texts
-    ALL_FEEDS = f"SELECT feed, {_LINK} FROM feed_link ORDER BY feed, key"  # noqa: S608 - constant texts
-    PUT_LINK = f"INSERT OR REPLACE INTO feed_link (feed, {_LINK}) VALUES (?,?,?,?,?,?,?)"  # noqa: S608 - constant texts
-    DELETE_FEED = "DELETE FROM feed_link WHERE feed=?"
-    SELECT_TO_RESET = f"SELECT site, stand_in FROM site WHERE {TO_RESET} ORDER BY site"  # noqa: S608 - constant texts
-    RESET_SITES = f"UPDATE site SET given_up=0, stand_in='' WHERE {TO_RESET}"  # noqa: S608 - constant texts
-    DELETE_SITES = "DELETE FROM site WHERE seen<?"

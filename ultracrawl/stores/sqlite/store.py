@@ -21,21 +21,13 @@ from ultracrawl.stores.sqlite.database import (
 from ultracrawl.stores.sqlite.links import SqliteLinks
 from ultracrawl.stores.sqlite.queue import SqliteQueue, fill_queue
 from ultracrawl.stores.sqlite.records import SqliteRecords
-from ultracrawl.stores.sqlite.statements import SqliteDocuments, SqliteSites, SqliteVisits
+from ultracrawl.stores.sqlite.statements import SqliteDocuments, SqliteVisits
 from ultracrawl.stores.state.part import Writing
+from ultracrawl.stores.state.sites import Sites
 from ultracrawl.stores.state.store import Listings, UnitOfWork
 
 _OF_URLS = {"failure": "key", "detour": "key", "sitemap": "key", "feed_link": "feed"}
 """The tables from which rows leave with their URL, and the columns of its key; triggers know others."""
-
-
-class SqliteListings(Listings):
-    """The statements of `Listings`."""
-
-    SELECT_ALL = "SELECT run, state FROM listing"
-    PUT = "INSERT OR REPLACE INTO listing (run, state) VALUES (?,?)"
-    DELETE_ALL = "DELETE FROM listing"
-    DELETE_OLD = "DELETE FROM listing WHERE run<?"
 
 
 class SqliteStore(UnitOfWork):
@@ -51,13 +43,6 @@ class SqliteStore(UnitOfWork):
     visits: SqliteVisits
     documents: SqliteDocuments
     links: SqliteLinks
-    HAS_FETCHED = "SELECT EXISTS (SELECT 1 FROM url WHERE last_fetched>0)"
-    INSERT_RUN = "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)"
-    UPDATE_RUN = "UPDATE run SET finished=?, report=?, scope=?, deleted=? WHERE number=?"
-    SELECT_RUNS = """
-        SELECT number, started, finished, scope, report, cycle, minor, due, mode, deleted FROM run
-        ORDER BY number DESC LIMIT ?"""
-    CLEAR_ALLOWANCES = "DELETE FROM allowance"
 
     def __init__(
         self, path: Path | str, source: str, *, read_only: bool = False, renew: bool = False
@@ -81,9 +66,9 @@ class SqliteStore(UnitOfWork):
         self.visits = visits = SqliteVisits(access)
         self.records = SqliteRecords(access, source, queue, visits)
         self.documents = SqliteDocuments(access, queue)
-        self.sites = SqliteSites(access, queue)
+        self.sites = Sites(access, queue)
         self.links = SqliteLinks(access)
-        self._listings = SqliteListings(access)
+        self._listings = Listings(access)
         super().__init__(access, source)
 
     def _add_run(self, run: RunMark, start: QueueStart) -> None:

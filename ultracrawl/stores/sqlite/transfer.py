@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from ultracrawl.stores.port.documents import Retained
+from ultracrawl.stores.port.transfer import select_all
 from ultracrawl.stores.rows import (
     PLACES,
     OrderRow,
@@ -19,40 +19,16 @@ from ultracrawl.stores.rows import (
     ScheduleRunRow,
     UrlRow,
 )
-from ultracrawl.stores.sqlite.database import Files, connect, lock_file, transaction, translated
+from ultracrawl.stores.sqlite.database import Files, Rewritten, connect, lock_file, transaction, translated
 from ultracrawl.stores.sqlite.records import COLUMNS, READ_COLUMNS, record_of, row_of
 from ultracrawl.stores.sqlite.shared import SCHEDULES, SITES, open_tables
 
 if TYPE_CHECKING:
     from ultracrawl.stores.port.transfer import R
 
-_ROWS = 5000
-"""Number of rows of a transaction."""
-
-
-class _Table(NamedTuple):
-    """How the rows of a kind are read from its table, and written."""
-
-    name: str
-    select: str
-    insert: str
-
-
-def _table_of(kind: type[Row]) -> _Table:
-    """Return the table of a kind. Where it has the row id of a URL, rows have the key of the URL in its place."""
-    table, columns, key = PLACES[kind].sqlite
-    by_url = "id" in columns
-    read = ", ".join("u.key" if name == "id" else f"t.{name}" for name in columns)
-    order = ", ".join(f"t.{name}" for name in key)
-    joined = " JOIN url u ON u.id=t.id" if by_url else ""
-    values = ", ".join("(SELECT id FROM url WHERE key=?)" if name == "id" else "?" for name in columns)
-    return _Table(
-        table,
-        f"SELECT {read} FROM {table} t{joined} ORDER BY {order}",  # noqa: S608 - names of ours
-        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})",  # noqa: S608 - the same
-    )
-
-
+_KEY_OF, _ID_OF = "(SELECT key FROM url WHERE url.id={table}.id)", "(SELECT id FROM url WHERE key=?)"
+_IS_KNOWN = "id IN (SELECT id FROM url)"
+"""A table with row ids of URLs has the keys of these URLs in its rows."""
 _OF_SCHEDULES = (ScheduleRow, ScheduleRunRow, PausedRow, OrderRow)
 _EMPTIED = (
     (SITES, ("crawl", "site", "waiting", "robots", "session")),
@@ -114,7 +90,7 @@ class SqliteExport(_Databases):
                     yield RetainedRow(purpose.value, *row)
         else:
             flags = [number for number, one in enumerate(get_type_hints(kind).values()) if one is bool]
-            for row in db.execute(_table_of(kind).select):
+            for row in db.execute(_select(kind)):
                 values = list(row)
                 for number in flags:
                     values[number] = bool(values[number])
@@ -124,13 +100,12 @@ class SqliteExport(_Databases):
 class SqliteImport(_Databases):
     """Writes the files of a project; see `StoreImport`."""
 
-    def write(self, kind: type[R], rows: Iterable[R], source: str = "") -> None:
+    def write(self, kind: type[R], rows: Sequence[R], source: str = "") -> None:
         """Add rows."""
-        db, left = self._of(kind, source), iter(rows)
-        while piece := list(islice(left, _ROWS)):
-            with translated(db), transaction(db):
-                for statement, values in _statements(kind, piece):
-                    db.executemany(statement, values)
+        db = self._of(kind, source)
+        with translated(db), transaction(db):
+            for statement, values in _statements(kind, rows):
+                db.executemany(statement, values)
 
     def count(self, kind: type[Row], source: str = "") -> int:
         """Return the number of rows."""
@@ -163,7 +138,16 @@ def _statements(kind: type[Row], rows: Iterable[Any]) -> Iterator[tuple[str, lis
             values = [row[1:] for row in rows if row.purpose == purpose.value]
             yield f"INSERT INTO {purpose.value} (key, document) VALUES (?,?)", values  # noqa: S608 - a constant name
     else:
-        yield _table_of(kind).insert, list(rows)
+        table, columns, _ = PLACES[kind].sqlite
+        taken = ", ".join(_ID_OF if name == "id" else "?" for name in columns)
+        yield f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({taken})", list(rows)  # noqa: S608 - names of ours
+
+
+def _select(kind: type[Row]) -> str:
+    place = PLACES[kind].sqlite
+    names = [_KEY_OF.format(table=place.table) if name == "id" else name for name in place.columns]
+    query = select_all(place._replace(columns=tuple(names)), of_source=True)
+    return Rewritten()[query.replace("{own}", _IS_KNOWN) if "id" in place.columns else query]
 
 
 @contextmanager

@@ -101,12 +101,13 @@ class Contents(Part):
 
     ALL_FINGERPRINTS: str
     """All fingerprints in order, each at least once."""
-    SELECT_SIGNATURES: str
-    """Fingerprint and signature of so many texts with a block from one to before another."""
-    SELECT_NEAR: str
-    """The same of the texts with one of a list of blocks."""
-    PUT_SIGNATURE: str
-    """Takes block, fingerprint, signature."""
+    SELECT_SIGNATURES = (
+        "SELECT fingerprint, signature FROM near WHERE {own} AND block >= %s AND block < %s LIMIT %s"
+    )
+    SELECT_NEAR = "SELECT fingerprint, signature FROM near WHERE {own} AND block = ANY(%s)"
+    PUT_SIGNATURE = """
+        INSERT INTO near (source, part, block, fingerprint, signature)
+        SELECT {ids}, * FROM unnest(%s::bigint[], %s::bytea[], %s::bigint[]) ON CONFLICT DO NOTHING"""
     DELETE_SIGNATURES: str
     """Deletes those of fingerprints that no record has any more."""
     per_look_up: int | None = None

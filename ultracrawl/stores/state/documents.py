@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from ultracrawl.stores.port.documents import READ_IN_TURN, Copy, Expiries, Retained, Unrecorded
-from ultracrawl.stores.state.part import Access, Part, Writing
+from ultracrawl.stores.state.part import Access, Part, Writing, put_rows
 from ultracrawl.stores.state.queue import Queue
 from ultracrawl.stores.state.read_ahead import LARGE_VALUE, ValuesAhead
 
@@ -24,22 +24,15 @@ class Documents(Part):
     """Takes key, document."""
     DELETE_RETAINED: Mapping[Retained, str]
     """Takes a key."""
-    SELECT_EXPIRED: str
-    """Key and time of what has expired at a time."""
-    COUNT_EXPIRED: str
-    """One row: how many have expired at a time, which it takes twice, and when the next one does, or None."""
-    PUT_EXPIRY: str
-    """Takes key, time."""
-    DELETE_EXPIRY: str
-    """Takes a key."""
-    SELECT_COPY: str
-    """Checksum of a key, and whether it holds it."""
-    SELECT_COPIES: str
-    """Keys of a checksum, and whether each holds it."""
-    PUT_COPY: str
-    """Takes key, checksum, whether it holds it."""
-    DELETE_COPY: str
-    """Takes a key."""
+    SELECT_EXPIRED = "SELECT key, at FROM expiry WHERE {own} AND at <= %s"
+    COUNT_EXPIRED = """
+        SELECT count(*) FILTER (WHERE at <= %s), min(at) FILTER (WHERE at > %s) FROM expiry WHERE {own}"""
+    PUT_EXPIRY = put_rows("expiry", "key bigint", "at float8")
+    DELETE_EXPIRY = "DELETE FROM expiry WHERE {own} AND key = ANY(%s)"
+    SELECT_COPY = "SELECT checksum, holds FROM copy WHERE {own} AND key = %s"
+    SELECT_COPIES = "SELECT key, holds FROM copy WHERE {own} AND checksum = %s"
+    PUT_COPY = put_rows("copy", "key bigint", "checksum text, holds bool")
+    DELETE_COPY = "DELETE FROM copy WHERE {own} AND key = ANY(%s)"
     SELECT_KEPT: str
     """Keys of all indexed, submitted, pending and succeeding documents."""
     SELECT_KEPT_AND_DUPLICATES: str

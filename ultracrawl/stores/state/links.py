@@ -15,14 +15,14 @@ from xxhash import xxh3_64_intdigest
 from ultracrawl.content.anchors import MOST_ANCHORS, MOST_SECTION_ANCHORS, SHARED, anchor_mark
 from ultracrawl.stores.port.links import LOWERED, LinkTexts
 from ultracrawl.stores.port.texts import are_storable, storable_texts
-from ultracrawl.stores.state.part import Part, Writing
+from ultracrawl.stores.state.part import Part, Writing, put_rows
 from ultracrawl.stores.state.read_ahead import Row
 
 TextRow = tuple[int, str, str, int]
 """Key of a document, fragment, anchor text, number of pages that have it."""
 
 
-LOWEST_KEY = -(1 << 63)
+_LOWEST_KEY = -(1 << 63)
 
 
 class AnchorLink(NamedTuple):
@@ -165,48 +165,53 @@ class Links(Part):
     """Key, depth and link keys of every page with links."""
     REDIRECTS: str
     """Key, depth and target of every URL that redirects."""
-    SELECT_DEPTHS_DUE: str
+    SELECT_DEPTHS_DUE = "SELECT key, dropped FROM depth_due WHERE {own}"
     NOTE_DEPTH_DUE: str
     """Takes a key and dropped links, which it adds to those that are stored."""
-    CLEAR_DEPTHS_DUE: str
+    CLEAR_DEPTHS_DUE = "DELETE FROM depth_due WHERE {own}"
     SELECT_TEXTS: str
     """The `TextRow` of each text of a list of documents, by key."""
-    SELECT_TOLD: str
-    """Key and hash of the submitted texts, or None, of a list of documents."""
-    FORGET_TOLD: str
-    """Marks all documents as due."""
-    FORGET_TOLD_DUE: str
-    """Forgets what was submitted of those that are due."""
-    STORE_SUBMITTED: str
-    """Takes key, hash, whether crowded, whether due."""
-    MARK_TEXTS_DUE: str
-    """Takes the key of a document that was submitted without texts."""
-    DELETE_DOCUMENT: str
-    """Takes a key."""
+    SELECT_TOLD = "SELECT key, told FROM anchor_document WHERE {own} AND key = ANY(%s)"
+    SELECT_DUE = """
+        SELECT key FROM anchor_document WHERE {own} AND due = true AND key >= %s AND key <> ALL(%s::bigint[])
+        ORDER BY key LIMIT %s"""
+    CLEAR_DUE = """
+        UPDATE anchor_document SET due = false
+        WHERE {own} AND due = true AND told IS NOT NULL AND key <> ALL(%s::bigint[])"""
+    FORGET_TOLD = "UPDATE anchor_document SET told = NULL, due = true WHERE {own}"
+    FORGET_TOLD_DUE = "UPDATE anchor_document SET told = NULL WHERE {own} AND due = true AND told IS NOT NULL"
+    PUT_DOCUMENT = put_rows("anchor_document", "key bigint", "told bigint, crowded bool, due bool")
+    MARK_TEXTS_DUE = put_rows("anchor_document", "key bigint", "told bigint, due bool")
+    DELETE_DOCUMENT = "DELETE FROM anchor_document WHERE {own} AND key = ANY(%s)"
     SELECT_LEFT: str
     """Number, marks and redirect target of all that is left of dropped pages."""
     DELETE_LEFT: str
     """Takes a number."""
-    SELECT_TARGETS: str
-    """Key and redirect target of a list of keys."""
-    PUT_TARGET: str
-    """Takes a key, its redirect target."""
-    DELETE_TARGET: str
-    """Takes a key."""
-    SELECT_PAGES: str
-    """Key and marks of a list of pages."""
-    PUT_PAGE: str
-    """Takes a key, its marks."""
-    SELECT_MARKS: str
-    """Mark, target, pages, fragment and text of a list of marks."""
-    ADD_MARK: str
-    """Takes mark, target, fragment, text, pages."""
+    SELECT_TARGETS = "SELECT key, target FROM anchor_redirect WHERE {own} AND key = ANY(%s)"
+    PUT_TARGET = put_rows("anchor_redirect", "key bigint", "target bigint")
+    DELETE_TARGET = "DELETE FROM anchor_redirect WHERE {own} AND key = ANY(%s)"
+    SELECT_PAGES = "SELECT key, marks FROM anchor_page WHERE {own} AND key = ANY(%s)"
+    PUT_PAGE = put_rows("anchor_page", "key bigint", "marks bytea")
+    SELECT_MARKS = "SELECT mark, target, pages, fragment, text FROM anchor WHERE {own} AND mark = ANY(%s)"
+    ADD_MARK = """
+        INSERT INTO anchor (source, part, mark, target, fragment, text, pages)
+        SELECT {ids}, * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::int[])
+        ON CONFLICT DO NOTHING"""
     SET_PAGES: str
     """Takes mark, pages."""
-    COUNT_TEXT: str
+    COUNT_TEXT = f"""
+        INSERT INTO anchor_text AS a (source, part, text, targets) SELECT {{ids}}, * FROM unnest(%s::text[], %s::int[])
+        ON CONFLICT (source, part, text) DO UPDATE SET targets = a.targets + excluded.targets,
+        turned = a.turned OR a.targets + excluded.targets <= 0
+            OR (a.targets > {SHARED}) <> (a.targets + excluded.targets > {SHARED})"""  # noqa: S608 - a constant
     """Takes a text, by how many its targets become more."""
-    SWEEP: tuple[str, ...]
-    """Mark documents as due whose texts began or ceased to count; delete texts, and at last marks, without pages."""
+    MARK_TURNED: str
+    """Marks documents as due whose texts began or ceased to count."""
+    SWEEP_TEXTS = (
+        "DELETE FROM anchor_text WHERE {own} AND turned AND targets <= 0",
+        "UPDATE anchor_text SET turned = false WHERE {own} AND turned",
+    )
+    SWEEP_MARKS = "DELETE FROM anchor WHERE {own} AND pages = 0"
     asks_early = False
     """Whether marks are asked for with the pages: the answer then takes no time of its own."""
 
@@ -263,6 +268,20 @@ class Links(Part):
         changed = {key: own for key, own in texts.items() if submitted.get(key) != texts_hash(own)}
         self._submitted.update((key, (own, True)) for key, own in changed.items())
         return changed
+
+    def documents_due(self, after: int | None, number: int) -> list[int]:
+        """Return documents whose texts may differ from the submitted ones."""
+        first, elsewhere = _LOWEST_KEY if after is None else after + 1, self._elsewhere()
+        return [key for (key,) in self._read(self.SELECT_DUE, first, elsewhere, number)]
+
+    def note_texts_arrived(self) -> None:
+        """Record that nothing waits for an index."""
+        elsewhere = self._elsewhere()
+        self._access.write(lambda to: to.execute(self.CLEAR_DUE, (elsewhere,)))
+
+    def _elsewhere(self) -> object:
+        """Return the documents whose texts another machine sends, as a statement takes them."""
+        return self._many(sorted(self._access.elsewhere))
 
     def invalidate_submitted_texts(self) -> None:
         """Mark all documents as due, because the index may have other texts."""
@@ -330,9 +349,9 @@ class Links(Part):
             to.execute(self.CLEAR_DEPTHS_DUE)
         to.run(self.NOTE_DEPTH_DUE, list(self._depths_due.items()))
         to.run(self.DELETE_DOCUMENT, [(key,) for key in self._keys_of(REMOVED)])
-        to.run(self.MARK_TEXTS_DUE, [(key,) for key in self._keys_of(WITHOUT)])
+        to.run(self.MARK_TEXTS_DUE, [(key, None, True) for key in self._keys_of(WITHOUT)])
         submitted = self._documents()
-        to.run(self.STORE_SUBMITTED, submitted)
+        to.run(self.PUT_DOCUMENT, submitted)
         left = to.execute(self.SELECT_LEFT).fetchall() if self._sweep else []
         stored = self._asked(to, self.SELECT_TARGETS, [*self._redirects])
         changed = self._count_pages(to, [bytes(marks) for _, marks, _ in left if marks])
@@ -343,6 +362,7 @@ class Links(Part):
         if self._sweep:
             to.run(self.DELETE_LEFT, [(number,) for number, *_ in left])
             self._sweep_texts(to)
+            to.execute(self.SWEEP_MARKS)
 
     def _asked(self, to: Writing, query: str, keys: list[int]) -> Callable[[], list[Row]]:
         """Ask about keys, and return a function that waits for the rows."""
@@ -379,5 +399,6 @@ class Links(Part):
         raise NotImplementedError
 
     def _sweep_texts(self, to: Writing) -> None:
-        for statement in self.SWEEP:
+        """Mark documents as due whose texts began or ceased to count, and delete texts without targets."""
+        for statement in (self.MARK_TURNED, *self.SWEEP_TEXTS):
             to.execute(statement)

@@ -1,4 +1,9 @@
-"""The parts of a store, which gather changes in generations, and what an engine gives them."""
+"""The parts of a store, which gather changes in generations, and what an engine gives them.
+
+A statement that every engine can run stands in the part that uses it, as PostgreSQL takes it: `{own}`, or `{u}` for the
+alias `u`, is the condition that rows are of the source, `source, part` are its columns, and `{ids}` their values. The
+SQLite engine rewrites it. What the engines say otherwise is declared in the part, and written in each engine.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence, Sized
 from copy import copy
 from typing import Any, Protocol, Self, TypeVar
 
+from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.state.read_ahead import RecordCache, Row
 
 T = TypeVar("T")
@@ -22,7 +28,7 @@ class Writing(Protocol):
     """An open transaction."""
 
     def run(self, statement: str, rows: Collection[Sequence[object]], /) -> object:
-        """Run a statement for each of some rows, in any order."""
+        """Run a statement, which takes the columns of rows as arrays, for some rows, in any order."""
 
     def execute(self, statement: str, values: Sequence[object] = (), /) -> Answer:
         """Run a statement once."""
@@ -36,6 +42,10 @@ class Access(Protocol):
 
     record_cache: RecordCache
 
+    @property
+    def elsewhere(self) -> Collection[int]:
+        """Keys of documents that wait in the document caches of other machines, which deliver them."""
+
     def flush(self) -> None:
         """Flush the store."""
 
@@ -48,11 +58,29 @@ class Access(Protocol):
     def many(self, values: list[Any], /) -> object:
         """Return the form in which a statement takes a list as one value."""
 
+    def stored_outcome(self, outcome: UrlOutcome) -> object:
+        """Return what stands in a row for an outcome."""
+
+    def outcome_of(self, stored: Any) -> UrlOutcome:
+        """Return the outcome that stands in a row."""
+
     def write(self, work: Callable[[Writing], T], /, *, whole: bool = False) -> T:
         """Run a function in a transaction, which is durable then; maybe it runs again when the answer is lost.
 
         `whole`: its statements join tables of the source as wholes.
         """
+
+
+def put_rows(table: str, key: str, values: str) -> str:
+    """Return a statement that stores rows in place of those with the same key; both are columns with their types."""
+    columns = [column.split() for column in f"{key}, {values}".split(", ")]
+    names = ", ".join(name for name, _ in columns)
+    arrays = ", ".join(f"%s::{kind}[]" for _, kind in columns)
+    changed = ", ".join(f"{name} = excluded.{name}" for name, _ in columns[key.count(", ") + 1 :])
+    keys = ", ".join(name for name, _ in columns[: key.count(", ") + 1])
+    return f"""
+        INSERT INTO {table} (source, part, {names}) SELECT {{ids}}, * FROM unnest({arrays})
+        ON CONFLICT (source, part, {keys}) DO UPDATE SET {changed}"""  # noqa: S608 - names of ours
 
 
 class Part:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ultracrawl.model import StatusCode
 from ultracrawl.rules.recrawl.cycle import RefreshMode
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry
-from ultracrawl.stores.state.part import Access, Part, Writing
+from ultracrawl.stores.state.part import Access, Part, Writing, put_rows
 from ultracrawl.stores.state.read_ahead import FollowingSites, Row
 
 MAX_FOLLOWING = 100_000
@@ -169,7 +169,7 @@ class Queue(Part):
     """Base class of the request queue of each engine; see `QueuePart`.
 
     A row of an entry is a number of the engine and the fields of a `QueueEntry`; a row for display has those of a
-    `QueuedUrl`. Statements about hops and sites take and return (key, hops) and (site, number).
+    `QueuedUrl`. Statements about sites return (site, number).
     """
 
     FOLLOWING_ROWS: str
@@ -180,31 +180,29 @@ class Queue(Part):
     """Sites and numbers of their entries."""
     LEFTOVER_SITES: str
     """Sites with ranks below 0."""
-    HIGHEST_SEQ: str
-    """One row: the highest `seq`, or 0."""
+    HIGHEST_SEQ = "SELECT coalesce(max(seq), 0) FROM queue WHERE {own}"
     DELETE_KEYS: str
     """Takes a list of keys."""
     DELETE_BY_STATUS: str
     """Deletes the entries of URLs with a status."""
-    SELECT_ALLOWANCES: str
-    PUT_ALLOWANCE: str
-    SELECT_HOPS: str
-    """Those of a list of keys."""
-    FIRST_HOPS: str
-    """Those of so many keys, in the order of the keys."""
-    CLEAR_HOPS: str
-    SET_ALL_HOPS: str
+    SELECT_ALLOWANCES = "SELECT site, remaining FROM allowance WHERE {own}"
+    PUT_ALLOWANCE = put_rows("allowance", "site text", "remaining int")
+    SELECT_HOPS = "SELECT key, hops FROM detour WHERE {own} AND key = ANY(%s)"
+    FIRST_HOPS = "SELECT key, hops FROM detour WHERE {own} ORDER BY key LIMIT %s"
+    CLEAR_HOPS = "DELETE FROM detour WHERE {own}"
+    SET_ALL_HOPS = """
+        INSERT INTO detour (source, part, key, hops) SELECT source, part, key, %s FROM url
+        WHERE {own} AND depth > 0 AND %s"""
     """Takes the hops of all known URLs but start URLs, and whether there are any."""
-    PUT_HOPS: str
-    DELETE_HOPS: str
-    """Takes a key."""
+    PUT_HOPS = put_rows("detour", "key bigint", "hops int")
+    DELETE_HOPS = "DELETE FROM detour WHERE {own} AND key = ANY(%s)"
     SELECT_WAITING: str
     """For display, so many, in the order of the queue."""
     SELECT_KNOWN: str
     """For display, so many, by depth and age."""
     SELECT_BY_KEYS: str
     """For display, those of a list of keys."""
-    COUNT_ALL: str
+    COUNT_ALL = "SELECT count(*) FROM queue WHERE {own}"
     COUNT_LEVELS: str
     """Levels and numbers of the entries of a site."""
 

@@ -28,10 +28,8 @@ class Records(Contents):
     scans return them by URL.
     """
 
-    ALL_KEYS: str
-    """All keys in order."""
-    SELECT_URLS: str
-    """Key, URL and depth of a list of keys."""
+    ALL_KEYS = "SELECT key FROM url WHERE {own} ORDER BY key"
+    SELECT_URLS = "SELECT key, url, depth FROM url WHERE {own} AND key = ANY(%s)"
     SELECT_BY_KEYS: str
     """Rows of a list of keys."""
     HAS_DISPLAY_URLS: str
@@ -47,8 +45,8 @@ class Records(Contents):
     SELECT_REMOVALS: str
     SELECT_FORGETTABLE: str
     """Keys of URLs that were gone in so many runs, and have no document."""
-    SELECT_LINKS: str
-    """The link keys of all pages that are not gone."""
+    SELECT_LINKS = "SELECT links FROM url WHERE {own} AND outcome <> %s AND length(links) > 0"
+    """The link keys of all pages that have not an outcome."""
     COUNT_VISITED: str
     """Outcome and number of the URLs that were fetched since a time, and are not queued."""
     COUNT_BY_OUTCOME: str
@@ -256,7 +254,7 @@ class Records(Contents):
         """Yield all records in order of their URL."""
         if outcome is None:
             return self._records(self.SELECT_ALL, after)
-        return self._records(self.SELECT_OF_OUTCOME, after, self._stored_outcome(outcome))
+        return self._records(self.SELECT_OF_OUTCOME, after, self._access.stored_outcome(outcome))
 
     def some_documents(self, most: int) -> list[UrlRecord]:
         """Return the records of at most so many searchable documents, in the order of their keys."""
@@ -281,30 +279,22 @@ class Records(Contents):
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""
         gone: set[int] = {key for (key,) in self._read(self.SELECT_FORGETTABLE, FORGET_AFTER_GONE_RUNS)}
         if gone:
-            for (links,) in self._stream(self.SELECT_LINKS):
+            for (links,) in self._stream(self.SELECT_LINKS, self._access.stored_outcome(UrlOutcome.GONE)):
                 gone.difference_update(array("q", links))
         return gone
 
     def count_visited(self, since: float) -> Counter[UrlOutcome]:
         """Return the outcomes of URLs that were fetched at or after a time and are not queued again."""
         rows = self._read(self.COUNT_VISITED, since)
-        return Counter({self._outcome_of(outcome): number for outcome, number in rows})
+        return Counter({self._access.outcome_of(outcome): number for outcome, number in rows})
 
     def count_urls(self) -> StateCounts:
         """Return the numbers of known, queued and indexed URLs."""
         rows = self._read(self.COUNT_BY_OUTCOME)
         ((queued, pending, removals, held),) = self._read(self.COUNT_REST)
-        outcomes = {self._outcome_of(outcome): number for outcome, number, _, _ in rows}
+        outcomes = {self._access.outcome_of(outcome): number for outcome, number, _, _ in rows}
         known, indexed, documents = (sum(row[column] for row in rows) for column in (1, 2, 3))
         return StateCounts(known, queued, indexed, outcomes, pending, documents, removals, held)
-
-    def _stored_outcome(self, outcome: UrlOutcome) -> object:
-        """Return what stands in a row for an outcome."""
-        raise NotImplementedError
-
-    def _outcome_of(self, stored: object) -> UrlOutcome:
-        """Return the outcome that stands in a row. Raises `StateError`."""
-        raise NotImplementedError
 
     # ---- writing
 

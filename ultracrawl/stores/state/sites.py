@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
+from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.recrawl.feed_links import FeedLink
 from ultracrawl.stores.port.sites import StoredSite, StoredSitemap
 from ultracrawl.stores.port.texts import storable_row
-from ultracrawl.stores.state.part import Access, Part, Writing
+from ultracrawl.stores.state.part import Access, Part, Writing, put_rows
 from ultracrawl.stores.state.queue import Queue
 from ultracrawl.stores.state.read_ahead import (
     FEEDS_AHEAD,
@@ -23,55 +24,55 @@ KEPT = 30 * 86_400.0
 """Seconds after the last request until a site is deleted."""
 MOST_SITES = 10_000
 """Maximum number of flushed sites in memory."""
-SITE = "site, seen, own_delay, given_up, robots, stand_in"
-"""The fields of `StoredSite`, and the columns of its table."""
-LINK = ("key", "seen", "date", "place", "expired", "only")
-"""The fields of `FeedLink`."""
 TO_RESET = "given_up <> 0 OR stand_in <> ''"
 """The condition that a new run resets a site (FAST 5.1 C17)."""
+_SITE = "site, seen, own_delay, given_up, robots, stand_in"
+_SITES = f"SELECT {_SITE} FROM known_site WHERE {{own}}"  # noqa: S608 - constant texts
+_FEEDS = "SELECT feed, key, seen, date, place, expired, alone FROM feed_link WHERE {own}"
 
-_site_values = attrgetter(*SITE.split(", "))
-_link_values = attrgetter(*LINK)
+_site_values = attrgetter(*_SITE.split(", "))
+_link_values = attrgetter("key", "seen", "date", "place", "expired", "only")
 
 
 class Sites(Part):
-    """Base class of the sites, sitemaps and feeds of each engine; see `SitePart`.
+    """The sites, sitemaps and feeds; see `SitePart`."""
 
-    Rows of sites have the columns of `SITE`, those of feeds the feed and the fields of `LINK`.
-    """
-
-    SELECT_SITE: str
-    """The row of a site."""
-    SPECIAL_SITES: str
-    """Rows of sites with a delay of their own, and of those to be reset, by site."""
-    PUT_SITE: str
-    SITEMAP_KEYS: str
-    SELECT_SITEMAPS: str
-    """Key, run, whether it is an index, dates; takes a key, a size, and keys: larger dates only of the one key."""
-    PUT_SITEMAP: str
-    """Takes key, run, whether it is an index, dates."""
-    UNUSED_SITEMAPS: str
-    """Keys of those that are gone, or were fetched before a run."""
-    HAS_ANNOUNCED: str
-    """A row if there are dates."""
-    SELECT_ANNOUNCED: str
-    """Key and date of a list of keys."""
-    ANNOUNCE: str
-    """Takes key, date; the later one stays."""
-    CLEAR_ANNOUNCED: str
-    FEED_KEYS: str
-    SELECT_FEEDS: str
-    """Rows of a list of feeds, by feed and key."""
-    ALL_FEEDS: str
-    """All rows, by feed and key."""
-    PUT_LINK: str
-    DELETE_FEED: str
-    """Deletes the rows of a feed."""
-    SELECT_TO_RESET: str
-    """Site and mirror of those to be reset, by site."""
-    RESET_SITES: str
-    DELETE_SITES: str
-    """Deletes those that were seen before a time."""
+    SELECT_SITE = f"{_SITES} AND site = %s"
+    SPECIAL_SITES = f"{_SITES} AND (own_delay IS NOT NULL OR {TO_RESET}) ORDER BY site"
+    """Rows of sites with a delay of their own, and of those to be reset."""
+    PUT_SITE = put_rows(
+        "known_site",
+        "site text",
+        "seen float8, own_delay float8, given_up int, robots text, stand_in text",
+    )
+    SITEMAP_KEYS = "SELECT key FROM sitemap WHERE {own}"
+    SELECT_SITEMAPS = """
+        SELECT key, run, is_index, CASE WHEN key = %s OR length(dates) <= %s THEN dates END FROM sitemap
+        WHERE {own} AND key = ANY(%s)"""
+    """Takes a key, a size, and keys: larger dates only of the one key."""
+    PUT_SITEMAP = put_rows("sitemap", "key bigint", "run int, is_index bool, dates bytea")
+    UNUSED_SITEMAPS = """
+        SELECT key FROM sitemap m WHERE {m} AND (run < %s OR EXISTS (
+            SELECT 1 FROM url u WHERE {u} AND u.key = m.key AND u.outcome = %s))"""
+    """Keys of those that were fetched before a run, or whose URLs have an outcome."""
+    HAS_ANNOUNCED = "SELECT 1 FROM announced WHERE {own} LIMIT 1"
+    SELECT_ANNOUNCED = "SELECT key, lastmod FROM announced WHERE {own} AND key = ANY(%s)"
+    ANNOUNCE = """
+        INSERT INTO announced (source, part, key, lastmod) SELECT {ids}, * FROM unnest(%s::bigint[], %s::bigint[])
+        ON CONFLICT (source, part, key) DO UPDATE SET lastmod = greatest(announced.lastmod, excluded.lastmod)"""
+    CLEAR_ANNOUNCED = "DELETE FROM announced WHERE {own}"
+    FEED_KEYS = "SELECT DISTINCT feed FROM feed_link WHERE {own}"
+    SELECT_FEEDS = f"{_FEEDS} AND feed = ANY(%s) ORDER BY feed, key"
+    ALL_FEEDS = f"{_FEEDS} ORDER BY feed, key"
+    PUT_LINK = put_rows(
+        "feed_link",
+        "feed bigint, key bigint",
+        "seen float8, date float8, place int, expired bool, alone bool",
+    )
+    DELETE_FEED = "DELETE FROM feed_link WHERE {own} AND feed = ANY(%s)"
+    SELECT_TO_RESET = f"SELECT site, stand_in FROM known_site WHERE {{own}} AND ({TO_RESET}) ORDER BY site"  # noqa: S608 - constant texts
+    RESET_SITES = f"UPDATE known_site SET given_up = 0, stand_in = '' WHERE {{own}} AND ({TO_RESET})"  # noqa: S608 - constant texts
+    DELETE_SITES = "DELETE FROM known_site WHERE {own} AND seen < %s"
 
     def __init__(self, access: Access, queue: Queue) -> None:
         super().__init__(access)
@@ -202,7 +203,8 @@ class Sites(Part):
 
     def unused_sitemaps(self, before: int) -> list[int]:
         """Return the keys of sitemaps that are gone or were not fetched by the run `before`."""
-        return [key for (key,) in self._read(self.UNUSED_SITEMAPS, before)]
+        rows = self._read(self.UNUSED_SITEMAPS, before, self._access.stored_outcome(UrlOutcome.GONE))
+        return [key for (key,) in rows]
 
     def begin_run(self, to: Writing, started: float) -> tuple[str, ...]:
         """Delete dates and old sites, and reset the sites that were given up (FAST 5.1 C17); returns those."""

@@ -9,7 +9,7 @@ from ultracrawl.stores.port.store import RunMark
 from ultracrawl.stores.port.texts import storable_row
 from ultracrawl.stores.state.documents import Documents
 from ultracrawl.stores.state.links import Links
-from ultracrawl.stores.state.part import Access, Part, Writing
+from ultracrawl.stores.state.part import Access, Part, Writing, put_rows
 from ultracrawl.stores.state.queue import Queue
 from ultracrawl.stores.state.records import Records
 from ultracrawl.stores.state.sites import Sites
@@ -22,14 +22,10 @@ MAX_LISTINGS = 100
 class Listings(Part):
     """How far runs have listed their source; see `Store.listings`."""
 
-    SELECT_ALL: str
-    """Run and state of all."""
-    PUT: str
-    """Takes run and state."""
-    DELETE_ALL: str
-    """Deletes all."""
-    DELETE_OLD: str
-    """Deletes those of runs before one."""
+    SELECT_ALL = "SELECT run, state FROM listing WHERE {own}"
+    PUT = put_rows("listing", "run int", "state text")
+    DELETE_ALL = "DELETE FROM listing WHERE {own}"
+    DELETE_OLD = "DELETE FROM listing WHERE {own} AND run < %s"
 
     def begin_generation(self) -> None:
         """Begin without states."""
@@ -64,15 +60,17 @@ class UnitOfWork:
     An engine makes the parts, and says how a new run fills the queue and what leaves with a URL.
     """
 
-    HAS_FETCHED: str
-    """One row: whether any URL was fetched."""
-    INSERT_RUN: str
-    """Takes number, start, scope, cycle, minor, due time, mode."""
-    UPDATE_RUN: str
-    """Takes end, report, scope, number of deleted documents; number."""
-    SELECT_RUNS: str
-    """The fields of `RunMark` of so many runs, newest first."""
-    CLEAR_ALLOWANCES: str
+    HAS_FETCHED = "SELECT EXISTS (SELECT 1 FROM url WHERE {own} AND last_fetched > 0)"
+    INSERT_RUN = """
+        INSERT INTO run (source, part, number, started, scope, cycle, minor, due, mode)
+        VALUES ({ids}, %s, %s, %s, %s, %s, %s, %s)"""
+    UPDATE_RUN = (
+        "UPDATE run SET finished = %s, report = %s, scope = %s, deleted = %s WHERE {own} AND number = %s"
+    )
+    SELECT_RUNS = """
+        SELECT number, started, finished, scope, report, cycle, minor, due, mode, deleted FROM run WHERE {own}
+        ORDER BY number DESC LIMIT %s"""
+    CLEAR_ALLOWANCES = "DELETE FROM allowance WHERE {own}"
 
     queue: Queue
     visits: Visits

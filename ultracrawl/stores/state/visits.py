@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observation, SiteSize
 from ultracrawl.stores.port.visits import Advice, KnownUrl, LinkedUrl, UnseenUrl
-from ultracrawl.stores.state.part import Access, Part, Writing
+from ultracrawl.stores.state.part import Access, Part, Writing, put_rows
 
 Errors = tuple[tuple[str, int], ...]
 """Numbers of errors by rule."""
@@ -53,12 +53,9 @@ class FailureCounts:
 class Visits(Part):
     """Base class of the visit history of each engine; see `VisitPart`."""
 
-    SELECT_FAILURES: str
-    """Key, rule and number of all errors."""
-    PUT_FAILURE: str
-    """Takes key, rule, number."""
-    DELETE_FAILURES: str
-    """Deletes those of a key."""
+    SELECT_FAILURES = "SELECT key, rule, errors FROM failure WHERE {own}"
+    PUT_FAILURE = put_rows("failure", "key bigint, rule text", "errors int")
+    DELETE_FAILURES = "DELETE FROM failure WHERE {own} AND key = ANY(%s)"
     SELECT_FIRST_MET: str
     """The fields of `KnownUrl`; takes the cycle and a list of keys, of which those seen in it are left out."""
     SELECT_LINKED: str
