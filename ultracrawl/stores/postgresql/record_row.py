@@ -1,14 +1,9 @@
-"""Converts records of the document table to rows and back."""
+"""Converts records of the document table to rows; `record_of` of the state converts them back."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-
-from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlRecord
+from ultracrawl.model import Removal, UrlRecord
 from ultracrawl.stores.port.documents import Retained
-from ultracrawl.stores.port.texts import storable_texts
-from ultracrawl.stores.postgresql.access.database import Row
 from ultracrawl.stores.postgresql.codes import (
     CAUSE_NUMBERS,
     OUTCOME_NUMBERS,
@@ -18,34 +13,16 @@ from ultracrawl.stores.postgresql.codes import (
     outcome_of,
     removal_of,
 )
+from ultracrawl.stores.state.records import RECORD, Codes, cause_text
 
-_TYPES: Mapping[str, str] = {
-    "key": "bigint",
-    "number": "bigint",
-    "site": "int",
-    "url": "text",
-    "depth": "int",
-    "display_url": "text",
-    "status": "int",
-    "outcome": "int2",
-    "cause_code": "int2",
-    "subject": "text",
-    "detail": "text",
-    "etag": "text",
-    "last_modified": "text",
-    "checksum": "bytea",
-    "indexed": "bool",
-    "first_seen": "float8",
-    "last_fetched": "float8",
-    "failures": "int",
-    "links": "bytea",
-    "fingerprint": "bytea",
-    "preference": "int2",
-    "sketch": "bytea",
-    "hops": "int",
-    "language": "text",
-}
-_STORED = tuple(_TYPES)[3:]
+_COLUMNS = (
+    "key bigint, number bigint, site int, url text, depth int, display_url text, status int, outcome int2, "
+    "cause_code int2, subject text, detail text, etag text, last_modified text, checksum bytea, indexed bool, "
+    "first_seen float8, last_fetched float8, failures int, links bytea, fingerprint bytea, preference int2, "
+    "sketch bytea, hops int, language text"
+)
+_TYPES = dict(column.split() for column in _COLUMNS.split(", "))
+_STORED = RECORD.split(", ")
 _ARRAYS = ", ".join(f"%s::{kind}[]" for kind in _TYPES.values())
 _SET = ", ".join(f"{name} = excluded.{name}" for name in _STORED[1:])  # the URL of a key never changes
 
@@ -61,6 +38,7 @@ READ_JOINS = f"""
 """The tables in which they are, beside `url u`, about one source."""
 READ = f"SELECT {READ_COLUMNS} FROM url u {READ_JOINS}"  # noqa: S608 - constant names
 """The beginning of a query whose rows `record_of` takes, about one source."""
+CODES = Codes(outcome_of, cause_of, removal_of)
 COLUMNS = ", ".join(_TYPES)
 """The columns of table `url` that `row_of` returns."""
 UPSERT = f"""
@@ -87,40 +65,6 @@ def row_of(key: int, number: int, site: int, r: UrlRecord) -> tuple[object, ...]
     )  # fmt: skip
 
 
-def record_of(row: Row, source: str) -> UrlRecord:
-    """Return the record of a row of `READ`. Raises `StateError` if a newer version wrote it."""
-    _, url, depth, display, status, outcome, code, subject, detail, etag, modified, checksum, *rest = row
-    (
-        indexed,
-        first_seen,
-        last_fetched,
-        failures,
-        links,
-        fingerprint,
-        preference,
-        sketch,
-        hops,
-        language,
-        *rest,
-    ) = rest
-    submitted, pending, held, reason, removed_for = rest
-    return UrlRecord(
-        url, source, depth, display or "", status, outcome_of(outcome),
-        NO_CAUSE if code is None else Cause(cause_of(code), subject or "", detail or ""),
-        etag or "", modified or "", checksum or b"", indexed, submitted, first_seen, last_fetched or 0.0, failures,
-        links or b"", pending=pending, removal=None if reason is None else _removal(removal_of(reason), removed_for),
-        fingerprint=fingerprint or b"", preference=preference, sketch=sketch or b"", hops=hops, held_back=held,
-        language=language or "",
-    )  # fmt: skip
-
-
 def removal_row(key: int, removal: Removal) -> tuple[int, int, str]:
     """Return a row of the table `removal`: key, reason, cause."""
-    cause = removal.cause
-    stored = [cause.code.value, *storable_texts(cause.subject, cause.detail)]
-    return key, REMOVAL_NUMBERS[removal.reason], json.dumps(stored, ensure_ascii=False)
-
-
-def _removal(reason: RemovalReason, cause: str) -> Removal:
-    stored: Sequence[str] = json.loads(cause)
-    return Removal(reason, Cause(CauseCode(stored[0]), stored[1], stored[2]))
+    return key, REMOVAL_NUMBERS[removal.reason], cause_text(removal.cause)

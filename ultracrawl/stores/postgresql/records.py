@@ -17,11 +17,11 @@ from ultracrawl.stores.postgresql.codes import OUTCOME_NUMBERS, PURPOSE_NUMBERS
 from ultracrawl.stores.postgresql.hosts import Hosts
 from ultracrawl.stores.postgresql.part_base import PostgresWriting, StoreAccess
 from ultracrawl.stores.postgresql.queue import PostgresQueue
-from ultracrawl.stores.postgresql.record_row import READ, SUBMIT, UPSERT, record_of, removal_row, row_of
+from ultracrawl.stores.postgresql.record_row import CODES, READ, SUBMIT, UPSERT, removal_row, row_of
 from ultracrawl.stores.postgresql.visits import PostgresVisits
-from ultracrawl.stores.state.part import Writing
+from ultracrawl.stores.state.part import Writing, put_rows
 from ultracrawl.stores.state.read_ahead import Row
-from ultracrawl.stores.state.records import Records
+from ultracrawl.stores.state.records import Records, record_of
 
 _REDIRECTED, _GONE = OUTCOME_NUMBERS[UrlOutcome.REDIRECTED], OUTCOME_NUMBERS[UrlOutcome.GONE]
 _PENDING, _HELD = PURPOSE_NUMBERS[Retained.APPROVAL], PURPOSE_NUMBERS[Retained.CHANGE]
@@ -34,10 +34,7 @@ _PUT = "INSERT INTO {table} (source, part, {name}, key) SELECT {{ids}}, * FROM u
 _PUT_CONTENTS = _PUT.format(table="content", name="fingerprint", types="%s::bytea[], %s::bigint[]")
 _PUT_SHOWN = _PUT.format(table="shown", name="display_hash", types="%s::bigint[], %s::bigint[]")
 _PUT_REDIRECTED = _PUT.format(table="redirected", name="target_hash", types="%s::bigint[], %s::bigint[]")
-_PUT_REMOVALS = """
-    INSERT INTO removal (source, part, key, reason, cause)
-    SELECT {ids}, * FROM unnest(%s::bigint[], %s::int2[], %s::text[])
-    ON CONFLICT (source, part, key) DO UPDATE SET reason = excluded.reason, cause = excluded.cause"""
+_PUT_REMOVALS = put_rows("removal", "key bigint", "reason int2, cause text")
 _CLEAN = (
     """
     DELETE FROM content c WHERE {c} AND NOT EXISTS (
@@ -122,7 +119,7 @@ class PostgresRecords(Records):
 
     def _keyed(self, rows: Iterable[Row]) -> Iterator[tuple[int, UrlRecord]]:
         for row in rows:
-            yield row[0], record_of(row, self._source)
+            yield row[0], record_of(row, self._source, CODES)
 
     def _rows_with_fingerprints(self, fingerprints: list[bytes]) -> list[Row]:
         return self._read(_SELECT_BY_FINGERPRINTS, fingerprints, fingerprints)

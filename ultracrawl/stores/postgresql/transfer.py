@@ -20,15 +20,16 @@ from ultracrawl.stores.postgresql.access.database import Database
 from ultracrawl.stores.postgresql.access.fencing import statements_about, take_part
 from ultracrawl.stores.postgresql.codes import PURPOSE_NUMBERS, purpose_of
 from ultracrawl.stores.postgresql.record_row import (
+    CODES,
     COLUMNS,
     READ_COLUMNS,
     READ_JOINS,
-    record_of,
     removal_row,
     row_of,
 )
 from ultracrawl.stores.postgresql.records import text_hash
 from ultracrawl.stores.rows import PLACES, QueueRow, RetainedRow, RevisitRow, Row, UrlRow
+from ultracrawl.stores.state.records import record_of
 
 HELD_SECONDS = 120.0
 """Seconds for which sources are held: longer than a crawl's lease, as one statement may take long here."""
@@ -140,7 +141,7 @@ class PostgresExport:
 def _read(kind: type[Row], row: Row, source: str) -> Row:
     if kind is UrlRow:
         number, site, *record = row
-        return UrlRow(number, record[0], site, record_of(tuple(record), source))
+        return UrlRow(number, record[0], site, record_of(tuple(record), source, CODES))
     if kind is RetainedRow:
         return RetainedRow(purpose_of(row[0]).value, *row[1:])
     return kind(*row)

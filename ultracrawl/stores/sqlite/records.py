@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
+from ultracrawl.model import CauseCode, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores.port.texts import storable, storable_texts
 from ultracrawl.stores.sqlite.database import ImpossibleValueError, SqliteAccess
@@ -14,19 +13,18 @@ from ultracrawl.stores.sqlite.queue import SqliteQueue
 from ultracrawl.stores.sqlite.statements import SqliteVisits
 from ultracrawl.stores.state.part import Writing
 from ultracrawl.stores.state.read_ahead import Row
-from ultracrawl.stores.state.records import Records
+from ultracrawl.stores.state.records import RECORD, Codes, Records, cause_text, record_of
 
-COLUMNS = (
-    "url, depth, display_url, status, outcome, cause_code, subject, detail, etag, last_modified, checksum, "
-    "indexed, submitted, first_seen, last_fetched, failures, links, removal_code, removal_cause, "
-    "fingerprint, preference, sketch, hops, language"
-)
+COLUMNS = f"{RECORD}, submitted, removal_code, removal_cause"
 """The columns of table `url` that a record fills, as `row_of` returns them from the third value on."""
 _NAMES = COLUMNS.split(", ")
 _CHANGED = ", ".join(f"{name}=excluded.{name}" for name in _NAMES[1:])  # the URL of a key never changes
 
-READ_COLUMNS = f"key, {COLUMNS}, key IN (SELECT key FROM pending), key IN (SELECT key FROM held)"  # noqa: S608 - constant column names
+READ_COLUMNS = f"""
+    key, {RECORD}, submitted, key IN (SELECT key FROM pending), key IN (SELECT key FROM held),
+    removal_code, removal_cause"""  # noqa: S608 - constant column names
 """The columns of table `url` that `record_of` takes."""
+CODES = Codes(UrlOutcome, CauseCode, RemovalReason)
 READ = f"SELECT {READ_COLUMNS} FROM url WHERE"  # noqa: S608 - the same
 """The beginning of a query whose rows it takes."""
 UPSERT = f"""
@@ -80,7 +78,7 @@ class SqliteRecords(Records):
     def _keyed(self, rows: Iterable[Row]) -> Iterator[tuple[int, UrlRecord]]:
         with self._access.translated:
             for row in rows:
-                yield row[0], record_of(row, self._source)
+                yield row[0], stored_record(row, self._source)
 
     def _rows_with_fingerprints(self, fingerprints: list[bytes]) -> list[Row]:
         places = ", ".join("?" * len(fingerprints))
@@ -139,40 +137,21 @@ class SqliteRecords(Records):
 def row_of(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
     """Return the values for `UPSERT`."""
     cause, removal = r.cause, r.removal
-    leaves = ("", "") if removal is None else (removal.reason.value, _stored_cause(removal.cause))
+    leaves = ("", "") if removal is None else (removal.reason.value, cause_text(removal.cause))
     display_url, subject, detail, etag, last_modified, language = storable_texts(
         r.display_url, cause.subject, cause.detail, r.etag, r.last_modified, r.language
     )
     return (
         key, site, r.url, r.depth, display_url, r.status_code, r.outcome.value, cause.code.value,
         subject, detail, etag, last_modified, r.checksum,
-        r.indexed, r.submitted, r.first_seen, r.last_fetched, r.failed_runs, r.links, *leaves, r.fingerprint,
-        r.preference, r.sketch, r.hops, language,
+        r.indexed, r.first_seen, r.last_fetched, r.failed_runs, r.links, r.fingerprint, r.preference, r.sketch, r.hops,
+        language, r.submitted, *leaves,
     )  # fmt: skip
 
 
-def _stored_cause(cause: Cause) -> str:
-    return json.dumps([cause.code.value, *storable_texts(cause.subject, cause.detail)], ensure_ascii=False)
-
-
-def record_of(row: tuple[Any, ...], source: str) -> UrlRecord:
+def stored_record(row: Row, source: str) -> UrlRecord:
     """Return the record of a row selected with `READ`. Raises `ImpossibleValueError`."""
-    _, url, depth, display, status, outcome, code, subject, detail, etag, modified, checksum, *rest = row
-    indexed, submitted, first_seen, last_fetched, failures, links, removal, removed_for, *rest = rest
-    fingerprint, preference, sketch, hops, language, pending, held = rest
     try:
-        return UrlRecord(
-            url, source, depth, display, status, UrlOutcome(outcome),
-            Cause(CauseCode(code), subject, detail) if code else NO_CAUSE,
-            etag, modified, checksum, bool(indexed), bool(submitted), first_seen, last_fetched, failures, links,
-            pending=bool(pending), removal=_removal_of(removal, removed_for) if removal else None,
-            fingerprint=fingerprint, preference=preference, sketch=sketch, hops=hops, held_back=bool(held),
-            language=language,
-        )  # fmt: skip
+        return record_of(row, source, CODES)
     except ValueError as error:
         raise ImpossibleValueError(str(error)) from None
-
-
-def _removal_of(reason: str, cause: str) -> Removal:
-    code, subject, detail = json.loads(cause)
-    return Removal(RemovalReason(reason), Cause(CauseCode(code), subject, detail))

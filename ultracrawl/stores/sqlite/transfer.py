@@ -20,7 +20,7 @@ from ultracrawl.stores.rows import (
     UrlRow,
 )
 from ultracrawl.stores.sqlite.database import Files, Rewritten, connect, lock_file, transaction, translated
-from ultracrawl.stores.sqlite.records import COLUMNS, READ_COLUMNS, record_of, row_of
+from ultracrawl.stores.sqlite.records import COLUMNS, READ_COLUMNS, row_of, stored_record
 from ultracrawl.stores.sqlite.shared import SCHEDULES, SITES, open_tables
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class _Databases:
 
     def __init__(self, files: Files, opened: ExitStack, *, read_only: bool) -> None:
         self.sources = sorted(files.sources)
-        self._files, self._read_only = files, read_only
+        self._files = files
         for source, path in files.sources.items():
             opened.enter_context(closing(lock_file(path, source)))
         paths = (files.sites, files.schedules)
@@ -60,7 +60,7 @@ class _Databases:
             return self._shared[kind in _OF_SCHEDULES]
         if source != self._source:
             self._close()
-            self._db = connect(str(self._files.sources[source]), self._read_only)
+            self._db = connect(str(self._files.sources[source]), read_only=False)
             self._source = source
         return self._db
 
@@ -83,7 +83,7 @@ class SqliteExport(_Databases):
     def _read(self, db: sqlite3.Connection, kind: type[Row], source: str) -> Iterator[Row]:
         if kind is UrlRow:
             for number, site, *row in db.execute(_SELECT_URLS):
-                yield UrlRow(number, row[0], site, record_of(tuple(row), source))
+                yield UrlRow(number, row[0], site, stored_record(tuple(row), source))
         elif kind is RetainedRow:
             for purpose in Retained:
                 for row in db.execute(f"SELECT key, document FROM {purpose.value} ORDER BY key"):  # noqa: S608 - a constant name

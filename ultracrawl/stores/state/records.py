@@ -2,30 +2,72 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.records import MemoryAnswer, StateCounts
+from ultracrawl.stores.port.texts import storable_texts
 from ultracrawl.stores.state.contents import Contents
 from ultracrawl.stores.state.part import Access
 from ultracrawl.stores.state.queue import Queue
-from ultracrawl.stores.state.read_ahead import Parts, PossibleValues, Stand
+from ultracrawl.stores.state.read_ahead import Parts, PossibleValues, Row, Stand
 
 FORGET_AFTER_GONE_RUNS = 3
 """A URL without links to it is deleted after it was gone in this many runs in a row."""
 
 V = TypeVar("V")
 
+RECORD = (
+    "url, depth, display_url, status, outcome, cause_code, subject, detail, etag, last_modified, checksum, indexed, "
+    "first_seen, last_fetched, failures, links, fingerprint, preference, sketch, hops, language"
+)
+"""The columns of table `url` with a record."""
+
+
+class Codes(NamedTuple):
+    """What codes in rows stand for; each function raises an error for one that this version does not know."""
+
+    outcome: Callable[[Any], UrlOutcome]
+    cause: Callable[[Any], CauseCode]
+    removal: Callable[[Any], RemovalReason]
+
+
+def record_of(row: Row, source: str, codes: Codes) -> UrlRecord:
+    """Return the record of a row; what is empty may be None.
+
+    A row has the key, the columns of `RECORD`, whether its document is submitted, pending and held back, and why it
+    leaves: the reason, and the cause as `cause_text` makes it.
+    """
+    _, url, depth, display, status, outcome, code, subject, detail, etag, modified, checksum, *rest = row
+    indexed, first_seen, last_fetched, failures, links, fingerprint, preference, sketch, *rest = rest
+    hops, language, submitted, pending, held, reason, removed_for = rest
+    removal = None
+    if removed_for:
+        why, *told = json.loads(removed_for)
+        removal = Removal(codes.removal(reason), Cause(CauseCode(why), *told))
+    return UrlRecord(
+        url, source, depth, display or "", status, codes.outcome(outcome),
+        NO_CAUSE if code is None or code == "" else Cause(codes.cause(code), subject or "", detail or ""),
+        etag or "", modified or "", checksum or b"", bool(indexed), bool(submitted), first_seen, last_fetched or 0.0,
+        failures, links or b"", pending=bool(pending), removal=removal, fingerprint=fingerprint or b"",
+        preference=preference, sketch=sketch or b"", hops=hops, held_back=bool(held), language=language or "",
+    )  # fmt: skip
+
+
+def cause_text(cause: Cause) -> str:
+    """Return the cause of a removal as JSON."""
+    return json.dumps([cause.code.value, *storable_texts(cause.subject, cause.detail)], ensure_ascii=False)
+
 
 class Records(Contents):
     """Base class of the document table of each engine; see `RecordPart`.
 
-    A row of a record begins with its key, and goes on as the engine wants. Statements that return such rows for the
-    scans return them by URL.
+    Statements return rows of records as `record_of` takes them, and those for the scans by URL.
     """
 
     ALL_KEYS = "SELECT key FROM url WHERE {own} ORDER BY key"
