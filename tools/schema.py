@@ -7,8 +7,8 @@ A table stands once, in `TABLES`, with its columns, their types and their defaul
 triggers, tables that it derives) is written into its `.sql` by hand, and stays. With `--check` nothing is written, and
 the exit status is 1 if a file differs.
 
-A change of a table of one source needs another `SCHEMA_VERSION` in `stores/sqlite/database.py`; one of any table needs
-another `VERSION` and a migration in `stores/postgresql/access/schema.py`.
+A change of a table needs another version and a migration: `MIGRATIONS` of `stores/sqlite/database.py`, if it is one of
+a source, and those of `stores/postgresql/access/schema.py`.
 """
 
 from __future__ import annotations
@@ -209,12 +209,12 @@ TABLES = (
         "last_fetched url display_url subject detail etag last_modified language checksum fingerprint sketch links",
     ),
     Table("revisit", "RevisitRow", "The visits to a URL; see `ChangeHistory`, `Advice`.", "key", (
-        _URL, Column("seen", INT, "0"), Column("first", REAL, "0", postgresql="first_at"),
-        Column("last", REAL, "0", postgresql="last_at"), Column("checks", INT, "0"), Column("changes", INT, "0"),
+        _URL, Column("seen", INT, "0"), Column("first_at", REAL, "0"), Column("last_at", REAL, "0"),
+        Column("checks", INT, "0"), Column("changes", INT, "0"),
         Column("quiet", REAL, "0"), Column("modified", REAL, "0"), Column("markup", FLAG, "0"),
         _empty("changefreq", TEXT), Column("priority", REAL, null=True), _empty("told", REAL),
         ), options=_filled(70),
-        stored_as="key seen checks changes markup first last quiet modified changefreq priority told",
+        stored_as="key seen checks changes markup first_at last_at quiet modified changefreq priority told",
     ),
     Table("failure", "FailureRow", "The errors of a URL under a deletion rule.", "key rule", (
         _KEY, Column("rule", NAME), Column("errors", INT),
@@ -235,10 +235,10 @@ TABLES = (
     Table("copy", "CopyRow", "The checksum of a content; see `Copy`.", "key", (
         _KEY, Column("checksum", NAME), Column("holds", FLAG),
     )),
-    Table("site", "SiteRow", "A site of one source; see `StoredSite`.", "site", (
+    Table("known_site", "SiteRow", "A site of one source; see `StoredSite`.", "site", (
         Column("site", NAME), Column("seen", REAL), Column("own_delay", REAL, null=True), Column("given_up", INT),
         Column("robots", TEXT), Column("stand_in", TEXT),
-    ), postgresql="known_site", options=_NO_ROW_ID | _filled(70)),
+    ), options=_NO_ROW_ID | _filled(70)),
     Table("sitemap", "SitemapRow", "A sitemap; see `StoredSitemap`.", "key", (
         _KEY, Column("run", INT), Column("is_index", FLAG, {"sqlite": "0"}),
         Column("dates", BYTES, {"sqlite": "x''"}),
@@ -248,7 +248,7 @@ TABLES = (
     )),
     Table("feed_link", "FeedLinkRow", "A link of a feed; see `FeedLink`.", "feed key", (
         Column("feed", LONG), _KEY, Column("seen", REAL), Column("date", REAL), Column("place", INT),
-        Column("expired", FLAG), Column("only", FLAG, postgresql="alone"),
+        Column("expired", FLAG), Column("alone", FLAG),
     ), options=_NO_ROW_ID),
     Table("near", "SignatureRow", "The signature (64 bits, signed) of a text under one of its blocks.",
         "block fingerprint", (
@@ -272,7 +272,7 @@ TABLES = (
     ), options=_filled(70)),
     Table("anchor_left", "DroppedAnchorsRow", "What is still to be subtracted of a page that was dropped: its marks, "
         "or the target of its redirect.", "number", (
-        Column("number", ROW_ID, sqlite="id", in_rows=False), Column("marks", BYTES, null=True),
+        Column("number", ROW_ID, in_rows=False), Column("marks", BYTES, null=True),
         Column("target", LONG, null=True),
     )),
     Table("depth_due", "DepthDueRow", "A URL whose depth is to be corrected, and the targets of links it dropped, 8 "

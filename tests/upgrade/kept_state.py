@@ -95,6 +95,28 @@ def all_rows(place: StorePlace) -> Rows:
         }
 
 
+def as_earlier(rows: Rows, earlier: Rows) -> Rows:
+    """Return rows with what those of an earlier program have of them: columns are added at the end."""
+    return {
+        source: {
+            kind: sorted((_cut(row, like[0]) for row in rows[source][kind]), key=json.dumps)
+            if like
+            else rows[source][kind]
+            for kind, like in kinds.items()
+        }
+        for source, kinds in earlier.items()
+    }
+
+
+def _cut(value: Any, like: Any) -> Any:
+    match value, like:
+        case {**fields}, {**known}:
+            return {name: fields[name] for name in known}
+        case list(), list():
+            return [_cut(one, earlier) for one, earlier in zip(value, like, strict=False)]
+    return value
+
+
 def _as_json(row: Row) -> Any:
     return to_jsonable_python(tuple(row), bytes_mode="base64")
 

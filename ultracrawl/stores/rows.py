@@ -65,8 +65,8 @@ class RevisitRow(NamedTuple):
 
     key: int
     seen: int
-    first: float
-    last: float
+    first_at: float
+    last_at: float
     checks: int
     changes: int
     quiet: float
@@ -170,7 +170,7 @@ class FeedLinkRow(NamedTuple):
     date: float
     place: int
     expired: bool
-    only: bool
+    alone: bool
 
 
 class SignatureRow(NamedTuple):
@@ -327,10 +327,7 @@ PLACES: Mapping[type[Row], Places] = {
     RunRow: _alike(RunRow, "run", "number"),
     ListingRow: _alike(ListingRow, "listing", "run"),
     UrlRow: Places(_at(UrlRow, "url", "id"), _at(UrlRow, "url", "key")),
-    RevisitRow: Places(
-        _at(RevisitRow, "revisit", "id", key="id"),
-        _at(RevisitRow, "revisit", "key", first="first_at", last="last_at"),
-    ),
+    RevisitRow: Places(_at(RevisitRow, "revisit", "id", key="id"), _at(RevisitRow, "revisit", "key")),
     FailureRow: _alike(FailureRow, "failure", "key rule"),
     QueueRow: Places(
         _at(QueueRow, "queue", "site level rank depth seq", key="id"),
@@ -341,21 +338,17 @@ PLACES: Mapping[type[Row], Places] = {
     RetainedRow: _alike(RetainedRow, "retained", "purpose key"),
     ExpiryRow: _alike(ExpiryRow, "expiry", "key"),
     CopyRow: _alike(CopyRow, "copy", "key"),
-    SiteRow: Places(_at(SiteRow, "site", "site"), _at(SiteRow, "known_site", "site")),
+    SiteRow: _alike(SiteRow, "known_site", "site"),
     SitemapRow: _alike(SitemapRow, "sitemap", "key"),
     AnnouncedRow: _alike(AnnouncedRow, "announced", "key"),
-    FeedLinkRow: Places(
-        _at(FeedLinkRow, "feed_link", "feed key"), _at(FeedLinkRow, "feed_link", "feed key", only="alone")
-    ),
+    FeedLinkRow: _alike(FeedLinkRow, "feed_link", "feed key"),
     SignatureRow: _alike(SignatureRow, "near", "block fingerprint"),
     AnchorRow: _alike(AnchorRow, "anchor", "mark"),
     AnchorTextRow: _alike(AnchorTextRow, "anchor_text", "text"),
     PageAnchorsRow: _alike(PageAnchorsRow, "anchor_page", "key"),
     RedirectRow: _alike(RedirectRow, "anchor_redirect", "key"),
     SubmittedTextsRow: _alike(SubmittedTextsRow, "anchor_document", "key"),
-    DroppedAnchorsRow: Places(
-        _at(DroppedAnchorsRow, "anchor_left", "id"), _at(DroppedAnchorsRow, "anchor_left", "number")
-    ),
+    DroppedAnchorsRow: _alike(DroppedAnchorsRow, "anchor_left", "number"),
     DepthDueRow: _alike(DepthDueRow, "depth_due", "key"),
     ClockRow: _alike(ClockRow, "site", "site", of_source=False),
     RobotsRow: _alike(RobotsRow, "robots", "origin shown", of_source=False),

@@ -35,8 +35,6 @@ class PostgresLinks(Links):
             ON {{a}} AND a.mark BETWEEN ask.target & -4294967296 AND ask.target | 4294967295 AND a.target = ask.target
             LEFT JOIN anchor_text n ON {{n}} AND n.text = a.text
         WHERE a.pages > 0 AND coalesce(n.targets, 0) <= {SHARED} ORDER BY ask.key"""  # noqa: S608 - a constant
-    SELECT_LEFT = "SELECT number, marks, target FROM anchor_left WHERE {own}"
-    DELETE_LEFT = "DELETE FROM anchor_left WHERE {own} AND number = ANY(%s)"
     SET_PAGES = """
         UPDATE anchor a SET pages = t.pages FROM unnest(%s::bigint[], %s::int[]) t(mark, pages)
         WHERE {a} AND a.mark = t.mark"""

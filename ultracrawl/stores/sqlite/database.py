@@ -30,8 +30,18 @@ CHECKPOINT_PAGES = 8000
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 """The schema of a file."""
-SCHEMA_VERSION = 31
-"""The version of `SCHEMA`; files of other versions are refused."""
+SCHEMA_VERSION = 32
+"""The version of `SCHEMA`."""
+MIGRATIONS: Mapping[int, Sequence[str]] = {
+    32: (
+        "ALTER TABLE site RENAME TO known_site",
+        "ALTER TABLE feed_link RENAME COLUMN only TO alone",
+        "ALTER TABLE revisit RENAME COLUMN first TO first_at",
+        "ALTER TABLE revisit RENAME COLUMN last TO last_at",
+        "ALTER TABLE anchor_left RENAME COLUMN id TO number",
+    ),
+}
+"""The statements that make a version, by its number, from the one before it; files of other versions are refused."""
 
 COMPANIONS = ("-wal", "-shm")
 """Suffixes of the files that SQLite keeps beside a database."""
@@ -39,6 +49,8 @@ COMPANIONS = ("-wal", "-shm")
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _WAL_SECONDS = 10.0
 """Seconds for which a file is tried again that another connection is making."""
+MIGRATION_SECONDS = 1.0
+"""Seconds for which a file is asked again that another process may be bringing to this version."""
 _NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _REMEDY = "the next crawl creates it again, and fetches every page again"
 
@@ -121,6 +133,8 @@ def _open(path: str, read_only: bool) -> sqlite3.Connection:
             db.execute("PRAGMA cache_size=-16384")
             db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
             _require_schema(db)
+            _migrate(db, path, read_only=read_only)
+            _require_version(db, _version(db))
             if read_only:
                 db.execute("PRAGMA query_only=1")
         on_error.pop_all()
@@ -201,20 +215,44 @@ def _columns(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
 
 
 def _require_schema(db: sqlite3.Connection) -> None:
-    """Create the tables of a new file. Raises `StateError` if the file is of another version."""
-    version = _version(db)
-    if not version:
+    """Create the tables of a new file."""
+    if _version(db):
+        return
+    try:
+        create = f"BEGIN IMMEDIATE; {SCHEMA.read_text()} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;"
+        db.executescript(create)
+    except sqlite3.OperationalError:
+        db.rollback()
+        if not _version(db):
+            raise
+        # Another process that opened the file at the same time has created the tables.
+
+
+def _migrate(db: sqlite3.Connection, path: str, *, read_only: bool) -> None:
+    """Bring the tables of an earlier version to this one. Raises `StateError` while that version crawls the source.
+
+    Who writes has the lock of the file already.
+    """
+    end = time.monotonic() + MIGRATION_SECONDS
+    while (version := _version(db)) + 1 in MIGRATIONS:
         try:
-            create = f"BEGIN IMMEDIATE; {SCHEMA.read_text()} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;"
-            db.executescript(create)
-            return
-        except sqlite3.OperationalError:
-            db.rollback()
-            version = _version(db)
-            if not version:
-                raise
-            # Another process that opened the file at the same time has created the tables.
-    _require_version(db, version)
+            with lock_file(Path(path), Path(path).stem) if read_only else contextlib.nullcontext():
+                _carry_out(db, MIGRATIONS[version + 1], version + 1)
+        except UserError as error:
+            if time.monotonic() > end:
+                raise StateError(
+                    f"the state file {path} is of an earlier version, which still crawls the source; "
+                    "wait until it ends"
+                ) from error
+            time.sleep(0.01)
+
+
+def _carry_out(db: sqlite3.Connection, statements: Sequence[str], version: int) -> None:
+    with transaction(db):
+        if _version(db) == version - 1:  # another process may have been faster
+            for statement in statements:
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version={version}")
 
 
 def _require_version(db: sqlite3.Connection, version: int) -> None:
@@ -222,6 +260,11 @@ def _require_version(db: sqlite3.Connection, version: int) -> None:
         raise StateError(
             f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION}); "
             "update ultracrawl here, or restore a backup that this version has made"
+        )
+    if version + 1 in MIGRATIONS:
+        raise StateError(
+            f"the state file {_file_of(db)} was written by an earlier version (schema {version}, here "
+            f"{SCHEMA_VERSION}); the next crawl brings it up to date"
         )
     if version < SCHEMA_VERSION:
         raise StateError(
@@ -384,8 +427,7 @@ class _OfEachRow(Rewritten):
         return super()._rewrite(head + rest)
 
 
-_NAMES = (("known_site", "site"), ("alone", "only"))
-_REWRITTEN, _OF_EACH_ROW = Rewritten(*_NAMES), _OfEachRow(*_NAMES)
+_REWRITTEN, _OF_EACH_ROW = Rewritten(), _OfEachRow()
 
 
 class SqliteWriting:

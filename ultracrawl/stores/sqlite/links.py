@@ -45,8 +45,6 @@ class SqliteLinks(Links):
             ON a.mark BETWEEN ask.target & -4294967296 AND ask.target | 4294967295 AND +a.target=ask.target
             LEFT JOIN anchor_text t ON t.text=a.text
         WHERE a.pages>0 AND coalesce(t.targets, 0)<={SHARED} ORDER BY ask.key"""  # noqa: S608 - a constant
-    SELECT_LEFT = "SELECT id, marks, target FROM anchor_left"
-    DELETE_LEFT = "DELETE FROM anchor_left WHERE id=?"
     SET_PAGES = "UPDATE anchor SET pages=?2 WHERE mark=?1"
     MARK_TURNED = """
         WITH RECURSIVE turned(target) AS (

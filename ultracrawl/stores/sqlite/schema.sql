@@ -1,4 +1,4 @@
--- The state of one source. A change of it needs another SCHEMA_VERSION in database.py.
+-- The state of one source. A change of it needs another SCHEMA_VERSION in database.py, and a step in MIGRATIONS there.
 CREATE TABLE run (
     number INTEGER PRIMARY KEY,
     started REAL NOT NULL,
@@ -58,8 +58,8 @@ CREATE TABLE url (
 CREATE TABLE revisit (
     id INTEGER PRIMARY KEY,
     seen INTEGER NOT NULL DEFAULT 0,
-    first REAL NOT NULL DEFAULT 0,
-    last REAL NOT NULL DEFAULT 0,
+    first_at REAL NOT NULL DEFAULT 0,
+    last_at REAL NOT NULL DEFAULT 0,
     checks INTEGER NOT NULL DEFAULT 0,
     changes INTEGER NOT NULL DEFAULT 0,
     quiet REAL NOT NULL DEFAULT 0,
@@ -80,7 +80,7 @@ CREATE TABLE feed_link (
     date REAL NOT NULL,
     place INTEGER NOT NULL,
     expired INTEGER NOT NULL,
-    only INTEGER NOT NULL,
+    alone INTEGER NOT NULL,
     PRIMARY KEY (feed, key)
 ) WITHOUT ROWID;
 CREATE TABLE expiry (key INTEGER PRIMARY KEY, at REAL NOT NULL);
@@ -130,7 +130,7 @@ CREATE TABLE anchor_document (
 );
 CREATE INDEX anchor_due ON anchor_document (key) WHERE due=1;
 CREATE INDEX anchor_crowded ON anchor_document (key) WHERE crowded=1;
-CREATE TABLE anchor_left (id INTEGER PRIMARY KEY, marks BLOB, target INTEGER);
+CREATE TABLE anchor_left (number INTEGER PRIMARY KEY, marks BLOB, target INTEGER);
 CREATE TRIGGER url_anchors_gone AFTER DELETE ON url BEGIN
     INSERT INTO anchor_left (marks) SELECT marks FROM anchor_page WHERE key=old.key;
     INSERT INTO anchor_left (target) SELECT target FROM anchor_redirect WHERE key=old.key;
@@ -141,7 +141,7 @@ END;
 CREATE INDEX url_submitted ON url (key) WHERE submitted = 1;
 CREATE INDEX url_removal ON url (key) WHERE removal_code<>'';
 CREATE INDEX url_redirected ON url (subject) WHERE outcome='REDIRECTED';
-CREATE TABLE site (
+CREATE TABLE known_site (
     site TEXT PRIMARY KEY,
     seen REAL NOT NULL,
     own_delay REAL,

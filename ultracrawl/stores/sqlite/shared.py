@@ -56,6 +56,7 @@ class SharedDatabase:
     every_table: str
     """A query that fails if a table or its newest column is missing."""
     statements: Rewritten
+    """Programs of several versions may have the file open at once, so its names stay as they were."""
 
 
 class SqliteTables:

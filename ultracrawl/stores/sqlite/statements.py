@@ -20,7 +20,7 @@ _KNOWN = "SELECT u.key, u.url, u.site, u.depth, u.display_url"
 _WITH_REVISIT = "FROM url u LEFT JOIN revisit r ON r.id=u.id"
 _PAGES = f"""
     SELECT u.key, u.url, u.site, u.depth, u.last_fetched, coalesce(r.markup, 0), coalesce(r.changefreq, ''),
-    r.priority, coalesce(r.told, 0), coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0),
+    r.priority, coalesce(r.told, 0), coalesce(r.first_at, 0), coalesce(r.last_at, 0), coalesce(r.checks, 0),
     coalesce(r.changes, 0), coalesce(r.quiet, 0), coalesce(r.modified, 0) {_WITH_REVISIT} WHERE {_IS_PAGE}"""
 
 
@@ -34,7 +34,7 @@ class SqliteVisits(Visits):
         {_KNOWN}, coalesce(r.seen, 0)<>? AND {_IS_PAGE} {_WITH_REVISIT}
         WHERE u.key IN (SELECT value FROM json_each(?))"""  # noqa: S608 - constant texts
     SELECT_HISTORY = """
-        SELECT r.first, r.last, r.checks, r.changes, r.quiet, r.modified
+        SELECT r.first_at, r.last_at, r.checks, r.changes, r.quiet, r.modified
         FROM url u JOIN revisit r ON r.id=u.id WHERE u.key=?"""
     SELECT_UNSEEN = f"""
         SELECT u.key, u.url, CASE u.display_url WHEN '' THEN u.url ELSE u.display_url END,
@@ -57,12 +57,12 @@ class SqliteVisits(Visits):
     UPDATE_ADVICE = """
         UPDATE revisit SET changefreq=?2, priority=?3, told=?4 WHERE id=(SELECT id FROM url WHERE key=?1)"""
     UPDATE_HISTORY = """
-        UPDATE revisit SET checks=checks+(first>0), changes=changes+(first>0 AND ?3),
-        quiet=quiet+CASE WHEN first>0
-            THEN max(0, min(?2-last,
-                CASE WHEN coalesce(?4, modified)>0 THEN ?2-coalesce(?4, modified) ELSE ?2-last END))
+        UPDATE revisit SET checks=checks+(first_at>0), changes=changes+(first_at>0 AND ?3),
+        quiet=quiet+CASE WHEN first_at>0
+            THEN max(0, min(?2-last_at,
+                CASE WHEN coalesce(?4, modified)>0 THEN ?2-coalesce(?4, modified) ELSE ?2-last_at END))
             ELSE 0 END,
-        first=CASE WHEN first>0 THEN first ELSE ?2 END, last=?2,
+        first_at=CASE WHEN first_at>0 THEN first_at ELSE ?2 END, last_at=?2,
         modified=coalesce(?4, modified), markup=coalesce(?5, markup)
         WHERE id=(SELECT id FROM url WHERE key=?1)"""
 

@@ -183,10 +183,9 @@ class Links(Part):
     PUT_DOCUMENT = put_rows("anchor_document", "key bigint", "told bigint, crowded bool, due bool")
     MARK_TEXTS_DUE = put_rows("anchor_document", "key bigint", "told bigint, due bool")
     DELETE_DOCUMENT = "DELETE FROM anchor_document WHERE {own} AND key = ANY(%s)"
-    SELECT_LEFT: str
-    """Number, marks and redirect target of all that is left of dropped pages."""
-    DELETE_LEFT: str
-    """Takes a number."""
+    SELECT_LEFT = "SELECT number, marks, target FROM anchor_left WHERE {own}"
+    """What is left of dropped pages."""
+    DELETE_LEFT = "DELETE FROM anchor_left WHERE {own} AND number = ANY(%s)"
     SELECT_TARGETS = "SELECT key, target FROM anchor_redirect WHERE {own} AND key = ANY(%s)"
     PUT_TARGET = put_rows("anchor_redirect", "key bigint", "target bigint")
     DELETE_TARGET = "DELETE FROM anchor_redirect WHERE {own} AND key = ANY(%s)"
