@@ -88,6 +88,7 @@ def test_a_filled_database_of_version_6_keeps_what_waits_and_learns_where(option
     columns = ask(options, COLUMNS)
     ask(options, *WITHOUT_PLACES, b"UPDATE version SET number = 6")
     pool_of.cache_clear()  # what a new process knows
+    assert PostgresEngine(options).noting_sources(HERE, "renaming") == [], "a crawl asks that first"
     with closing(PostgresEngine(options).open_store(HERE, "s")) as store:
         assert ask(options, COLUMNS) == columns
         assert store.records.get_records([1, 2]) == before

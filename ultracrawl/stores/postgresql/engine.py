@@ -166,7 +166,10 @@ class PostgresEngine:
 
     def noting_sources(self, folder: Path, name: str) -> list[str]:
         """Return the sources that have a note of this name."""
-        return [source for (source,) in self._pool.read(_NOTING, name)]
+        with self._pool.connection() as database:
+            if not self._pool.has_table(database, "note"):
+                return []
+            return [source for (source,) in database.read(_NOTING, name)]
 
     def open_notes(self, folder: Path, source: str, of: NotesOf = NotesOf.SOURCE) -> PostgresNotes:
         """Return the notes of an owner, which are rows as well."""
