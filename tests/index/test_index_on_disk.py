@@ -270,11 +270,13 @@ def test_an_engine_in_rust_that_breaks_is_a_damaged_index(
     index = TantivyIndex(tmp_path / "index", ATTRIBUTES)
     index.apply([document("/a", "word")])
     monkeypatch.setattr(index_searcher, "IndexSearcher", panic)
-    with pytest.raises(IndexDamagedError, match="range end index 9"):
+    with pytest.raises(IndexDamagedError) as damaged:
         index.search(SearchQuery("word"))
+    assert "range end index 9" in damaged.value.problem
     monkeypatch.setattr(tantivy_index, "new_document", panic)
-    with pytest.raises(IndexDamagedError, match="range end index 9"):
+    with pytest.raises(IndexDamagedError) as damaged:
         index.apply([document("/b", "word")])
+    assert "range end index 9" in damaged.value.problem
     assert index.count() == 1
     monkeypatch.setattr(integrity, "stored_document", panic)
     assert list(index.documents()) == []
@@ -292,8 +294,9 @@ def test_a_name_of_the_folder_that_is_none_is_damage_that_a_rebuild_repairs(
     index = TantivyIndex(tmp_path / "index", ATTRIBUTES)
     place = "/7/" if name == b"7" else "/current"
     for what in WORK.keys() - {"check"}:
-        with pytest.raises(IndexDamagedError, match=place):
+        with pytest.raises(IndexDamagedError) as damaged:
             WORK[what](index)
+        assert place in damaged.value.problem
     (wrong,) = index.check()
     assert place in wrong
     assert index.rebuild() == 1

@@ -240,7 +240,7 @@ def test_errors_cross_the_border_of_the_process_as_they_are(birds: Birds) -> Non
     with pytest.raises(IndexStoreError) as damaged:
         birds.titles("heron")
     assert isinstance(damaged.value, IndexDamagedError)
-    assert str(damaged.value).count(damaged.value.problem) == 1
+    assert str(damaged.value).count(damaged.value.damage) == 1
     assert only_pid(birds) == pid, "the process lives"
 
 
