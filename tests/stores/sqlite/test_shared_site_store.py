@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ultracrawl.errors import StateError
 from ultracrawl.stores import SiteClock, SqliteSiteStore
+from ultracrawl.stores.sqlite.shared import SITES, SqliteTables
 
 
 def test_a_store_that_is_not_there_is_empty_to_readers(tmp_path: Path) -> None:
@@ -43,6 +45,21 @@ def test_a_store_of_a_later_version_is_refused(tmp_path: Path) -> None:
         SqliteSiteStore(path, renew=True)
     with pytest.raises(StateError, match="another version"):
         SqliteSiteStore(path, read_only=True)
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_store_of_an_earlier_version_is_brought_to_this_one(tmp_path: Path, *, reads: bool) -> None:
+    path = tmp_path / "sites.sqlite"
+    with closing(SqliteSiteStore(path)) as store:
+        store.register_crawl("one", 1.0)
+    steps = {one: (f"ALTER TABLE crawl ADD COLUMN new_{one} TEXT NOT NULL DEFAULT 'kept'",) for one in (2, 3)}
+    later = replace(SITES, version=3, migrations=steps)
+    with closing(SqliteTables(later, path, read_only=reads)) as tables:
+        assert tables.rows("SELECT source, new_2, new_3 FROM crawl") == [("one", "kept", "kept")]
+    with pytest.raises(StateError):
+        SqliteTables(replace(SITES, version=5, migrations={**steps, 4: ("SELECT 1",)}), path)
+    with closing(SqliteTables(later, path)) as tables:
+        assert tables.rows("PRAGMA user_version") == [(3,)], "steps that lead nowhere are not taken"
 
 
 def test_a_crawl_whose_process_ended_is_followed_at_once_and_counts_as_having_asked_until_now(

@@ -7,8 +7,8 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
@@ -57,6 +57,8 @@ class SharedDatabase:
     """A query that fails if a table or its newest column is missing."""
     statements: Rewritten
     """Programs of several versions may have the file open at once, so its names stay as they were."""
+    migrations: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """The statements that lead to a version, by its number, from the one before it."""
 
 
 class SqliteTables:
@@ -165,7 +167,9 @@ def _open_read_only(kind: SharedDatabase, path: Path) -> sqlite3.Connection:
         db = connect_read_only(path, kind.remedy)
         on_error.callback(db.close)
         with translated(db, kind.remedy):
-            if db.execute("PRAGMA user_version").fetchone() != (kind.version,):
+            if _version(db) + 1 in kind.migrations:
+                _open(kind, path, check=False).close()
+            if _version(db) != kind.version:
                 raise StateError(f"{kind.what} in {path} were written by another version")
         on_error.pop_all()
         return db
@@ -179,8 +183,13 @@ def _create_tables(kind: SharedDatabase, db: sqlite3.Connection) -> None:
         if version == 0:
             for statement in Path(__file__).with_name(kind.tables).read_text().split(";\n"):
                 db.execute(statement)
-            db.execute(f"PRAGMA user_version={kind.version}")
-        elif version != kind.version:
+            version = kind.version
+        while version + 1 in kind.migrations:
+            version += 1
+            for statement in kind.migrations[version]:
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version={version}")
+        if version != kind.version:
             raise StateError(
                 f"{kind.what} were written by a newer version (schema {version}, here {kind.version}); "
                 "update ultracrawl here, or restore a backup that this version has made"
