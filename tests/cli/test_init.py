@@ -229,6 +229,8 @@ def test_a_site_that_cannot_be_read_is_one_line_and_no_file(
     assert (ended.code, ended.out, ended.err.count("\n")) == (1, "", 1)
     assert list(workspace.directory.iterdir()) == []
     assert len(site.page_paths()) < 20
+    typed = next(words for words in ended.err.split("`") if words.startswith("ultracrawl init "))
+    assert (typed.split()[-1], workspace.command(*typed.split()[1:]).code) == (f"{url}/", 0)
 
 
 def test_a_redirect_is_where_the_crawl_begins(site: Site, url: str, workspace: Workspace) -> None:

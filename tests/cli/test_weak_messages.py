@@ -11,6 +11,7 @@ import socket
 import pytest
 from support.project import Workspace
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import answering
 from support.site import Site
 from support.verbs import mistyped
@@ -86,6 +87,9 @@ START = "https://docs.example.com/"
         (f"remove {START}x", Mistake.URL_OF_NO_SOURCE, None),
         ("remove handbok --yes", Mistake.NO_SUCH_SOURCE, None),
         ("status nosuch.example", Mistake.NO_SUCH_SITE, None),
+        ("export x.warc.gz", Mistake.NO_WARC, "ultracrawl export --warc x.warc.gz"),
+        ("export handbook", Mistake.NO_WARC, "ultracrawl export handbook --warc documents.warc.gz"),
+        ("approve-deletions handbook", Mistake.NEVER_CRAWLED, None),
     ],
 )
 def test_a_mistake_at_the_shell_names_what_to_type(
@@ -96,6 +100,22 @@ def test_a_mistake_at_the_shell_names_what_to_type(
     assert (found.mistake, found.values.get("instead")) == (mistake, instead)
     assert list(found.values.get("known", ["handbook"])) == ["handbook"]
     assert not (workspace.directory / "var" / "state").exists()
+
+
+@pytest.mark.parametrize("words", ["crawl", "status"])
+def test_a_file_in_place_of_the_folder_of_data_is_named_in_one_line(workspace: Workspace, words: str) -> None:
+    workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
+    data = workspace.directory / "var"
+    data.write_text("")
+    ended = workspace.command(words)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == sentence("files.in_place_of_folder", file=data) + "\n"
+
+
+def test_a_dump_of_an_empty_index_says_so_beside_its_output(workspace: Workspace) -> None:
+    workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
+    ended = workspace.command("index", "dump")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (0, "", 1)
 
 
 def test_a_taken_port_is_answered_with_the_option_for_another(workspace: Workspace) -> None:

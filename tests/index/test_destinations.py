@@ -331,7 +331,9 @@ def test_private_addresses_are_refused_unless_their_network_is_named(
 ) -> None:
     for address in (url, url.replace("127.0.0.1", "localhost"), url.replace("127.0.0.1", "0x7f000001")):
         clock = Clock()
-        with pytest.raises(WorkError, match=r"\(address loopback\) is refused; `networks`"):
+        with pytest.raises(
+            WorkError, match=r"\(address loopback\) is refused; .*`networks: \['127.0.0.1'\]`"
+        ):
             push(address, clock, networks=networks).deliver(batch(document("/a")))
         assert clock.slept == []
     assert receiver.came == []

@@ -112,7 +112,8 @@ def test_filter(engine: IndexEngine, found: Found, options: dict[str, object], u
 MISTAKES = [
     ("unknown_where", SearchQuery("", where=(("Colour", "red"),)), "known are: Author,"),
     ("unknown_sort", SearchQuery("", sort="-Colour"), "known are: Author,"),
-    ("no_number", SearchQuery("Size:big"), "Size is a number, not 'big'"),
+    ("no_number", SearchQuery("Size:big"), "Size is a number, not 'big'; write for example Size:42"),
+    ("no_number_to_compare", SearchQuery("Size:>big"), "Size:>42"),
     ("nan", SearchQuery("Size:nan"), "Size is a number"),
     ("no_date", SearchQuery("LastModifiedDate:soon"), "LastModifiedDate is a date, not 'soon'"),
     ("end_of_time", SearchQuery("LastModifiedDate:9999-12-31"), "is a date"),

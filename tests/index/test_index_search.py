@@ -86,8 +86,9 @@ MISTAKES = [
     ("no_sign", "Size", "is not ATTRIBUTE=VALUE"),
     ("no_name", "=3", "is not ATTRIBUTE=VALUE"),
     ("unknown", "Colour=red", "unknown search attribute 'Colour'; known are: Author,"),
-    ("no_number", "Size>big", "Size is a number, not 'big'"),
-    ("no_date", "LastModifiedDate<=soon", "LastModifiedDate is a date, not 'soon'"),
+    ("no_number", "Size>big", "Size is a number, not 'big'; write for example Size>42"),
+    ("no_date", "LastModifiedDate<=soon", "LastModifiedDate<=2024-05-01"),
+    ("no_period", "LastModifiedDate=2024..soon", "LastModifiedDate=2024-05-01"),
     ("no_month", "LastModifiedDate=2024-13", "LastModifiedDate is a date"),
     ("end_of_time", "LastModifiedDate=9999", "LastModifiedDate is a date"),
 ]

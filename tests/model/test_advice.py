@@ -97,6 +97,18 @@ def test_a_robots_txt_that_cannot_be_read_has_the_advice_of_its_network_error() 
     assert advice_for(refused) == advice_for(Cause(CauseCode.CONNECTION_REFUSED)) != advice_for(unknown)
 
 
+def test_what_the_next_run_does_is_only_said_of_a_run() -> None:
+    for cause in (Cause(CauseCode.BODY_BROKEN), Cause(CauseCode.TIMEOUT), Cause(CauseCode.STATUS, "503")):
+        assert advice_for(cause).endswith(advice_for(cause, in_run=False))
+        assert advice_for(cause) != advice_for(cause, in_run=False)
+    assert advice_for(Cause(CauseCode.CERTIFICATE)) == advice_for(Cause(CauseCode.CERTIFICATE), in_run=False)
+
+
+def test_the_type_that_is_not_accepted_is_in_the_value_to_write() -> None:
+    (written,) = re.findall(r"`([^`]+)`", advice_for(Cause(CauseCode.TYPE, "application/zip")))
+    assert yaml.safe_load(written)["types"][-1] == "application/zip"
+
+
 @pytest.mark.parametrize(
     ("outcome", "cause", "indexed", "advised"),
     [
@@ -123,7 +135,7 @@ def _paths(quoted: str) -> Iterator[str]:
 
 def _nested(value: dict[str, Any], above: str = "") -> Iterator[str]:
     for name, one in value.items():
-        path = f"{above}.{name}".strip(".")
+        path = above if name == "s" else f"{above}.{name}".strip(".")  # s: a name of one's own
         if isinstance(one, dict):
             yield from _nested(one, path)
         else:

@@ -95,6 +95,8 @@ CASES = {
         "`declared`, `detected` or `both`",
     ),
     "language": ("default_language: English please", 4, "default_language", "not a language code", "`en`"),
+    "name of a language": ("default_language: German", 4, "default_language", "not a language code", "`de`"),
+    "misspelt language": ("default_language: Germn", 4, "default_language", "not a language code", "`de`"),
     "setting in lower case": (
         "settings: {log_level: INFO}",
         4,
@@ -352,6 +354,8 @@ UNREADABLE = {
     "control characters": (b"a: \x01\n", "is not YAML"),
     "open bracket": (b"sources: [a\n", "is not YAML"),
     "tab": (b"sources:\n\ta: 1\n", "indented with a tab"),
+    "indentation": (b"sources:\n  a:\n    depth: 1\n   only: /\n", "by 3 blanks, the one above by 4"),
+    "colon in a value": (b"sources:\n  a:\n    description: a: b\n", "has a colon in it"),
     "two documents": (b"a: 1\n---\nb: 2\n", "second document"),
     "unknown alias": (b"a: *b\n", "is not YAML"),
     "endless alias": (b"sources: &a\n  x: *a\n", "inside its own anchor"),

@@ -34,12 +34,26 @@ def test_what_is_advised_is_accepted(name: str, tmp_path: Path) -> None:
 def test_the_words_of_others_are_answered_with_ours(name: str, tmp_path: Path) -> None:
     (mistake,) = read(tmp_path, f"    {name}: 1\n")
     assert ":4 - " in mistake
-    assert advice_for(name) in mistake
+    assert advice_for(name, 1) in mistake
 
 
 def test_at_the_top_of_the_file_too(tmp_path: Path) -> None:
     (mistake,) = read(tmp_path, "", "download_delay: 1\n")
-    assert advice_for("download_delay") in mistake
+    assert advice_for("download_delay", 1) in mistake
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "written"),
+    [
+        ("DEPTH_LIMIT", 3, "depth: 3"),
+        ("wait", 1.5, "politeness: {delay: 1.5}"),
+        ("limit_rate", 500, "politeness: {delay: 0.5}"),
+        ("depth_limit", 0, "depth: 10"),
+        ("mirror", True, "refresh: {interval: 24 h}"),
+    ],
+)
+def test_a_number_is_taken_over_where_it_means_the_same(name: str, value: object, written: str) -> None:
+    assert ADVICE.findall(advice_for(name, value)) == [written]
 
 
 def test_no_word_is_an_option_of_ours() -> None:

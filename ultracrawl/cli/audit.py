@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ultracrawl.cli.plugin_verbs import PLUGIN_VERB, PluginVerb
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.system.files import in_place_of_folder
 
 if TYPE_CHECKING:
     from ultracrawl.sources import Project
@@ -40,6 +41,8 @@ def note_project(project: Project) -> None:
     if context is not None and _PROJECT not in context.meta:
         context.meta[_PROJECT] = project, context
         if _verb_of(context).is_long:
+            if problem := in_place_of_folder(project.logs.path):
+                raise WorkError(problem)
             _record(project, context, "begun")
 
 

@@ -85,6 +85,7 @@ class Mistake(Enum):
     EVERYTHING_MEANT = "{option} would mean everything; name URLs, or write --prefix or --regexp"
     NO_TABLE = "the source {name!r} is no table; name a source of the type `table`"
     NOTHING_STORED = "no documents are stored; write `storage: {{keep: true}}` in a source, and crawl it"
+    NO_WARC = "an export needs a file to write; write `{instead}`"
     NO_CHANNEL = "no notice channel is defined; write one under `notices: {{to: ...}}` of the definition file"
     NO_QUERY = "{file} has no query; write one with --add QUERY URL"
     SOURCE_WITHOUT_DOCUMENTS = "--source is for documents; write --type documents, or leave it out"

@@ -119,10 +119,9 @@ def checked_language(text: str) -> str:
     """Return what was written for `--language`. Raises `CommandLineError` for what no language is called."""
     if not text:
         return text
-    from ultracrawl.content.languages import CODES, language_code  # noqa: PLC0415 - few searches name a language
+    from ultracrawl.content.languages import CODES, is_language  # noqa: PLC0415 - few searches name a language
 
-    code = language_code(text)
-    if code in CODES.values() or (len(code) == 3 and code.isalpha()):  # a language beyond ISO 639-1
+    if is_language(text):
         return text
     raise Mistake.BAD_LANGUAGE.error(text=text, instead=CODES.get(text.lower(), "for example de or en"))
 

@@ -143,6 +143,12 @@ def language_code(tag: str) -> str:
     return _OTHER_CODES.get(primary, primary)
 
 
+def is_language(tag: str) -> bool:
+    """Return whether a tag begins with a code of ISO 639-1, or with three letters: a language beyond it."""
+    code = language_code(tag)
+    return code in _CODES_OF_TWO or (len(code) == 3 and code.isalpha())
+
+
 def same_language(code: str, other: str) -> bool:
     """Return whether two codes may stand for the same language: Norwegian includes its written forms."""
     return code == other or code in _GROUPS.get(other, ()) or other in _GROUPS.get(code, ())

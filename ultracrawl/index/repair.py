@@ -80,7 +80,7 @@ def repair_and_count(
     except IndexDamagedError as error:
         logger.warning("%s; it is repaired", error.problem)
         repair_index(index, config.path)
-        problems.append(f"{error.damage}; its readable documents were indexed again")
+        problems.append(f"{error.damage}; it was repaired: its readable documents were indexed again")
     if index.bring_up_to_date():
         remarks.append(UPGRADE_NOTICE % config.path)
     note_counts(index, config)

@@ -16,44 +16,56 @@ _IN_A_BROWSER = (
 )
 _ADDRESS = "check the address, and whether it opens in a browser"
 _LATER = "nothing is deleted, and the next run tries again"
-_SERVER_FAULT = f"the fault is the server's; {_LATER}"
-_AT_WALL = "have its owner let your `user_agent` pass, or run scripts (`javascript`)"
+_SERVER_FAULT = "the fault is the server's"
+_USER = "`authentication: {s: {url: URL, user: USER, password: '${PASSWORD}'}}`"
+_NAME = "`user_agent: mybot/1.0`"
+_AT_WALL = "have its owner let your `user_agent` pass, or run its scripts: `javascript: {use: true}`"
 _COOKIE_FIRST = "if the site sets a cookie first, write `cookies: {enabled: true}`, or log in (`logins`)"
-_SLOWER = "ask it more slowly: raise `politeness.delay`"
+_SLOWER = "ask it more slowly: `politeness: {delay: 5}`, or `ultracrawl crawl URL --delay 5`"
+_TYPES = "write `types: [text/html, text/plain, application/xhtml+xml, documents, {type}]`"
 _ADVICE: dict[CauseCode, str] = {
     CauseCode.REDIRECT: _COOKIE_FIRST,
     CauseCode.REDIRECT_REFUSED: _COOKIE_FIRST,
     CauseCode.REDIRECT_OUTSIDE: "to follow it, write its host into `boundary.domains`",
     CauseCode.ROBOTS: "for a site of your own write `robots: {obey: false}`",
-    CauseCode.ROBOTS_UNKNOWN: f"without its robots.txt no page of a site is asked for; {_LATER}",
+    CauseCode.ROBOTS_UNKNOWN: "without its robots.txt no page of a site is asked for",
     CauseCode.NOINDEX: "for a site of your own write `robots: {meta: false}`",
-    CauseCode.TYPE: "write its type into `types`",
-    CauseCode.TYPE_NOT_CONVERTED: "write its type into `types`, and allow its conversion (`conversion`)",
+    CauseCode.TYPE: _TYPES,
+    CauseCode.TYPE_NOT_CONVERTED: f"{_TYPES}, and allow its conversion (`conversion`)",
     CauseCode.BINARY_AS_TEXT: "the server declares a wrong type for it; write the type that was found into `types`",
     CauseCode.WALL: f"log in (`logins`), {_AT_WALL}",
     CauseCode.EMPTY: _IN_A_BROWSER,
     CauseCode.NO_TEXT: _IN_A_BROWSER,
     CauseCode.NO_CONTENT: "compare `content.required` with the page",
-    CauseCode.TIMEOUT: f"{_LATER}; if the server is always slow, raise `limits.timeout`",
+    CauseCode.TIMEOUT: "if the server is always slow, raise `limits.timeout`",
     CauseCode.CONNECTION_REFUSED: "check that the server runs, and the port of the address",
-    CauseCode.CONNECTION_BROKEN: f"{_LATER}; if it happens again, try `https://`, or open it in a browser",
+    CauseCode.CONNECTION_BROKEN: "if it happens again, try `https://`, or open it in a browser",
     CauseCode.TLS_FAILED: "if the server has no TLS at this port, begin the address with `http://`",
-    CauseCode.CERTIFICATE: "for a server of your own write its authority into `http.ca`",
+    CauseCode.CERTIFICATE: "for a server of your own name the file of its authority: `http: {ca: /path/ca.pem}`",
     CauseCode.ANSWER_MALFORMED: "check the port: it may speak another protocol than HTTP",
-    CauseCode.BODY_BROKEN: _LATER,
     CauseCode.HOST_UNKNOWN: "check the spelling of the host, and whether this machine resolves names",
     CauseCode.LOGIN_FAILED: "check user and password (`logins`, `authentication`); try them in a browser",
     CauseCode.PROXY_LOGIN: "check user and password of the proxy (`proxy`)",
-    CauseCode.NOT_CONVERTED: f"see whether it opens in its own program; {_LATER}",
+    CauseCode.NOT_CONVERTED: "see whether it opens in its own program",
     CauseCode.TOO_LARGE: "raise `limits.max_size`",
     CauseCode.SCHEME: "begin the address with `http://` or `https://`",
     CauseCode.ADDRESS: "to allow a private address, write it into `boundary.networks`",
-    CauseCode.IO_ERROR: _LATER,
-    CauseCode.FTP_REPLY: _LATER,
 }
+_TRIED_AGAIN = frozenset(
+    {
+        CauseCode.ROBOTS_UNKNOWN,
+        CauseCode.TIMEOUT,
+        CauseCode.CONNECTION_BROKEN,
+        CauseCode.BODY_BROKEN,
+        CauseCode.NOT_CONVERTED,
+        CauseCode.IO_ERROR,
+        CauseCode.FTP_REPLY,
+    }
+)
+"""Causes that may be over when the next run comes."""
 _STATUS_ADVICE: dict[int, str] = {
-    401: "give user and password (`authentication`), or log in by a form (`logins`)",
-    403: "the server refuses this crawler: it may want a log-in (`authentication`, `logins`) or another `user_agent`",
+    401: f"give user and password: {_USER}; or log in by a form (`logins`)",
+    403: f"the server refuses this crawler: it may want another name, {_NAME}, or a log-in, {_USER}",
     StatusCode.NOT_FOUND: _ADDRESS,
     StatusCode.GONE: _ADDRESS,
     StatusCode.PROXY_LOGIN: "check user and password of the proxy (`proxy`)",
@@ -67,18 +79,26 @@ def advice_at_wall(*, has_logins: bool) -> str:
     return _AT_WALL if has_logins else _ADVICE[CauseCode.WALL]
 
 
-def advice_for(cause: Cause) -> str:
-    """Return what to do about a cause; empty if nothing is to be done, or if its sentence says it."""
+def advice_for(cause: Cause, *, in_run: bool = True) -> str:
+    """Return what to do about a cause; empty if nothing is to be done, or if its sentence says it.
+
+    What the next run does is only said of a run.
+    """
     if cause.code is CauseCode.STATUS:
         status = int(cause.subject)
-        return _STATUS_ADVICE.get(status, _SERVER_FAULT if 500 <= status < 600 else "")
-    code = CauseCode(cause.detail) if cause.code is CauseCode.ROBOTS_UNKNOWN and cause.detail else cause.code
-    return _ADVICE.get(code, "")
+        is_tried_again = 500 <= status < 600
+        advice = _STATUS_ADVICE.get(status, _SERVER_FAULT if is_tried_again else "")
+    else:
+        of_robots = cause.code is CauseCode.ROBOTS_UNKNOWN and cause.detail
+        code = CauseCode(cause.detail) if of_robots else cause.code
+        is_tried_again = code in _TRIED_AGAIN
+        advice = _ADVICE.get(code, "").replace("{type}", cause.subject)
+    return "; ".join(filter(None, (_LATER if in_run and is_tried_again else "", advice)))
 
 
-def with_advice(problem: str, cause: Cause) -> str:
+def with_advice(problem: str, cause: Cause, *, in_run: bool = True) -> str:
     """Return what has happened, and what to do about its cause, in one line."""
-    return "; ".join(filter(None, (problem, advice_for(cause))))
+    return "; ".join(filter(None, (problem, advice_for(cause, in_run=in_run))))
 
 
 def advice_for_record(record: UrlRecord) -> str:

@@ -27,9 +27,17 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from ultracrawl.content.converters.registry import GROUPS
+from ultracrawl.content.languages import CODES, is_language
 from ultracrawl.rules.access.readers import NOBODY
 from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.sources.mistakes import format_names, format_value, mistake, must_match, suggestion
+from ultracrawl.sources.mistakes import (
+    closest_match,
+    format_names,
+    format_value,
+    mistake,
+    must_match,
+    suggestion,
+)
 from ultracrawl.system.plugins import REWRITERS, PluginError, PluginGroup
 
 AttributeName = Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=100)]
@@ -43,6 +51,7 @@ _SHIFTS = {"k": 10, "m": 20, "g": 30}
 _DIGITS = re.compile(r"[0-9]{1,9}")
 _MEDIA_TYPE = re.compile(r"\*/\*|[a-z0-9][a-z0-9!#$&^_.+-]*/(\*|[a-z0-9][a-z0-9!#$&^_.+-]*)")
 _EXTENSION = re.compile(r"\.[^\s./\\?#,]+(\.[^\s./\\?#,]+)*")
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]+")
 
 
@@ -181,6 +190,16 @@ def _check_charset(value: str) -> str:
             f"the character set {format_value(value)} is not known", "write its name, as `iso-8859-1`"
         ) from None
     return value
+
+
+def _check_language(value: str) -> str:
+    if _LANGUAGE_TAG.fullmatch(value) and is_language(value):
+        return value
+    name = closest_match(value, CODES, likeness=0.8)
+    otherwise = "write a code as in `lang` of HTML: `en`, `pt-BR`"
+    raise mistake(
+        f"{format_value(value)} is not a language code", f"write `{CODES[name]}`" if name else otherwise
+    )
 
 
 def _check_header_text(value: str) -> str:
@@ -330,14 +349,8 @@ FilePath = Annotated[Path, BeforeValidator(check_path, json_schema_input_type=Pa
 """A path as it is written."""
 Extension = Annotated[str, AfterValidator(_check_extension)]
 Charset = Annotated[str, AfterValidator(_check_charset)]
-Language = Annotated[
-    str,
-    must_match(
-        r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*",
-        "is not a language code",
-        "write a code as in `lang` of HTML: `en`, `pt-BR`",
-    ),
-]
+Language = Annotated[str, AfterValidator(_check_language)]
+"""The tag of a language, as in `lang` of HTML."""
 Publicity = Annotated[
     bool | Literal["confirmed"],
     _or_word("confirmed"),

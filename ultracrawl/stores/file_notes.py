@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ultracrawl.errors import StateError
 from ultracrawl.stores.port.notes import NotesOf, always
-from ultracrawl.system.files import exclusive_lock
+from ultracrawl.system.files import exclusive_lock, in_place_of_folder
 
 _PADDED_SIZE = 512
 """Bytes of the text of a present process, so that a reader sees no mixture of an old and a new one."""
@@ -194,7 +194,9 @@ def _opened(path: Path) -> Iterator[int | None]:
         yield None
         return
     except OSError as error:
-        raise StateError(f"cannot read {path}: {error.strerror}") from error
+        raise StateError(
+            in_place_of_folder(path.parent) or f"cannot read {path}: {error.strerror}"
+        ) from error
     try:
         yield file
     finally:

@@ -42,6 +42,12 @@ def convert_write_errors(path: object) -> Iterator[None]:
         raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
+def in_place_of_folder(folder: Path) -> str:
+    """Return what to do about a file that stands where a folder, or one above it, belongs; empty if none does."""
+    file = next((one for one in (folder, *folder.parents) if one.is_file()), None)
+    return f"{file} is a file, not a folder; move it away, or name another folder" if file else ""
+
+
 def replace_file(path: Path, data: bytes, *, keep_owner: bool = False) -> None:
     """Write a file atomically: readers see the old or the new content. Symbolic links and permissions are kept.
 

@@ -94,7 +94,7 @@ def print_total_and_next_step(reports: Sequence[RunReport], *, has_definition: b
         where = (
             ""
             if has_definition
-            else "; `ultracrawl init URL` writes a definition file, the place for options"
+            else "; `ultracrawl init --no-look URL` writes a definition file, the place for options"
         )
         click.echo(f"Next: `ultracrawl urls` lists what became of each URL{where}")
 

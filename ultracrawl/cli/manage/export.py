@@ -27,17 +27,21 @@ from ultracrawl.system.nouns import counted
     "--warc",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    required=True,
     help="The file to write; compressed, record by record, if its name ends in .gz. It must not exist.",
 )
 @project_option
-def command(sources: tuple[str, ...], warc: Path, project: Project) -> None:
+def command(sources: tuple[str, ...], warc: Path | None, project: Project) -> None:
     """Write the stored documents of SOURCES (all that keep some, if none is named) to a WARC 1.1 file.
 
     \b
     Example:
       ultracrawl export handbook --warc handbook.warc.gz
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    if warc is None:
+        file = next((name for name in sources if ".warc" in name), "documents.warc.gz")
+        raise Mistake.NO_WARC.error(
+            instead=" ".join(["ultracrawl export", *(n for n in sources if n != file), f"--warc {file}"])
+        )
     chosen = [source for source in known_sources(project, sources) if stored_documents_exist(project, source)]
     if not chosen:
         raise Mistake.NOTHING_STORED.error()

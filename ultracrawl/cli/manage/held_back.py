@@ -19,6 +19,7 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.service.held_back import CHANGES, DELETIONS, ORDERED, HeldBack
 from ultracrawl.sources import Project
+from ultracrawl.stores.project_stores import state_exists
 from ultracrawl.system.nouns import counted
 
 MAX_SHOWN = 20
@@ -52,6 +53,8 @@ def _verb(guard: HeldBack, name: str, discard_help: str) -> Callable[[Callable[[
             (chosen,) = known_sources(project, [source])
             if only_list and discard:
                 raise Mistake.EXCLUDE_EACH_OTHER.error(options="--list and --discard")
+            if not state_exists(project, source):
+                raise Mistake.NEVER_CRAWLED.error(name=source)
             if only_list:
                 done, records = guard.waiting, guard.records(project, chosen)
             else:
@@ -60,7 +63,8 @@ def _verb(guard: HeldBack, name: str, discard_help: str) -> Callable[[Callable[[
             if as_json:
                 print_json(guard.as_json(source, done, records))
                 return
-            click.echo(f"{source}: {counted(len(records), 'document')} {_TEXTS[done]}")
+            text = _TEXTS[done if records else guard.waiting]
+            click.echo(f"{source}: {counted(len(records), 'document')} {text}")
             for record in records[:MAX_SHOWN]:
                 print_line(f"  {record.shown_url}  ({guard.cause_of(record)})")
             if len(records) > MAX_SHOWN:

@@ -219,6 +219,8 @@ def dump(name: str, project: Project) -> None:
                 }
             )
         lost = min(before, index.count()) - number  # a crawl may write at the same time
+    if not (number or lost > 0):
+        click.echo("The index has no documents yet. `ultracrawl crawl` fills it.", err=True)
     if lost > 0:
         raise IndexStoreError(
             f"{counted(lost, 'document')} cannot be read; `ultracrawl index rebuild` repairs the index"

@@ -173,7 +173,8 @@ def _survey(url: str, visitor: Visitor) -> Survey:
     try:
         return survey(url, visitor)
     except UnreadableSiteError as error:
-        raise WorkError(escape_controls(str(error))) from None
+        without_look = f"`ultracrawl init --no-look {shlex.quote(url)}` writes the file all the same"
+        raise WorkError(escape_controls(f"{error}; {without_look}")) from None
 
 
 def _with_scope(draft: Draft, questions: _Questions) -> Draft:

@@ -105,10 +105,7 @@ class Poster:
 
     def _error(self, code: int, text: str) -> PostError:
         if self._refused:
-            message = (
-                f"{self._refused} is refused; `networks` of the destination allows networks of an intranet"
-            )
-            return PostError(message, is_transient=False)
+            return PostError(self._refused, is_transient=False)
         return PostError(text, is_transient=code not in _PERMANENT_ERRORS)
 
     def _keep_body(self, data: bytes) -> None:
@@ -118,7 +115,10 @@ class Poster:
     def _open_socket(self, _purpose: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
         rule = self._policy.refuses(address.addr[0])
         if rule is not None:
-            self._refused = f"{address.addr[0]} ({rule})"
+            host = address.addr[0]
+            self._refused = (
+                f"{host} ({rule}) is refused; to allow it, write `networks: ['{host}']` beside its URL"
+            )
             return int(pycurl.SOCKET_BAD)
         opened = socket.socket(address.family, address.socktype, address.protocol)
         self._opened.append(opened)

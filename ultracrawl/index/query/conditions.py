@@ -18,6 +18,8 @@ from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, Sear
 _MISSPELT = {"lastmodifeddate": "lastmodifieddate"}
 """Misspelt attribute names in manuals of Ultra Search (17, D6)."""
 
+_OF_SEVERAL = frozenset({Operator.BETWEEN, Operator.ANY_OF, Operator.ALL_OF})
+"""Operators that are written as `=`."""
 _FIELD_OPERATORS = frozenset({Operator.EQUAL, Operator.NOT_EQUAL, Operator.ANY_OF, Operator.ALL_OF})
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -58,15 +60,35 @@ def named_condition(wanted: Filter, known: Mapping[str, SearchAttribute]) -> Nod
     return condition(replace(wanted, attribute=OTHER_FIELDS.name, values=values), OTHER_FIELDS)
 
 
-def condition(wanted: Filter, attribute: SearchAttribute) -> Node:
-    """Return the node of a filter; raises `UserError` for a value that does not fit the attribute's type."""
+def condition(wanted: Filter, attribute: SearchAttribute, mark: str = "") -> Node:
+    """Return the node of a filter; `mark` is what the query writes between an attribute and its value.
+
+    Raises `UserError` for a value that does not fit the attribute's type.
+    """
+    try:
+        return _node(wanted, attribute)
+    except _UnfitError as error:
+        sign = "=" if wanted.operator in _OF_SEVERAL else wanted.operator.value
+        written = mark + (sign.removeprefix("=") if mark else sign)
+        raise UserError(f"{error}; write for example {attribute.name}{written}{error.example}") from None
+
+
+class _UnfitError(UserError):
+    """A value does not fit the type of its attribute, as the example does."""
+
+    def __init__(self, problem: str, example: str) -> None:
+        super().__init__(problem)
+        self.example = example
+
+
+def _node(wanted: Filter, attribute: SearchAttribute) -> Node:
     match wanted.operator, wanted.values:
         case Operator.EQUAL | Operator.ANY_OF, values:
-            return any_of([equal(attribute, value) for value in values])
+            return any_of([_equal(attribute, value) for value in values])
         case Operator.ALL_OF, values:
-            return all_of([equal(attribute, value) for value in values])
+            return all_of([_equal(attribute, value) for value in values])
         case Operator.NOT_EQUAL, values:
-            return Not(any_of([equal(attribute, value) for value in values]))
+            return Not(any_of([_equal(attribute, value) for value in values]))
         case Operator.BETWEEN, (first, last):
             return Between(attribute.name, _interval(attribute, first)[0], _interval(attribute, last)[1])
         case Operator.LESS, (value,):
@@ -81,7 +103,7 @@ def condition(wanted: Filter, attribute: SearchAttribute) -> Node:
     raise UserError(f"{attribute.name} {wanted.operator} needs {count}, not {len(wanted.values)}")
 
 
-def equal(attribute: SearchAttribute, value: str) -> Node:
+def _equal(attribute: SearchAttribute, value: str) -> Node:
     """Return the node of documents with this value of the attribute; of a date, with one in its period."""
     if attribute.type is AttributeType.STRING:
         return Equal(attribute.name, value.strip().lower())
@@ -101,10 +123,7 @@ def _interval(attribute: SearchAttribute, value: str) -> tuple[Bound, Bound]:
     try:
         return _period(value.strip())
     except (ValueError, OverflowError):
-        example = f"{attribute.name}:2024-05-01"
-        raise UserError(
-            f"{attribute.name} is a date, not {_shown(value)}; write for example {example}"
-        ) from None
+        raise _UnfitError(f"{attribute.name} is a date, not {_shown(value)}", "2024-05-01") from None
 
 
 def _period(text: str) -> tuple[datetime, datetime]:
@@ -125,9 +144,7 @@ def _number(attribute: SearchAttribute, value: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise UserError(
-            f"{attribute.name} is a number, not {_shown(value)}; write for example {attribute.name}:42"
-        )
+        raise _UnfitError(f"{attribute.name} is a number, not {_shown(value)}", "42")
     return number + 0.0  # turns -0.0 into 0.0, as in documents
 
 

@@ -435,9 +435,9 @@ class _Parser:
         if kind == "compared" and attribute is not None:
             sign = text[: 2 if text[1:2] == "=" else 1]
             compared = comparison(attribute.name, sign, text[len(sign) :].strip('"'))
-            return Term(condition(compared, attribute))
+            return Term(condition(compared, attribute, ":"))
         if attribute is not None and attribute.type is not AttributeType.STRING:
-            return Term(condition(comparison(attribute.name, "=", text), attribute))
+            return Term(condition(comparison(attribute.name, "=", text), attribute, ":"))
         return self._leaf(kind, text, attribute.name if attribute else "")
 
     def _leaf(self, kind: str, text: str, name: str) -> Term | None:

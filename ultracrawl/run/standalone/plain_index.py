@@ -58,7 +58,7 @@ class PlainIndex:
             with convert_write_errors(folder):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Only one process at a time may own the cache of a spider.
-        self._releasing.callback(lock_file(cache, source.name).close)
+        self._releasing.callback(lock_file(cache, source.name, is_spider=True).close)
         context.ports.store = SqliteStore(MEMORY, source.name)
         self._releasing.callback(context.store.close)
         self.writer = open_writer(

@@ -78,7 +78,7 @@ def probe(
 
 def _note(site: SiteProbe, url: str, cause: Cause) -> None:
     site.problems.append(f"{url}: {cause}")
-    site.advice = advice_for(cause)
+    site.advice = advice_for(cause, in_run=False)
 
 
 def _resolve_names(site: SiteProbe, host: str) -> None:

@@ -28,7 +28,7 @@ class UnreadableSiteError(WorkError):
     """The front page of a site cannot be read, for a cause; the message says what to do about it, too."""
 
     def __init__(self, url: str, cause: Cause) -> None:
-        super().__init__(with_advice(f"{url} cannot be read: {cause}", cause))
+        super().__init__(with_advice(f"{url} cannot be read: {cause}", cause, in_run=False))
         self.cause = cause
 
 

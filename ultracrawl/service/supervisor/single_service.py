@@ -36,7 +36,10 @@ def single_service(project: Project, node: str) -> Iterator[None]:
         other = os.pread(file, 20, 0).decode(errors="replace")
         os.close(file)
         kind = f"the node {node!r}" if node else "a service"
-        raise WorkError(f"{kind} is running for this project already (process {other})") from None
+        raise WorkError(
+            f"{kind} is running for this project already (process {other}); "
+            f"end it with `kill {other}`, or Ctrl-C in its terminal"
+        ) from None
     try:
         _replace_temporary_folder(folder / f"{name}.tmp")
         yield

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _ZONE = 'at the top of the file `schedules: {nightly: {sources: [NAME], cron: "0 3 * * *", timezone: Europe/Berlin}}`'
 _WORDS = {
     # Scrapy: class attributes and settings
@@ -69,9 +71,19 @@ _WORDS = {
 """What to write in a source, by the name of the option elsewhere (lower case, words joined by underscores)."""
 
 
-def advice_for(name: str) -> str:
-    """Return what to write instead of an option of another crawler; empty if it is not known."""
-    written = _WORDS.get(name.strip().lower().replace("-", "_").replace(".", "_").removeprefix("--"), "")
+_RATES = frozenset({"limit_rate", "max_rate"})
+"""Options whose numbers mean something else than those of the option to write."""
+_LARGEST = 1_000_000
+"""Up to here a number is meant as one."""
+
+
+def advice_for(name: str, value: object = None) -> str:
+    """Return what to write instead of an option of another crawler, with its number; empty if it is not known."""
+    word = name.strip().lower().replace("-", "_").replace(".", "_").removeprefix("--")
+    written = _WORDS.get(word, "")
     if not written:
         return ""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _LARGEST
+    if is_number and word not in _RATES:  # elsewhere 0 is often no limit
+        written = re.sub(r"(?<= )[\d.]+(?=\}*$)", str(value), written)
     return f"write {written}" if "`" in written else f"write in the source `{written}`"

@@ -69,7 +69,7 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
     path = tuple(step for step in error["loc"] if step != _KEY_MARK)
     if error["type"] == "extra_forbidden":
         group, _ = _describe(model, path[:-1])
-        return (path, *_unknown_option(str(path[-1]), group))
+        return (path, *_unknown_option(str(path[-1]), group, error["input"]))
     if error["type"] == "missing":
         return path, "is missing", _example(model, path)
     if error["type"] == MISTAKE:
@@ -78,14 +78,14 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
     return path, _problem(error), _instead(error, model, path)
 
 
-def _unknown_option(name: str, group: type[BaseModel] | None) -> tuple[str, str]:
+def _unknown_option(name: str, group: type[BaseModel] | None, value: object) -> tuple[str, str]:
     names = option_names(group) if group else []
     if group is not None and issubclass(group, SourceOptions) and name in option_names(DefinitionFile):
         return f"unknown option `{name}`", f"write `{name}` at the top of the file, beside `sources`"
     of_group: Mapping[str, str] = getattr(group, "ADVICE", {})
     instead = (
         of_group.get(name)
-        or advice_for(name)
+        or advice_for(name, value)
         or suggestion(name, names, f"the options here are {format_names(names)}")
     )
     return f"unknown option `{name}`", instead

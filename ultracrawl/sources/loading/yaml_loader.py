@@ -147,9 +147,9 @@ def is_single_source(tree: YamlTree) -> bool:
     return "sources" not in tree.options and not _SINGLE_SOURCE_OPTIONS.isdisjoint(tree.options)
 
 
-def _unknown_at_top(key: str) -> str:
+def _unknown_at_top(key: str, value: object) -> str:
     otherwise = f"the options of a file are {format_names(_FILE_KEYS)}"
-    if advice := advice_for(key):
+    if advice := advice_for(key, value):
         return advice
     if option := closest_match(key, _SOURCE_KEYS):
         otherwise = f"write `{option}` below a source, or below `defaults:` for all of them"
@@ -248,7 +248,9 @@ class _DefinitionReader:
     def _check_keys(self, tree: YamlTree) -> None:
         for key in tree.options:
             if key not in _FILE_KEYS:
-                self.findings.add(tree, (key,), f"unknown option `{key}`", _unknown_at_top(key))
+                self.findings.add(
+                    tree, (key,), f"unknown option `{key}`", _unknown_at_top(key, tree.get(key))
+                )
 
     def read_tree(self, tree: Tree) -> None:
         """Read the sources of a tree converted from another format."""

@@ -16,6 +16,7 @@ MAX_DEPTH = 50
 MAX_VALUES = 1_000_000
 """Maximum values in a file; an alias counts every time it is used."""
 _SAFE_NESTING = 5_000
+_ADVICE = "indent with blanks, write a blank behind each colon, close all quotes and brackets near this line"
 _INTEGER = re.compile(r"[-+]?(0|[1-9]\d{0,17})")
 _TRUE = frozenset({"true", "yes", "on"})
 _MERGE = "tag:yaml.org,2002:merge"
@@ -71,7 +72,7 @@ def parse_yaml(text: str, file: str) -> YamlTree:
     except yaml.MarkedYAMLError as error:
         if _is_too_deep(error):
             raise _too_deep(file, _line_of(error)) from None
-        raise _unreadable(file, _line_of(error), _problem(error, text), _advice(error)) from None
+        raise _unreadable(file, _line_of(error), *_explained(error, text)) from None
     except yaml.YAMLError as error:
         raise _unreadable(file, 0, f"is not YAML: {error}", "write plain UTF-8 text") from None
     if root is None:
@@ -90,14 +91,26 @@ def _line_of(error: yaml.MarkedYAMLError) -> int:
     return mark.line + 1 if mark else 0
 
 
-def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
-    lines = text.splitlines()
-    line = _line_of(error)
-    if 0 < line <= len(lines) and lines[line - 1].lstrip(" ").startswith("\t"):
-        return "the line is indented with a tab"
+def _explained(error: yaml.MarkedYAMLError, text: str) -> tuple[str, str]:
+    """Return what is wrong with a text that is not YAML, and what to write."""
     if _is_second_document(error):
-        return "a second document begins here"
-    return f"is not YAML: {error.problem or error.context or 'cannot be parsed'}"
+        return "a second document begins here", "keep one document in a file, without further `---` lines"
+    *above, line = [*text.splitlines(), ""][: _line_of(error)] or [""]
+    if line.lstrip(" ").startswith("\t"):
+        return "the line is indented with a tab", _ADVICE
+    mark = error.problem_mark
+    value = re.fullmatch(r"[ -]*([\w.-]+): +([^\s\"'\[{#&*!|>].*)", line)
+    if value and mark and ": " in f"{value[2]} " and line[mark.column : mark.column + 1] == ":":
+        return "the value has a colon in it", f"put it in quotes: `{value[1]}: '...'`"  # it may be a password
+    indents = [_indent(one) for one in above if one.strip() and not one.lstrip().startswith("#")]
+    if line.strip() and indents and _indent(line) not in indents:
+        problem = f"the line is indented by {_indent(line)} blanks, the one above by {indents[-1]}"
+        return problem, "indent the options of one group alike"
+    return f"is not YAML: {error.problem or error.context or 'cannot be parsed'}", _ADVICE
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _is_second_document(error: yaml.MarkedYAMLError) -> bool:
@@ -110,12 +123,6 @@ def _is_too_deep(error: yaml.MarkedYAMLError) -> bool:
     """Whether the scanner refuses the nesting: libyaml since 0.2.6 does, before it yields the first event."""
     words = error.context or ""
     return words.startswith("while increasing")  # sentence: PyYAML has no class of errors for it
-
-
-def _advice(error: yaml.MarkedYAMLError) -> str:
-    if _is_second_document(error):
-        return "keep one document in a file, without further `---` lines"
-    return "indent with blanks, write a blank behind each colon, close all quotes and brackets near this line"
 
 
 def _check_nesting(text: str, file: str) -> None:

@@ -84,7 +84,7 @@ class SqlSiteStore:
             if left >= 0 and not has_ended(crawl):
                 raise UserError(
                     f"the source {source!r} is being crawled by process {pid} on {node}, "
-                    f"whose lease lasts {left:.0f} s more; wait for it or stop it"
+                    f"whose lease lasts {left:.0f} s more; wait for it, or end it with `ultracrawl stop {source}`"
                 )
             _end_crawl(db, crawl)
         for statement in _FORGET_OLD:

@@ -59,8 +59,11 @@ class ImpossibleValueError(sqlite3.DatabaseError):
     """A store holds an invalid value, although SQLite itself finds no damage."""
 
 
-def lock_file(path: Path, source: str) -> IO[str]:
-    """Take the write lock of a store, held until the returned file is closed. Raises `UserError`, `StateError`."""
+def lock_file(path: Path, source: str, *, is_spider: bool = False) -> IO[str]:
+    """Take the write lock of a store, held until the returned file is closed. Raises `UserError`, `StateError`.
+
+    Spiders of a Scrapy project are no sources, so that no verb ends them.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(path.name + ".lock").open("w")
@@ -70,9 +73,9 @@ def lock_file(path: Path, source: str) -> IO[str]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         lock.close()
+        stop = "" if is_spider else f" with `ultracrawl stop {source}`"
         raise UserError(
-            f"the source {source!r} is being crawled by another process (its lock is {lock.name}); "
-            "wait for it or stop it"
+            f"the source {source!r} is being crawled by another process; wait for it, or end it{stop}"
         ) from error
     return lock
 

@@ -82,7 +82,7 @@ class SpiderState:
         self._since = 0.0
         with translated_errors(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._lock = lock_file(path, spider)
+        self._lock = lock_file(path, spider, is_spider=True)
         with contextlib.ExitStack() as on_error:
             on_error.callback(self._lock.close)
             try:
