@@ -159,6 +159,12 @@ def test_shape_of_status_json(crawled: Workspace) -> None:
     assert status["state"] == "idle"
 
 
+def test_status_says_why_the_last_run_failed(url: str, workspace: Workspace) -> None:
+    workspace.define("http://127.0.0.1:1/")
+    (problem, *_) = workspace.crawl(code=1).run["problems"]
+    assert problem in workspace.command("status", "site").out
+
+
 def test_only_json_goes_to_standard_output(crawled: Workspace) -> None:
     for verb in (["crawl"], ["search", "words"], ["status"]):
         out = crawled.command(*verb, "--json").out

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from support.crawled import CrawledProjects
 from support.in_process import InProcessWorkspace
 from support.project import Workspace
@@ -61,3 +64,20 @@ def test_addresses_are_judged(workspace: Workspace) -> None:
 def test_robots_txt_that_is_not_obeyed(url: str, workspace: Workspace) -> None:
     workspace.define(f"{url}/", robots={"obey": False})
     assert stages(workspace, f"{url}/private")["robots"]["rule"] == "robots.obey"
+
+
+def test_how_a_page_that_was_removed_by_hand_comes_back(url: str, workspace: Workspace) -> None:
+    assert workspace.command("approve", "site", "--remove", f"{url}/").code == 0
+    told = re.search("`ultracrawl ([^`]+)`", workspace.command("explain", f"{url}/").out)
+    assert told is not None
+    assert workspace.command(*shlex.split(told[1]), "--json").json["restored"] == 1
+
+
+def test_the_source_that_knows_a_url_is_shown_first(url: str, workspace: Workspace) -> None:
+    file = workspace.directory / "ultracrawl.yaml"
+    definition = yaml.safe_load(file.read_text())
+    site = definition["sources"]["site"]
+    definition["sources"] = {"before": site, "site": site, "after": site}
+    file.write_text(yaml.safe_dump(definition, sort_keys=False))
+    shown = [line.split(":")[0] for line in workspace.command("explain", f"{url}/").out.splitlines()]
+    assert [name for name in shown if name in definition["sources"]] == ["site", "before", "after"]

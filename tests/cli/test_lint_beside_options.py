@@ -154,12 +154,30 @@ def test_users_from_outside_find_files_by_their_names(
 ) -> None:
     (workspace.directory / "docs").mkdir()
     section = {**WAYS_IN[way], **({} if prefix is None else {"user_prefix": prefix})}
-    source = {"type": "file", "paths": ["docs"], "permissions": permissions}
+    shown = {"file:///": "https://files.example.com/"}
+    source = {"type": "file", "paths": ["docs"], "permissions": permissions, "display_url": shown}
     workspace.write({"sign_in": section, "sources": {"s": source}})
     found = [key for _, key, fatal in lint(workspace, 0) if not fatal]
     assert found.count("sign_in.user_prefix") == hinted
     workspace.write({"sources": {"s": source}})
     assert lint(workspace, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("paths", "shown", "hinted"),
+    [
+        (["docs"], {}, True),
+        (["docs"], {"file:///": "https://files.example.com/"}, False),
+        (["webdav://dav.example.com/docs/"], {}, False),
+    ],
+)
+def test_hits_that_open_in_no_browser_are_a_hint(
+    workspace: Workspace, paths: list[str], shown: dict[str, str], hinted: bool
+) -> None:
+    (workspace.directory / "docs").mkdir()
+    workspace.write({"sources": {"s": {"type": "file", "paths": paths, "display_url": shown}}})
+    found = [(key, fatal) for _, key, fatal in lint(workspace, 0)]
+    assert found.count(("sources.s.display_url", False)) == hinted
 
 
 def test_a_variable_that_is_not_set_here_is_a_hint(

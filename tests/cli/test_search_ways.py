@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -170,6 +170,23 @@ def test_an_index_without_documents_is_distinguished_from_one_without_hits(
         0, sentence("search.index_is_empty")
     )  # fmt: skip
     ended = CliRunner().invoke(cli, ["search", "xylophone", "-c", str(definition)])
+    assert ended.output.splitlines() == sentence("search.nothing_found").splitlines()
+
+
+def test_documents_that_readers_alone_find_are_no_empty_index(definition: Path, tmp_path: Path) -> None:
+    project = yaml.safe_load(definition.read_text())
+    file = tmp_path / "ultracrawl.yaml"
+    file.write_text(
+        yaml.safe_dump({**project, "index": {**project["index"], "path": str(tmp_path / "index")}})
+    )
+    index = open_index(require(read_definitions(file)))
+    index.apply([replace(document, acl=("staff",)) for document in DOCUMENTS])
+    index.close()
+    told = [sentence("search.left_out")]
+    assert CliRunner().invoke(cli, ["search", "heron", "-c", str(file)]).output.splitlines() == told
+    other = ["--principal", "lee"]
+    assert CliRunner().invoke(cli, ["search", "heron", "-c", str(file), *other]).output.splitlines() == told
+    ended = CliRunner().invoke(cli, ["search", "xylophone", "-c", str(file)])
     assert ended.output.splitlines() == sentence("search.nothing_found").splitlines()
 
 

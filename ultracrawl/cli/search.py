@@ -46,6 +46,10 @@ _FLAW_NOTES = {
     QueryFlaw.NOT_AS_WRITTEN: "No document is as operators, signs and quotes want it; the words alone were searched.",
 }
 """Notes on queries that were probably meant otherwise."""
+_LEFT_OUT = (
+    "Nothing found: documents with readers are left out; `--principal NAME` shows those of NAME, "
+    "`--all-principals` all."
+)
 _SHOWN_NAMES = 5
 """Names that a note lists at most."""
 _LIMIT_NOTES = {
@@ -261,15 +265,22 @@ def command(
             with slow():
                 found = searcher.complete(query, limit=order["limit"], sources=source, groups=group)
             return print_completions(query, found, as_json=as_json)
+        order |= {
+            "sources": source,
+            "groups": group,
+            "filters": [*where, *all_of(every)],
+            "language": language,
+        }
         started = time.perf_counter()
         with slow():
-            result = searcher.search(
-                query, sources=source, groups=group, filters=[*where, *all_of(every)], language=language, **order,
-            )  # fmt: skip
+            result = searcher.search(query, **order)
         took = (time.perf_counter() - started) * 1000
         if as_json:
             return print_json(answer_json(query, result, took, names, project.kinds))
-        empty = not (result.total or searcher.count())
+        everything = searcher.seen_by(None)
+        if not result.total and everything.search(query, **order).total:
+            return click.echo(_LEFT_OUT)  # whoever can read the files of the index may read all of it
+        empty = not (result.total or everything.count())
         return print_result(query or order["like"], result, order["offset"], took, names, empty=empty)
 
 

@@ -21,6 +21,11 @@ class Decision:
     reason: str
     index: bool = True
 
+    @property
+    def refuses(self) -> bool:
+        """Whether it excludes the URL, or is the last visit and says that it led to no document."""
+        return not self.accept or (self.stage == "answer" and not self.index)
+
     def as_json(self) -> dict[str, str | bool]:
         """Return the decision in the shape of the JSON output of the command line."""
         return {"stage": self.stage, "rule": self.rule, "accept": self.accept, "reason": self.reason}

@@ -19,7 +19,10 @@ class FileKind(ListedKind[FileSection]):
     schemes = frozenset({"file"}) | SCHEMES
     hit_code = 901
     finds_duplicates = True
-    unfit = MappingProxyType({name: advice for name, advice in WEB_OPTIONS.items() if name != "filters"})
+    unfit = MappingProxyType({
+        **{name: advice for name, advice in WEB_OPTIONS.items() if name != "filters"},
+        "acl_paths": "write `permissions: true`, or a source with `acl` for each folder",
+    })  # fmt: skip
 
     def check_definition(self, setup: KindSetup[FileSection]) -> None:
         """Check that the libraries for remote paths are installed. Raises `MissingExtraError`."""

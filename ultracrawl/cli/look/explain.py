@@ -61,7 +61,8 @@ def command(
     Nothing is fetched: robots.txt and the response are shown as they were at the last visit; limits on the number of
     URLs count what is known now. With --as-of-run the verdict, the rule and the counters are those of a past run, and
     a verdict that the definition would not give any more is pointed out. Documents of sources that are listed are
-    known by the URL that hits show, too. A path is joined to the first start URL. With --json one object a source.
+    known by the URL that hits show, too. A path is joined to the first start URL. Sources that know the URL are shown
+    first. With --json one object a source.
 
     \b
     Examples:
@@ -86,7 +87,8 @@ def command(
     whole = {one.name: _whole_url(one, url) for one in chosen}
     if not (_OTHER_SCHEME.match(url) or any(map(_has_host, whole.values()))):
         raise Mistake.NO_URL_OR_PATH.error(url=url)
-    for explanation in (explain(project, one, whole[one.name], dns=dns) for one in chosen):
+    found = [explain(project, one, whole[one.name], dns=dns) for one in chosen]
+    for explanation in sorted(found, key=lambda one: one.record is None):
         if as_json:
             print_json(explanation.as_json())
         else:
@@ -129,7 +131,10 @@ def _print(explanation: Explanation, *, verbose: bool) -> None:
         status = described_status(record.status_code, verbose=verbose)
         why = f" ({reason})" if reason else ""
         print_line(f"  last visit: {record.outcome.value}, {status}{why}; depth {record.depth}")
-        if advice := advice_for_record(record):
+        if record.removed:
+            back = f"`ultracrawl approve {explanation.source} --restore {record.url}`"
+            print_line(f"  what to do: {back} has the next crawl fetch it again")
+        elif advice := advice_for_record(record):
             print_line(f"  what to do: {advice}")
         indexed = "waits for approval" if record.pending else "yes" if record.indexed else "no"
         click.echo(f"  in the index: {indexed}")
@@ -149,16 +154,10 @@ def _relation(record: UrlRecord | None, duplicate: UrlRecord) -> str:
     return "same content"
 
 
-def _gave_no_document(decision: Decision) -> bool:
-    """Return whether a stage is the last visit, and says that it led to no document."""
-    return decision.stage == "answer" and not decision.index
-
-
 def _print_decisions(decisions: Iterable[Decision]) -> None:
     for decision in decisions:
-        refused = not decision.accept or _gave_no_document(decision)
-        mark = "NO " if refused else "yes"
-        color = "red" if refused else "green" if decision.index else "yellow"
+        mark = "NO " if decision.refuses else "yes"
+        color = "red" if decision.refuses else "green" if decision.index else "yellow"
         kept_out = "" if decision.index or not decision.accept else " (not indexed)"
         line = escape_controls(f"{decision.stage:<10} {decision.rule}{kept_out}: {decision.reason}")
         first = f"  {mark:<4} "

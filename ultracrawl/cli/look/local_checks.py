@@ -43,6 +43,7 @@ def check_locally(project: Project, source: DataSource) -> Iterator[PathFinding]
     yield from _check_extras(source)
     yield from check_watching(project, source)
     yield from _former_destinations(project, source)
+    yield from _check_shown(source)
 
 
 def check_project_locally(project: Project) -> Iterator[tuple[str, str, str]]:
@@ -141,3 +142,11 @@ def _former_destinations(project: Project, source: DataSource) -> Iterator[PathF
         )
         instead = f"name it again, or remove what is left of it below {folder}"
         yield PathFinding(("feeding", "destinations"), problem, instead, fatal=False)
+
+
+def _check_shown(source: DataSource) -> Iterator[PathFinding]:
+    """Yield a hint if hits of local files lead to `file:` URLs, to which browsers follow no link of a page."""
+    if getattr(source, "folders", ()) and not getattr(source, "display_url", True):
+        problem = "hits lead to `file:` URLs, which open in no browser"
+        instead = "write where a server has the files: `display_url: {file:///srv/docs/: https://files.example.com/}`"
+        yield PathFinding(("display_url",), problem, instead, fatal=False)

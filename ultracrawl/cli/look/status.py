@@ -113,15 +113,9 @@ def _print_status(row: dict[str, Any]) -> None:
     if row["held_back"]:
         verb = f"`ultracrawl approve-changes {row['source']}`"
         click.echo(f"  {counted(row['held_back'], 'document')} with a new version that is held back: {verb}")
-    last = row["last_run"]
     for destination in row["feeding"]:
         click.echo(destination_line(destination))
-    if last and last.get("finished"):
-        click.echo(
-            f"  last run {last['run_id']}: {last['finished']}, {last['seconds']:.1f} s, {last['fetched']:,} fetched"
-        )
-    elif row["state"] == "unfinished":
-        click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
+    _print_last_run(row)
     if row["state"] == "waiting":
         click.echo("  waits for a slot: other sources are being crawled")
     if row.get("profile"):
@@ -136,6 +130,19 @@ def _print_status(row: dict[str, Any]) -> None:
         print_line(f"  cannot be crawled: {first_and_count(row['mistakes'])}")
     for outcome, number in row["outcomes"].items():
         click.echo(f"  {number:>9,}  {outcome}")
+
+
+def _print_last_run(row: dict[str, Any]) -> None:
+    """Print when the last run ended, with its problems, or that it did not end."""
+    last = row["last_run"]
+    if last and last.get("finished"):
+        click.echo(
+            f"  last run {last['run_id']}: {last['finished']}, {last['seconds']:.1f} s, {last['fetched']:,} fetched"
+        )
+        for problem in last["problems"]:
+            print_line(f"  last run {last['run_id']} failed: {problem}")
+    elif row["state"] == "unfinished":
+        click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
 
 
 def _print_due(row: dict[str, Any]) -> None:
