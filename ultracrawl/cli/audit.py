@@ -20,14 +20,14 @@ _CHANGING = frozenset({
     "index optimise", "index rebuild", "load-metadata", "node drain", "node release", "node remove",
     "pause", "remove", "rename", "restore", "resume",
     "schedule disable", "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop",
-    "store copy", "submit", "token create", "token revoke", "user add", "user password", "user remove",
+    "store copy", "submit", "token create", "token revoke", "user add", "user change", "user password", "user remove",
 })  # fmt: skip
 """Verbs that are recorded when they end."""
 _LONG = frozenset({"crawl", "node run", "reindex", "serve"})
 """Verbs that are recorded when they begin, because nobody knows when they end."""
 _TARGETS = ("source", "sources", "site", "name", "names", "file")
 """Parameters whose values are names; all others, such as URLs and queries, are not recorded."""
-_FLAGS = ("force", "remove", "restore", "discard", "yes", "continuous", "all_principals")
+_FLAGS = ("force", "remove", "restore", "discard", "yes", "continuous", "all_principals", "no_principals")
 _READING = ("listing", "only_list")
 """Flags with which a verb changes nothing."""
 _RESULTS: dict[object, str] = {0: "done", 2: "refused"}

@@ -16,6 +16,8 @@ from ultracrawl.system.nouns import counted
 _FAILURES = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.GONE)
 _WRONG_TYPE = (StatusCode.WRONG_TYPE, StatusCode.BINARY_AS_TEXT)
 _CONVERSION = (StatusCode.CONVERSION_FAILED, StatusCode.CONVERTER_MISSING)
+HELD_PROBLEMS = "held_problems"
+"""Key of a stored report: the problems that say what the guards held back, about which a person decides."""
 
 
 @dataclass(frozen=True, slots=True)

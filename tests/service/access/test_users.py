@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,30 @@ def test_users_are_added_listed_changed_and_removed(users: UserStore) -> None:
     assert '"user remove"' in text
 
 
+def test_role_and_principals_are_changed_and_what_is_not_named_stays(users: UserStore) -> None:
+    before = users.add_user("ben", Role.READER, PASSWORD, ("staff",))
+    assert user("change", "Ben", "--role", "editor").exit_code == 0
+    assert users.find_user("ben") == replace(before, role=Role.EDITOR)
+    assert user("change", "ben", "--principal", "group:board", "--principal", "lee").exit_code == 0
+    assert users.find_user("ben") == replace(before, role=Role.EDITOR, principals=("group:board", "lee"))
+    assert user("change", "ben", "--role", "searcher", "--all-principals").exit_code == 0
+    assert users.find_user("ben") == replace(before, role=None, principals=None)
+    assert user("change", "ben", "--no-principals").exit_code == 0
+    assert users.find_user("ben") == replace(before, role=None, principals=())
+    lines = (users.path.parents[2] / "log" / "audit.jsonl").read_text().splitlines()
+    told = [json.loads(line) for line in lines]
+    assert [one["action"] for one in told] == ["user change"] * 4
+    assert told[0]["role"] == "editor"
+
+
 @pytest.mark.parametrize(
     "words",
     [
+        ("change", "anna"),
+        ("change", "none", "--role", "editor"),
+        ("change", "anna", "--role", "king"),
+        ("change", "anna", "--no-principals", "--principal", "a"),
+        ("change", "anna", "--no-principals", "--all-principals"),
         ("add", "anna", "--role", "reader", "--password-stdin"),
         ("add", "ANNA ", "--role", "reader", "--password-stdin"),
         ("add", "a b", "--role", "reader", "--password-stdin"),

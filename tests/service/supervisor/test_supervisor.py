@@ -7,6 +7,7 @@ import errno
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from support.until import until_on_loop
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, ScheduleStatus
+from ultracrawl.run.removal.scope import definition_hash
 from ultracrawl.service.orders import CrawlEnd, EventKind, SourcePhase, WallClock
 from ultracrawl.service.schedules.runner_claim import open_runner_claim
 from ultracrawl.service.source_status import source_status
@@ -26,10 +28,12 @@ from ultracrawl.service.supervisor import definitions as definitions_module
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import ServeOptions, serve
 from ultracrawl.service.supervisor.supervisor import Supervisor
+from ultracrawl.settings.adhoc import AdhocScope
 from ultracrawl.settings.projects import find_project
+from ultracrawl.sources import compile_source
 from ultracrawl.stores.ordered_crawls import stored_orders
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleOrder
-from ultracrawl.stores.project_stores import open_schedules, service_notes
+from ultracrawl.stores.project_stores import open_schedules, open_state, service_notes
 
 
 def source(**options: Any) -> dict[str, Any]:
@@ -371,6 +375,39 @@ async def test_who_lasts_longer_than_its_turn_makes_room(service: Service, super
     service.launcher.launched[0].finish()  # its turn was that of the definition with which it began
     await until_on_loop(lambda: "nightly" in service.launcher.names)
     assert service.launcher.names[:3] == ["hourly", "quiet", "nightly"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "launched"),
+    [
+        (AdhocScope(), 0),
+        (AdhocScope(delay=0.1), 0),
+        (AdhocScope(exclude=("/archive/",)), 1),
+        (AdhocScope(depth="2"), 1),
+    ],
+)
+def test_what_a_url_leaves_out_since_its_last_run_is_crawled_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: AdhocScope, launched: int
+) -> None:
+    async def play() -> None:
+        service = Service(elsewhere, jobs=1)
+        service.definitions = Definitions(None, urls, scope)
+        async with service.running():
+            assert service.launcher.names == [name] * launched
+            for crawl in service.launcher.launched:
+                crawl.finish()
+            await settle()
+            assert service.launcher.names == [name] * launched, "the next one is due tomorrow"
+
+    monkeypatch.chdir(tmp_path)
+    elsewhere, urls = tmp_path / "elsewhere", ("http://127.0.0.1:1/",)
+    elsewhere.mkdir()
+    project = Definitions(None, urls).project
+    ((name, defined),) = project.sources.items()
+    with closing(open_state(project, name)) as state:
+        run, _ = state.begin_run(wall_time(), definition_hash(compile_source(defined, project)))
+        state.end_run(replace(run, finished=wall_time()))
+    asyncio.run(play())
 
 
 def test_a_change_of_the_file_is_seen(tmp_path: Path) -> None:

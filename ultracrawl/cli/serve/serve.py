@@ -48,7 +48,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--public",
     "is_public",
     is_flag=True,
-    help="Let everybody search it, by a box in the pages of --site; the two lines of HTML for it are printed.",
+    help="Let everybody search it, by a box in the pages of --site; the two lines of HTML for it are printed. The "
+    "search page itself stays behind a log-in (`search_page: {public: true}` opens it).",
 )
 @click.option(
     "--site",
@@ -131,7 +132,8 @@ def command(
     With the state in PostgreSQL it is one of the nodes of the project: what is due is crawled by it or by another one.
 
     With --url no definition is needed: the site is crawled as by `crawl --url`, which has --path, --exclude, --depth
-    and --limit too, again each day. A link is printed that signs your browser in, once. For others: `ultracrawl user`.
+    and --limit too, again each day, and at once if its last run had another --path, --exclude or --depth. A link is
+    printed that signs your browser in, once. For others: `ultracrawl user`.
 
     \b
     Examples:

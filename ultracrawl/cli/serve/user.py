@@ -1,8 +1,9 @@
-"""`ultracrawl user`: adds, lists and removes the users who can log in to the service."""
+"""`ultracrawl user`: adds, lists, changes and removes the users who can log in to the service."""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -23,11 +24,16 @@ _stdin_option = click.option(
     is_flag=True,
     help="Read the password from the first line of the standard input. Default: ask for it at the terminal.",
 )
+_ROLES = click.Choice([SEARCHER, *(role.value for role in Role)])
+_ROLE_HELP = (
+    "searcher: search only; reader: also see the status of sources; editor: also steer crawls, see URLs, approve; "
+    "administrator: all."
+)
 
 
 @click.group("user", cls=VerbGroup)
 def command() -> None:
-    """Add, list and remove the users who can log in to the pages of `ultracrawl serve`.
+    """Add, list, change and remove the users who can log in to the pages of `ultracrawl serve`.
 
     Only hashes of passwords are stored (argon2id), in a file beside the states that only your account can read.
     Changes take effect at once, also in a running service: a user who is removed or has a new password is logged out.
@@ -36,6 +42,7 @@ def command() -> None:
     Examples:
       ultracrawl user add anna --role administrator
       pass show search/ben | ultracrawl user add ben --role searcher --principal staff --password-stdin
+      ultracrawl user change ben --role editor
       ultracrawl user password anna
       ultracrawl user remove ben
     """  # noqa: D301 - click's mark for a block that keeps its lines
@@ -43,13 +50,7 @@ def command() -> None:
 
 @command.command("add", short_help="Add a user.")
 @click.argument("name")
-@click.option(
-    "--role",
-    required=True,
-    type=click.Choice([SEARCHER, *(role.value for role in Role)]),
-    help="searcher: search only; reader: also see the status of sources; editor: also steer crawls, see URLs, approve; "
-    "administrator: all.",
-)
+@click.option("--role", required=True, type=_ROLES, help=_ROLE_HELP)
 @readers_options
 @_stdin_option
 @searchable_project_option
@@ -71,9 +72,7 @@ def add(
     names = chosen_principals(principals, all_principals)
     users = UserStore.of_project(project)
     users.check_new(name)
-    user = users.add_user(
-        name, None if role == SEARCHER else Role(role), _password(name, from_stdin=password_stdin), names
-    )
+    user = users.add_user(name, _role(role), _password(name, from_stdin=password_stdin), names)
     print_line(f"The user {user.name} can log in, as {role}.")
 
 
@@ -98,6 +97,42 @@ def list_users(project: Project, as_json: bool) -> None:
         )
     if not users:
         print_line("no users; `ultracrawl user add NAME --role administrator` adds one", err=True)
+
+
+@command.command("change", short_help="Change the role of a user, or what the user sees.")
+@click.argument("name")
+@click.option("--role", type=_ROLES, help=_ROLE_HELP)
+@readers_options
+@click.option("--no-principals", is_flag=True, help="Shows only what everybody may see.")
+@searchable_project_option
+def change(
+    name: str,
+    role: str | None,
+    principals: tuple[str, ...],
+    all_principals: bool,
+    no_principals: bool,
+    project: Project,
+) -> None:
+    """Change the role of the user NAME, or whose documents NAME sees; what no option names stays.
+
+    Password and sessions stay. Each --principal that is to count is named: together they replace those of before.
+
+    \b
+    Examples:
+      ultracrawl user change ben --role editor
+      ultracrawl user change ben --principal staff --principal group:board
+    """  # noqa: D301 - as above
+    names = chosen_principals(principals, all_principals)
+    if no_principals and names != ():
+        raise Mistake.EXCLUDE_EACH_OTHER.error(options="--no-principals and the other options of principals")
+    rights: dict[str, Any] = {} if role is None else {"role": _role(role)}
+    if no_principals or names != ():
+        rights["principals"] = names
+    if not rights:
+        raise Mistake.NO_RIGHTS_NAMED.error()
+    user = UserStore.of_project(project).change_rights(name, **rights)
+    sight = visible_documents(user.principals)
+    print_line(f"The user {user.name} is {user.role or SEARCHER} now, and sees {sight}.")
 
 
 @command.command("password", short_help="Give a user a new password.")
@@ -132,6 +167,10 @@ def remove(name: str, project: Project) -> None:
     user = users.known_user(name)
     users.remove_user(user.name)
     print_line(f"The user {user.name} is removed.")
+
+
+def _role(word: str) -> Role | None:
+    return None if word == SEARCHER else Role(word)
 
 
 def _password(name: str, *, from_stdin: bool) -> str:

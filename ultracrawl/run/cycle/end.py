@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.dates import as_text
+from ultracrawl.model.run import HELD_PROBLEMS
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY
 from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.run.control.limits import LIMITS_OVER, RunLimits
@@ -52,6 +53,7 @@ class RunFinisher:
         self._limits = limits
         self._restarts = restarts
         self._given_urls = tuple(given_urls)
+        self._held_problems: list[str] = []
 
     async def finish_indexing(self) -> None:
         """Carry out deletions and wait for the last commit. Raises `WorkError`."""
@@ -112,6 +114,7 @@ class RunFinisher:
                 {
                     **context.report.as_json(),
                     _UNFINISHED_KEY: not finished,
+                    HELD_PROBLEMS: self._held_problems,
                     LIMITS_OVER: {limit.name: limit.limit for limit in self._limits.over},
                 }
             ),
@@ -166,8 +169,7 @@ class RunFinisher:
             context.run.mark = replace(run, deleted=run.deleted + deletions.counted)
             context.store.end_run(context.mark)
         if problem:
-            context.run.add_problem(problem)
-            logger.warning(problem)
+            self._add_held_problem(problem)
 
     def _report_held(self) -> int:
         """Report the new versions that are held back; returns of how many documents this run found one."""
@@ -198,9 +200,13 @@ class RunFinisher:
             f"index; `ultracrawl approve-changes {context.source.name}` lets the new ones in, and "
             "`modification: {percent: 100}` lets in all from now on, for a site whose pages are new each time"
         )
-        context.run.add_problem(problem)
-        logger.warning(problem)
+        self._add_held_problem(problem)
         return found
+
+    def _add_held_problem(self, problem: str) -> None:
+        self._held_problems.append(problem)
+        self._context.run.add_problem(problem)
+        logger.warning(problem)
 
     def _is_complete(self) -> bool:
         context = self._context

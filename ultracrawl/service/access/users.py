@@ -83,8 +83,19 @@ class UserStore:
             )
         if self.find_user(plain) is not None:
             raise UserError(
-                f"there is a user {plain!r} already; `ultracrawl user password {plain}` gives a new password"
+                f"there is a user {plain!r} already; `ultracrawl user change {plain}` changes role and principals, "
+                f"`ultracrawl user password {plain}` gives a new password"
             )
+
+    def change_rights(self, name: str, **rights: Any) -> User:
+        """Give a user another `role`, or other `principals`, or both; password and sessions stay.
+
+        Requests in these sessions have the new rights at once. Raises `UserError` for an unknown name, `WorkError`.
+        """
+        with self._rows.changing() as users:
+            changed = replace(self.known_user(name), **rights)
+            users[changed.name] = changed
+        return changed
 
     def change_password(self, name: str, password: str) -> None:
         """Give a user a new password, which ends all sessions of the old one. Raises `UserError`, `WorkError`."""

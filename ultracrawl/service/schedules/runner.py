@@ -231,6 +231,12 @@ class ScheduleRunner:
         plans = [managed for managed in self._plans.values() if source in managed.plan.sources]
         return next((managed for managed in plans if managed.is_crawling(source)), next(iter(plans), None))
 
+    def launch_source(self, source: str) -> None:
+        """Crawl a source at its own interval now, unless it is being crawled or a person has stopped it."""
+        plan = self._plan_of(source)
+        if plan is not None and plan.plan.own and not (plan.busy or plan.stopped_by_hand):
+            plan.launch_by_hand()
+
     def pause_source(self, source: str) -> None:
         """Do not start a source until it is resumed; its active crawl is not affected. Raises `StateError`."""
         self._store.set_paused(source, paused=True)

@@ -7,11 +7,12 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.settings.projects import find_project, locate_project, project_of_urls
-from ultracrawl.sources import Project
+from ultracrawl.sources import Project, compile_source
 from ultracrawl.sources.reading.locations import file_version, tracked_files
+from ultracrawl.stores.project_stores import state_to_read
 
 if TYPE_CHECKING:
     from ultracrawl.settings.adhoc import AdhocScope
@@ -27,7 +28,7 @@ class Definitions:
 
         Mistakes in parts of the definitions are left to `Project.mistakes`.
         """
-        self._config, self._urls = config, urls
+        self._config, self._urls, self._of_urls = config, urls, ""
         with tracked_files() as self._seen:
             self.project, hints = self._read(scope)
         self.hints = tuple(hints)
@@ -48,6 +49,19 @@ class Definitions:
         changed = {path: now for path, was in self._seen.items() if (now := file_version(path)) != was}
         self._seen |= changed
         return bool(changed)
+
+    def changed_by_urls(self) -> str:
+        """Return the source of `urls` if its last run had another scope; empty if not, or if that cannot be read."""
+        if not (name := self._of_urls):
+            return ""
+        from ultracrawl.run.removal.scope import change_since  # noqa: PLC0415 - few services have `urls`
+
+        with suppress(StateError), state_to_read(self.project, name) as state:
+            latest = next(iter(state.runs(1)), None) if state is not None else None
+            rules = compile_source(self.project.sources[name], self.project)
+            if latest is not None and change_since(latest, rules).scope:
+                return name
+        return ""
 
     def reload(self) -> Sequence[Finding]:
         """Read the files again, and replace the project unless they have mistakes; returns all findings."""
@@ -76,6 +90,7 @@ class Definitions:
         if not self._urls:
             return find_project(self._config)
         project, source = project_of_urls(self._urls, scope)
+        self._of_urls = source.name
         others = {name: one for name, one in project.adhoc_sources.items() if name != source.name}
         sources = {**project.sources, source.name: source}
         return project.model_copy(update={"sources": sources, "adhoc_sources": others}), ()

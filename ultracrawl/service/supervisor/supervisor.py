@@ -147,6 +147,8 @@ class Supervisor:
         if not self._runner_claim.by_time_only:
             self._ordered.take_over(self._living)
             await _resume_ordered(self._ordered, self.start_source)
+            if changed := self._definitions.changed_by_urls():
+                self._runner.launch_source(changed)
         async with asyncio.TaskGroup() as group:  # a failure of any task ends the service
             checks = group.create_task(self._check_repeatedly())
             await self._crawls.run(own_commands={ScheduleCommand.STOP: self._stop_crawl})

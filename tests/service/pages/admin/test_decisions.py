@@ -169,6 +169,15 @@ def test_held_changes_are_shown_with_their_new_text(alike: Administration) -> No
     assert not alike.get("/admin").cssselect(".need.changes")
 
 
+@pytest.mark.parametrize("decision", ["delete", "discard"])
+def test_the_problem_of_a_guard_is_over_when_a_person_has_decided(
+    held: Administration, decision: str
+) -> None:
+    assert held.get("/admin").cssselect(".need.failed")
+    assert held.press(held.form("deletions", decision)) == 303
+    assert not held.get("/admin").cssselect(".need")
+
+
 def test_held_deletions_are_kept_or_carried_out(held: Administration) -> None:
     assert held.get("/admin").cssselect(".need.deletions")
     page = held.get(f"{PAGE}?source=site")

@@ -337,3 +337,19 @@ def test_texts_of_documents_of_others_are_on_no_page(workspace: InProcessWorkspa
         eve.log_in("eve")
         path = asked[0] if mode == "accept-all" else "/admin/approvals"
         assert "Halcyon" in eve.get(path).text, "who sees all documents does"
+
+
+def test_a_user_who_becomes_a_searcher_stays_logged_in_and_is_led_to_the_search(
+    administration: Administration,
+) -> None:
+    assert administration.status("/admin", Role.READER) == 200
+    administration.users.change_rights(Role.READER.value, role=None)
+    refused = administration.browser(Role.READER).get("/admin")
+    assert refused.status_code == 403
+    links = [one.get("href") for one in document_fromstring(refused.text).cssselect(".no-answer a")]
+    assert links == ["/"]
+    assert administration.status("/", Role.READER) == 200
+    missing = administration.browser(Role.EDITOR).get("/admin/sources/none")
+    assert "/admin" in [
+        one.get("href") for one in document_fromstring(missing.text).cssselect(".no-answer a")
+    ]

@@ -273,6 +273,18 @@ def test_an_explanation_is_a_chain_that_says_what_decides(administration: Admini
     assert administration.status("/admin/sources/site/url?url=%00") in {200, 400}
 
 
+def test_the_answer_decides_where_no_rule_excludes_a_url(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str
+) -> None:
+    site.page("/", title="Home", text="words", headers={"X-Robots-Tag": "noindex"})
+    workspace.define(f"{url}/")
+    workspace.crawl(code=1)
+    page = Administration(workspace).get(f"/admin/sources/site/url?url={url}/")
+    (decides,) = page.cssselect(".chain .decides")
+    assert decides.cssselect(".stage")[0].get("title") == "answer"
+    assert decides.cssselect(".hidden")[0].text == "excludes"
+
+
 def test_what_was_read_has_its_sections_and_its_length(workspace: InProcessWorkspace) -> None:
     site = NetworkSite()
     markup = "<title>Birds</title><p>of the lake<h2 id=nests>Nests</h2><p>made of reed<h2>Eggs</h2><p>white"

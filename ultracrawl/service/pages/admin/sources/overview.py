@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ultracrawl.model import Finding
 from ultracrawl.model.dates import iso, parse_w3c_date
+from ultracrawl.model.run import HELD_PROBLEMS
 from ultracrawl.service.metrics.run_history import RunEnd, RunNumbers, run_numbers
 from ultracrawl.service.notices.watch import interval_of
 from ultracrawl.service.orders import SourcePhase, SourceState
@@ -234,8 +235,8 @@ def _needs(
     name, failure, last = status["source"], status["failure"], status["last_run"] or {}
     if failure is not None:
         yield Need(NeedKind.FAILED, name, text=failure["problem"], since=_seconds(failure["time"]))
-    elif last.get("problems"):
-        yield Need(NeedKind.FAILED, name, text=last["problems"][0], since=_seconds(last.get("finished")))
+    elif problem := _problem(last, is_decided=not (status["leaving"] or status["held_back"])):
+        yield Need(NeedKind.FAILED, name, text=problem, since=_seconds(last.get("finished")))
     if mistaken := project.invalid_sources.get(name):
         first = mistaken.findings[0]
         text = f"{first.key}: {first.problem}; {first.instead}"
@@ -250,6 +251,12 @@ def _needs(
         yield Need(NeedKind.NEVER_DUE, name, text=status["never_due"])
     if late is not None:
         yield Need(NeedKind.LATE, name, since=late)
+
+
+def _problem(run: dict[str, Any], *, is_decided: bool) -> str:
+    """Return the first problem of a run; one about what is held back is over as soon as a person has decided."""
+    over = run.get(HELD_PROBLEMS, ()) if is_decided else ()
+    return next((problem for problem in run.get("problems", ()) if problem not in over), "")
 
 
 def _condition(
