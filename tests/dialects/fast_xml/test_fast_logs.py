@@ -46,7 +46,9 @@ def test_fast_93_an_ftp_server_is_logged_with_its_reply(
             fast_xml({**options, "ftp_errors/4xx": "DELETE:5, RETRY:1"})
         )
         workspace.crawl("-c", "c.xml", code=None)
-    logs = (workspace.directory / "var/log").glob("handbook.fetch*.log")  # two if the retry is of the next day
+    logs = (workspace.directory / "var/log").glob(
+        "handbook.fetch*.log"
+    )  # two if the retry is of the next day
     lines = [line for log in logs for line in log.read_text().splitlines()]
     assert {line.split("\t")[1] for line in lines} == {reply}
     assert len(lines) == (2 if reply == "450" else 1)
