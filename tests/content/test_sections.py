@@ -204,7 +204,7 @@ def read(levels: tuple[str, ...], **options: Any) -> Page:
 def test_selectors_say_what_starts_a_section_of_which_level() -> None:
     page = read((".top", ".docs .a, .docs .b"))
     assert all(one.matches_text(page.text) for one in page.sections)
-    assert [one[1:] for one in page.sections] == [
+    assert [(one.level, one.anchor, one.title) for one in page.sections] == [
         (1, "t", "Guide"),
         (2, "x", ".Pumps:"),
         (2, "y", "Seals inside"),

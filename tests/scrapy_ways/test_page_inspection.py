@@ -91,7 +91,8 @@ def test_view_opens_the_page(project: Desk, site: Site, url: str) -> None:
 
 
 def test_parse_shows_links_and_document(project: Desk, site: Site, url: str) -> None:
-    site.page("/", title="Home", links=["/a", "https://other.example/"], text="welcome")
+    body = '<title>Home</title><h2>welcome</h2><a href="/a">a</a><a href="https://other.example/">b</a>'
+    site.respond("/", headers={"Content-Type": "text/html"}, body=body)
     ended = looked(project, site, "parse", "--spider=site", "--nocolour", f"{url}/", asked={"/"})
     assert f"[<GET {url}/a>]" in ended.out
     assert "'Title': ['Home']" in ended.out

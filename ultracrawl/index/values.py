@@ -120,7 +120,9 @@ def extras_to_json(document: IndexDocument) -> dict[str, Json]:
     if document.acl:
         extras["acl"] = list(document.acl)
     if document.sections:
-        extras["sections"] = _rows(document.sections)
+        extras["sections"] = [
+            [part.offset, part.level, part.anchor, part.title] for part in document.sections
+        ]
     if document.section_anchors:
         extras["section_anchors"] = _rows(document.section_anchors)
     if document.depth:
@@ -140,7 +142,7 @@ def with_extras(document: IndexDocument, extras: Mapping[str, object]) -> IndexD
     )
 
 
-def _rows(rows: Iterable[Sequence[str | int]]) -> list[Json]:
+def _rows(rows: Iterable[Sequence[str]]) -> list[Json]:
     return [list(row) for row in rows]
 
 
@@ -148,9 +150,10 @@ def _sections(rows: list[object]) -> tuple[Section, ...]:
     """Return the sections of JSON rows; documents may have thousands."""
     try:
         sections = tuple([Section(*row) for row in rows])  # type: ignore[misc]  # checked below
+        types = {tuple(map(type, row)) for row in rows}  # type: ignore[call-overload]
     except TypeError as error:
         raise ValueError(f"these are no sections: {error}") from None
-    if not {tuple(map(type, section)) for section in sections} <= {(int, int, str, str)}:
+    if not types <= {(int, int, str, str)}:
         raise ValueError("the values of sections have other types")
     return sections
 

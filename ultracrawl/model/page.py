@@ -84,7 +84,8 @@ PERMALINKS = f" ¶§#◆🔗{WITHOUT_WIDTH}"
 """Characters that generators add to a heading as a link to it."""
 
 
-class Section(NamedTuple):
+@dataclass(slots=True)
+class Section:
     """A part of a text with a heading of its own, or with an id that a URL fragment can name."""
 
     offset: int

@@ -86,7 +86,7 @@ def unpack_page(frame: Frame, text: str) -> Page:
         "links": tuple(
             Link(href, kinds[kind], words, nofollow) for href, kind, words, nofollow in frame["links"]
         ),
-        "sections": tuple(Section(*section) for section in frame["sections"]),
+        "sections": tuple(Section(**section) for section in frame["sections"]),
     }
     return Page(**{**frame, **converted})
 
