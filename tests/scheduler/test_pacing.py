@@ -136,6 +136,28 @@ def test_network_errors_and_walls_count_against_a_site(
     assert ("h.test" in one.frontier.given_up) is errors
 
 
+def test_a_site_that_is_left_alone_for_long_is_reported_until_it_answers() -> None:
+    one = Course(limit=9)
+    entry, run = one.queue(), one.context.run
+    for _ in range(2):
+        one.visit(entry, UrlOutcome.NETWORK_ERROR, error="refused")
+    assert not run.standstill, "it is asked again soon"
+    one.visit(entry, UrlOutcome.NETWORK_ERROR, error="refused")
+    told = run.standstill
+    assert {"h.test:", "refused", "3", "16"} <= set(told.replace("(", "").split())
+    assert run.failing_sites == {"h.test": told}
+    one.visit(entry, status=200)
+    assert (run.standstill, run.failing_sites) == ("", {})
+
+
+def test_a_site_that_is_given_up_has_no_next_try() -> None:
+    one = Course(limit=4)
+    entry = one.queue()
+    for _ in range(4):
+        one.visit(entry, UrlOutcome.NETWORK_ERROR, error="refused")
+    assert (one.context.run.standstill, one.context.run.failing_sites) == ("", {})
+
+
 def test_a_visit_without_a_request_teaches_nothing() -> None:
     one = Course(limit=1)
     visit = Visit(one.queue(), UrlRecord("http://h.test/1", "s"))

@@ -64,7 +64,7 @@ def test_every_setting_is_warned_of_once(source: DataSource, caplog: pytest.LogC
         ("DEPTH_LIMIT", 3, "write `depth: 3` in the definition"),
         ("DEPTH_LIMIT", "3", "write `depth: 3` in the definition"),
         ("RETRY_TIMES", 5, "write `limits: {retries: 5}` in the definition"),
-        ("ROBOTSTXT_OBEY", False, "write `robots: {obey: false}` in the definition"),
+        ("ROBOTSTXT_OBEY", False, "`robots: {obey: …}` decides in the definition"),
         ("JOBDIR", "job", "remove it; a stopped crawl is resumed from its document table"),
     ],
 )

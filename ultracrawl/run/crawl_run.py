@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.stores import RunMark
+from ultracrawl.system.nouns import counted
 
 FAILED = "failed"
 """Close reason of the spider of a crawl that cannot continue."""
@@ -47,6 +48,8 @@ class CrawlRun:
         """Whether the listing is incomplete, so that nothing can be concluded about URLs that it lacks."""
         self.standstill = ""
         """Why nothing may be under way although URLs wait: what the latest server wants that asked to wait."""
+        self.failing_sites: dict[str, str] = {}
+        """What is said of each site whose latest request failed, and that is left alone for long."""
         self.closing_remarks: list[str] = []
         """Remarks on the whole run that its report has last, each once."""
         self.failed = False
@@ -75,6 +78,20 @@ class CrawlRun:
         """Add why the crawl stands still to the report, and keep it for who looks at the crawl meanwhile."""
         self.standstill = why
         self.counters.add_remark(why)
+
+    def note_failing_site(self, site: str, error: str, errors: int, wait: float) -> None:
+        """Keep what is said while the crawl waits for a site that fails, and at its end if it still does.
+
+        `wait` is the time from its latest request to the next one, in seconds.
+        """
+        self.failing_sites[site] = self.standstill = (
+            f"{site}: {error} ({counted(errors, 'error')}); the next try is {wait:,.0f} s after the latest"
+        )
+
+    def end_failure(self, site: str) -> None:
+        """Say nothing more of a site that answers, or that is given up."""
+        if self.failing_sites.pop(site, ""):
+            self.standstill = next(iter(self.failing_sites.values()), "")
 
     def note_shared_key(self, url: str, known: str) -> None:
         """Report a URL that is not crawled, because a known URL has the same 64-bit key."""

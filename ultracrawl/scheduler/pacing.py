@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+LONG_WAIT = 10.0
+"""Seconds from which a site that fails and is left alone is told of."""
 LISTED_CONCURRENCY = 64
 """Concurrent documents of a source whose lister delivers the content itself."""
 
@@ -194,6 +196,8 @@ class Pacing(Feature):
         if visit.fetch.status:
             well = visit.fetch.status < 500 and visit.fetch.status != 429 and not visit.fetch.wall
             self._frontier.note_answer(site, visit.fetch.latency, well=well)
+            if self._context.run.failing_sites:
+                self._context.run.end_failure(site)
             if visit.fetch.retry_after:
                 self.hold_site(site, visit.fetch.retry_after)
             if visit.fetch.wall:
@@ -203,13 +207,23 @@ class Pacing(Feature):
 
     def _note_failure(self, site: str, error: str) -> None:
         self.leases.note_error(site, error)
-        if not self._frontier.note_failure(site) or site in self._frontier.given_up:
+        is_over = self._frontier.note_failure(site)
+        if site in self._frontier.given_up:
             return
+        if not is_over:
+            self._tell_failure(site, error)
+            return
+        self._context.run.end_failure(site)
         if self.switch_mirror(site, error):
             return
         limit = self._frontier.pace.at(site).error_limit
         logger.warning("%s is given up for this run after %d errors, the last: %s", site, limit, error)
         self.leave_out(site)
+
+    def _tell_failure(self, site: str, error: str) -> None:
+        state = self._frontier.site(site)
+        if state is not None and state.clock.backoff_delay >= LONG_WAIT:
+            self._context.run.note_failing_site(site, error, state.clock.errors, state.clock.backoff_delay)
 
     def leave_out(self, site: str) -> None:
         """Request nothing more of a site in this run; its entries stay in the stored queue."""

@@ -69,7 +69,7 @@ REPLACEMENTS: dict[str, Replacement] = {
     "RETRY_ENABLED": Replacement("limits.retries", "write `limits: {retries: 0}` for none"),
     "RETRY_HTTP_CODES": _ERRORS,
     "RETRY_TIMES": Replacement("limits.retries"),
-    "ROBOTSTXT_OBEY": Replacement("robots.obey"),
+    "ROBOTSTXT_OBEY": Replacement("robots.obey", "`robots: {obey: …}` decides"),
     "ROBOTSTXT_PARSER": Replacement("", "remove it; robots.txt is read by RFC 9309"),
     "ROBOTSTXT_USER_AGENT": Replacement("robots.name"),
     "SCHEDULER_DISK_QUEUE": _QUEUE,

@@ -115,6 +115,8 @@ def test_a_web_server_that_refuses_holds_up_nobody_else_and_catches_up(
     portal.is_open = False
     ended = crawl(fed)
     assert (ended.code, ended.run["problems"]) == (0, [])
+    (remark,) = ended.run["remarks"]
+    assert "403" in named(remark)
     assert portal.held == {}
     status = {
         row["destination"]: row for row in fed.command("feeding", "status", "--json").json["destinations"]
@@ -211,6 +213,19 @@ def test_a_destination_that_is_new_to_a_source_gets_everything(
     site.reset()
     crawl(fed)
     assert portal.held == {}, "it has everything, and nothing changed"
+
+
+def test_a_mistake_in_a_destination_makes_neither_it_nor_its_neighbours_unknown(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    (tmp_path / "ultracrawl.yaml").write_text(
+        "destinations: {engine: {type: opensaerch, url: 'https://a.example/'}, file: {type: jsonl, path: x}}\n"
+        "sources:\n"
+        "  a:\n"
+        "    start_urls: ['https://a.example/']\n"
+        "    feeding: {destinations: {x: {destination: engine}, y: {destination: file}}}\n"
+    )
+    found = workspace.command("lint", "--json").lines
+    assert [one["key"] for one in found] == ["destinations.engine.type"]
 
 
 def test_names_of_destinations_are_checked(tmp_path: Path) -> None:

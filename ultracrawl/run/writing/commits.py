@@ -150,6 +150,9 @@ class Commits:
         else:
             failed = f"{name_of(destination)} cannot be fed, and catches up later"
             logger.warning("%s: %s: %s", self._source, failed, report.reason)
+            self._counters.add_new_remark(
+                f"{failed}: {report.reason}; `ultracrawl feeding status {self._source}` shows what waits"
+            )
 
 
 def name_of(destination: DestinationQueue) -> str:

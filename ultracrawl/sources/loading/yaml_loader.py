@@ -292,6 +292,11 @@ class _DefinitionReader:
             self.findings.add_below(tree, (), check_profiles(head.profiles))
         return head
 
+    def _written_names(self, section: str) -> tuple[str, ...]:
+        """Return the names below an option of the project, those of mistaken entries too."""
+        data = self._first.get(section) if self._first is not None else None
+        return tuple(data) if isinstance(data, dict) else ()
+
     def _read_defaults(self, tree: YamlTree) -> None:
         data = tree.get("defaults")
         advice = dict.fromkeys(("type", "start_urls", "class", "name"), _NOT_IN_DEFAULTS)
@@ -331,11 +336,13 @@ class _DefinitionReader:
             self.findings.add(self._first, ("sources",), "no source is defined", instead)
         known = {name: source or self._valid_part_of(name) for name, source in sources.items()}
         self._check_schedules(head, known)
+        indexes = {*head.indexes, *self._written_names("indexes")}
+        destinations = {*head.destinations, *self._written_names("destinations")}
         for name in (name for name, source in sources.items() if source):
             entry, source = self._entries[name], known[name]
             found = (
                 *check_receivers(source, known),
-                *check_destinations(source, head.indexes, head.destinations),
+                *check_destinations(source, indexes, destinations),
                 *check_refresh_conflicts(source, head.schedules),
                 *check_kept_sessions(source, has_key=head.key_file is not None),
                 *check_due(source, head),
