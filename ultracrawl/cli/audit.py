@@ -41,7 +41,7 @@ def note_project(project: Project) -> None:
     if context is not None and _PROJECT not in context.meta:
         context.meta[_PROJECT] = project, context
         if _verb_of(context).is_long:
-            if problem := in_place_of_folder(project.logs.path):
+            if problem := in_place_of_folder(project.logs.path.parent):
                 raise WorkError(problem)
             _record(project, context, "begun")
 

@@ -53,7 +53,7 @@ def test_a_type_that_is_not_accepted(site: Site, url: str, workspace: Workspace)
     workspace.define(f"{url}/")
     for run in runs(workspace, 2, 1):
         assert run["cause"] == "type"
-        assert "`types`" in run["problems"][0]
+        assert "`types: [" in run["problems"][0]
 
 
 def test_robots_txt_forbids_all(site: Site, url: str, workspace: Workspace) -> None:
