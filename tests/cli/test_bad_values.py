@@ -97,6 +97,7 @@ ANY_TEXT = {
     ("store copy", "--to"),  # the name of a folder
     ("token create", "--principal"),
     ("user add", "--principal"),
+    ("user change", "--principal"),
 }
 """Options that any text is right for."""
 ANY_WORD = {

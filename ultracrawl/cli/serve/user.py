@@ -128,9 +128,11 @@ def change(
     rights: dict[str, Any] = {} if role is None else {"role": _role(role)}
     if no_principals or names != ():
         rights["principals"] = names
+    users = UserStore.of_project(project)
+    user = users.known_user(name)
     if not rights:
         raise Mistake.NO_RIGHTS_NAMED.error()
-    user = UserStore.of_project(project).change_rights(name, **rights)
+    user = users.change_rights(user.name, **rights)
     sight = visible_documents(user.principals)
     print_line(f"The user {user.name} is {user.role or SEARCHER} now, and sees {sight}.")
 
