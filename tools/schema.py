@@ -7,8 +7,8 @@ A table stands once, in `TABLES`, with its columns, their types and their defaul
 triggers, tables that it derives) is written into its `.sql` by hand, and stays. With `--check` nothing is written, and
 the exit status is 1 if a file differs.
 
-A change of a table needs another version and a migration: `MIGRATIONS` of `stores/sqlite/database.py`, if it is one of
-a source, and those of `stores/postgresql/access/schema.py`.
+A change of a table needs another version and a migration: those of `stores/postgresql/access/schema.py`, and with
+SQLite `MIGRATIONS` of `stores/sqlite/database.py` for a table of one source, else those of `stores/sqlite/shared.py`.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import yaml
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.model.advice import advice_for, advice_for_record
+from ultracrawl.sources import DataSource
 
 WITHOUT = {
     "who reads it is the author of the rule": {
@@ -106,7 +107,9 @@ def test_what_the_next_run_does_is_only_said_of_a_run() -> None:
 
 def test_the_type_that_is_not_accepted_is_in_the_value_to_write() -> None:
     (written,) = re.findall(r"`([^`]+)`", advice_for(Cause(CauseCode.TYPE, "application/zip")))
-    assert yaml.safe_load(written)["types"][-1] == "application/zip"
+    *default, added = yaml.safe_load(written)["types"]
+    assert added == "application/zip"
+    assert DataSource(name="s", type="web", types=default).types == DataSource(name="s", type="web").types
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run import Visit
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.results import FetchResult
+from ultracrawl.run.run_counters import MAX_NAMED
 from ultracrawl.scheduler.pacing import LISTED_CONCURRENCY, Pacing, lowest_address
 from ultracrawl.stores import QueueEntry, RunMark, StoredSite
 from ultracrawl.stores.sqlite.shared import SqliteSiteStore
@@ -148,6 +149,15 @@ def test_a_site_that_is_left_alone_for_long_is_reported_until_it_answers() -> No
     assert run.failing_sites == {"h.test": told}
     one.visit(entry, status=200)
     assert (run.standstill, run.failing_sites) == ("", {})
+
+
+def test_a_report_names_some_of_many_failing_sites() -> None:
+    run = Course().context.run
+    for number in range(MAX_NAMED + 2):
+        run.note_failing_site(f"h{number}.test", "refused", 3, 16.0)
+    told = run.failing_remarks
+    assert told[:-1] == list(run.failing_sites.values())[:MAX_NAMED]
+    assert {"2", "sites"} <= set(told[-1].split())
 
 
 def test_a_site_that_is_given_up_has_no_next_try() -> None:

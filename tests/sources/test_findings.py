@@ -96,6 +96,13 @@ CASES = {
     ),
     "language": ("default_language: English please", 4, "default_language", "not a language code", "`en`"),
     "name of a language": ("default_language: German", 4, "default_language", "not a language code", "`de`"),
+    "a language by its own name": (
+        "default_language: Deutsch",
+        4,
+        "default_language",
+        "not a language code",
+        "`en`",
+    ),
     "misspelt language": ("default_language: Germn", 4, "default_language", "not a language code", "`de`"),
     "setting in lower case": (
         "settings: {log_level: INFO}",

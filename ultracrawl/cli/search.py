@@ -278,8 +278,9 @@ def command(
         if as_json:
             return print_json(answer_json(query, result, took, names, project.kinds))
         everything = searcher.seen_by(None)
-        if not result.total and everything.search(query, **order).total:
-            return click.echo(_LEFT_OUT)  # whoever can read the files of the index may read all of it
+        # Who names readers may be a program that shows the answer to them, and they may not know of other documents.
+        if not (result.total or principals != ()) and everything.search(query, **order).total:
+            return click.echo(_LEFT_OUT)
         empty = not (result.total or everything.count())
         return print_result(query or order["like"], result, order["offset"], took, names, empty=empty)
 

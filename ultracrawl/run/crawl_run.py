@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
-from ultracrawl.run.run_counters import RunCounters
+from ultracrawl.run.run_counters import MAX_NAMED, RunCounters
 from ultracrawl.stores import RunMark
 from ultracrawl.system.nouns import counted
 
@@ -87,6 +87,16 @@ class CrawlRun:
         self.failing_sites[site] = self.standstill = (
             f"{site}: {error} ({counted(errors, 'error')}); the next try is {wait:,.0f} s after the latest"
         )
+
+    @property
+    def failing_remarks(self) -> list[str]:
+        """What is said of the sites that still fail: of the first `MAX_NAMED`, and how many others there are."""
+        said = list(self.failing_sites.values())
+        others = len(said) - MAX_NAMED
+        return [
+            *said[:MAX_NAMED],
+            *([f"{counted(others, 'other site')} failed as well"] if others > 0 else []),
+        ]
 
     def end_failure(self, site: str) -> None:
         """Say nothing more of a site that answers, or that is given up."""

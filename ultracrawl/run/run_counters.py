@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PROBLEM_LOGGER = logging.getLogger(__name__)
 """The logger of problems alone, all of which the report has, too."""
 MAX_NAMED = 10
-"""Failed pages that a report names; all are in the table of URLs."""
+"""Failed pages, and failing sites, that a report names; all pages are in the table of URLs."""
 _UNCHANGED = {
     UrlOutcome.NOT_MODIFIED: StatusCode.NOT_MODIFIED,
     UrlOutcome.DUPLICATE: StatusCode.DUPLICATE_IGNORED,

@@ -195,7 +195,7 @@ def _check_charset(value: str) -> str:
 def _check_language(value: str) -> str:
     if _LANGUAGE_TAG.fullmatch(value) and is_language(value):
         return value
-    name = closest_match(value, CODES, likeness=0.8)
+    name = closest_match(value, CODES, likeness=0.85)  # `Deutsch` is not Dutch
     otherwise = "write a code as in `lang` of HTML: `en`, `pt-BR`"
     raise mistake(
         f"{format_value(value)} is not a language code", f"write `{CODES[name]}`" if name else otherwise

@@ -65,7 +65,7 @@ class RunFinisher:
         context.flush()
         for notify in context.hooks[Feature.run_ending]:
             notify(complete=complete)
-        for remark in dict.fromkeys((*context.run.failing_sites.values(), *context.run.closing_remarks)):
+        for remark in dict.fromkeys((*context.run.failing_remarks, *context.run.closing_remarks)):
             context.counters.add_remark(remark)
         self._delete()
         if not context.counters.interrupted:
