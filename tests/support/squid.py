@@ -10,6 +10,7 @@ from pathlib import Path
 
 from support.free_port import serving
 from support.requirement import require
+from support.until import until
 
 _HELPER = """\
 import sys
@@ -28,7 +29,11 @@ class Squid:
         self._log = log
 
     def lines(self) -> list[tuple[str, str, str, int]]:
-        """Return the requests that were answered and whose connection is at rest."""
+        """Return the requests whose connection is at rest; waits for the first, which is written after its answer."""
+        until(lambda: any(method != "-" for _, method, *_ in self._written()))
+        return self._written()
+
+    def _written(self) -> list[tuple[str, str, str, int]]:
         words = (line.split(" ") for line in self._log.read_text().splitlines())
         return [(user, method, target, int(status)) for user, method, target, status in words]
 

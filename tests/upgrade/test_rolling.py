@@ -96,7 +96,8 @@ class Rolling(Machines):
             self.holds[name] = self.source(name, limits={"timeout": 300}).hold("/7")
 
     def run(self, node: str, program: Path) -> subprocess.Popen[str]:
-        return self.start(node, PYTHONPATH=str(program))
+        # Nothing here waits for a lease to run out, and a busy machine may keep a process waiting for a short one.
+        return self.start(node, PYTHONPATH=str(program), ULTRACRAWL_LEASE_SECONDS="20")
 
     def command(self, *words: str) -> Ended:
         return self.workspace("desk").command(*words, hosted=False, PYTHONPATH=str(self.desk))
