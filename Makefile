@@ -156,7 +156,7 @@ due: venv ## Look whether a room has changed too often since its last night
 
 # ULTRACRAWL_SOAK_MINUTES (3) and ULTRACRAWL_SOAK_ENGINE (whoosh) are for the service of thirty sources that is killed again
 # and again: pytest --tier night -n 0 -s tests/soak tells what it takes if it runs alone.
-night: servers venv samples sites ## Run what takes long, and write it down: all kills, further runs, soak, mutants; ROOM=stores is one room
+night: servers venv samples sites release-tools ## Run what takes long, and write it down: all kills, further runs, soak, mutants; ROOM=stores is one room
 	$(SCRATCH) $(BIN)/python tools/nights.py --workers $(JOBS) $(ROOM)
 
 times: venv samples ## Count what tests take, and write tests/times.json; ARGS=tests/rules counts some

@@ -30,7 +30,7 @@ from mutants import ROOMS as OF_MUTANTS
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path("tests", "nights.json")
 MOST_CHANGES = 30
-OTHER_TESTS: Mapping[str, Sequence[str]] = {"run": ("golden",), "service": ("soak",)}
+OTHER_TESTS: Mapping[str, Sequence[str]] = {"run": ("golden", "release"), "service": ("soak",)}
 """Folders of `tests` by the room whose night they are a part of, where the room has another name."""
 ROOMS = tuple(sorted({*OF_MUTANTS, "agents"}))
 _NO_TESTS = 5

@@ -75,6 +75,7 @@ class Tool:
             "PIPX_HOME": f"{folder}/pipx",
             "UV_TOOL_DIR": f"{folder}/uv",
             "UV_PYTHON_DOWNLOADS": "never",
+            "PIP_NO_COMPILE": "1",  # of sixty packages a crawl imports a part
             "NO_COLOR": "1",
         }
         run: dict[str, list[str | Path]] = {
@@ -104,10 +105,17 @@ class Tool:
 
 
 PYTHONS = {f"3.{minor}": program for minor, (program, _) in interpreters().items()}
+_NEWEST = list(PYTHONS)[-1]
+_CASES = [
+    # pip needs half a minute, because it takes the core as well: for the newest Python each time, for others by night.
+    pytest.param(python, tool, id=f"{minor}-{tool}", marks=[pytest.mark.night] * is_late)
+    for minor, python in PYTHONS.items()
+    for tool in ("pip", "pipx", "uvx")
+    for is_late in (tool == "pip" and minor != _NEWEST,)
+]
 
 
-@pytest.mark.parametrize("name", ["pip", "pipx", "uvx"])
-@pytest.mark.parametrize("python", PYTHONS.values(), ids=PYTHONS)
+@pytest.mark.parametrize(("python", "name"), _CASES)
 def test_installed_from_an_index_it_says_its_version_and_crawls(
     site: Site, url: str, index: str, tmp_path: Path, python: str, name: str
 ) -> None:

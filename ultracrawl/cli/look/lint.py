@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from ultracrawl.cli.look.local_checks import check_locally, check_project_locally
+from ultracrawl.cli.look.local_checks import check_locally, check_project_locally, check_shown
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import FormatsCommand, config_option, json_option, print_json
 from ultracrawl.cli.terminal import escape_controls, wrapped
@@ -22,7 +22,7 @@ from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import locate_project
 from ultracrawl.sources import DefinitionHead, Loaded, Project, compile_source
 from ultracrawl.sources.checking.access_checks import check_user_names, check_variables
-from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects import is_yaml, read_definitions
 from ultracrawl.sources.golden_queries import golden_findings
 from ultracrawl.system.nouns import counted
 
@@ -131,7 +131,9 @@ def _beside_options(location: str, loaded: Loaded, *, connect: bool) -> Iterator
         yield Finding(location, 0, ".".join(map(str, hint.path)), hint.problem, hint.instead, hint.fatal)
     yield from golden_findings(project.search_page.check_answers)
     for source in project.known_sources.values():
-        for found in check_locally(project, source):
+        # Files of other formats have no option for it.
+        shown = check_shown(source) if is_yaml(location) else ()
+        for found in (*check_locally(project, source), *shown):
             yield loaded.finding(source.name, found)
     for name, found in check_listed(project, connect=connect):
         yield loaded.finding(name, found)

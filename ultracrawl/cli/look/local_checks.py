@@ -22,7 +22,6 @@ from ultracrawl.settings.ineffective import REPLACEMENTS, replacement_advice
 from ultracrawl.sources import DataSource, PathFinding, Project
 from ultracrawl.sources.checking.access_checks import check_readers, check_variables
 from ultracrawl.sources.compilation.source import compile_focus
-from ultracrawl.sources.dialects import is_yaml
 from ultracrawl.sources.kinds import find_kind, watched_sources
 from ultracrawl.sources.sections.project import FurtherIndex, IndexSection
 from ultracrawl.spiders.loader import base_class
@@ -44,7 +43,6 @@ def check_locally(project: Project, source: DataSource) -> Iterator[PathFinding]
     yield from _check_extras(source)
     yield from check_watching(project, source)
     yield from _former_destinations(project, source)
-    yield from _check_shown(project, source)
 
 
 def check_project_locally(project: Project) -> Iterator[tuple[str, str, str]]:
@@ -145,13 +143,9 @@ def _former_destinations(project: Project, source: DataSource) -> Iterator[PathF
         yield PathFinding(("feeding", "destinations"), problem, instead, fatal=False)
 
 
-def _check_shown(project: Project, source: DataSource) -> Iterator[PathFinding]:
-    """Yield a hint if hits of local files lead to `file:` URLs, to which browsers follow no link of a page.
-
-    Only YAML has the option that it advises.
-    """
-    is_bare = getattr(source, "folders", ()) and not getattr(source, "display_url", True)
-    if is_bare and project.definitions and is_yaml(project.definitions):
+def check_shown(source: DataSource) -> Iterator[PathFinding]:
+    """Yield a hint if hits of local files lead to `file:` URLs, to which browsers follow no link of a page."""
+    if getattr(source, "folders", ()) and not getattr(source, "display_url", True):
         problem = "hits lead to `file:` URLs, which open in no browser"
         instead = "write where a server has the files: `display_url: {file:///srv/docs/: https://files.example.com/}`"
         yield PathFinding(("display_url",), problem, instead, fatal=False)
