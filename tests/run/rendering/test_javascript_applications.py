@@ -20,17 +20,38 @@ PARTS = 4
 """Sites that share the applications, so that none takes long."""
 
 
-@pytest.fixture(params=range(PARTS))
-def applications(site: Site, request: pytest.FixtureRequest) -> ApplicationSite:
+def site_of_part(site: Site, part: int) -> ApplicationSite:
     require(any(map(shutil.which, PROGRAMS)), "Chromium", "chromium")
     require((MODULES / "svelte/package.json").exists(), "the frameworks", get="make sites")
     require(shutil.which("node"), "Node", "nodejs")
-    return ApplicationSite(site, list(APPLICATIONS)[request.param :: PARTS])
+    return ApplicationSite(site, list(APPLICATIONS)[part::PARTS])
 
 
-@pytest.mark.parametrize("keep", [True, False, None], ids=["on", "off", "default"])
+@pytest.fixture(params=range(PARTS))
+def applications(site: Site, request: pytest.FixtureRequest) -> ApplicationSite:
+    return site_of_part(site, request.param)
+
+
+FURTHER = [pytest.param(part, marks=[pytest.mark.night] * (part > 0), id=str(part)) for part in range(PARTS)]
+"""One part each time, for what the frameworks hardly differ in; the others by night."""
+
+
 def test_links_and_words_of_all_applications(
-    applications: ApplicationSite, url: str, workspace: Workspace, keep: bool | None
+    applications: ApplicationSite, url: str, workspace: Workspace
+) -> None:
+    check_links_and_words(applications, url, workspace, keep=None)
+
+
+@pytest.mark.parametrize("part", FURTHER)
+@pytest.mark.parametrize("keep", [True, False], ids=["on", "off"])
+def test_links_and_words_whether_html_is_kept_or_not(
+    site: Site, url: str, workspace: Workspace, part: int, keep: bool
+) -> None:
+    check_links_and_words(site_of_part(site, part), url, workspace, keep=keep)
+
+
+def check_links_and_words(
+    applications: ApplicationSite, url: str, workspace: Workspace, *, keep: bool | None
 ) -> None:
     options: dict[str, Any] = {"use": True, **OPTIONS, **({} if keep is None else {"keep_html": keep})}
     workspace.define(f"{url}/", javascript=options)
@@ -46,9 +67,11 @@ def test_links_and_words_of_all_applications(
     assert not any(path.startswith("/posted") for path in applications.site.page_paths())
 
 
+@pytest.mark.parametrize("part", FURTHER)
 def test_later_runs_keep_what_was_found_and_find_what_is_new(
-    applications: ApplicationSite, url: str, workspace: Workspace
+    site: Site, url: str, workspace: Workspace, part: int
 ) -> None:
+    applications = site_of_part(site, part)
     workspace.define(f"{url}/", javascript={"use": True, "keep_html": True, **OPTIONS})
     workspace.crawl(timeout=300)
     expected = {"/", *applications.words(), *applications.links()}

@@ -154,7 +154,14 @@ def test_pages_that_a_browser_took_down_with_another_one_are_opened_again_in_the
         assert workspace.search(f"held{number}") == [path]
 
 
-@pytest.mark.parametrize("seconds", [(0.2, 0.4), (0.6, 0.8, 1.0), (1.2, 1.5, 2.0)])
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        pytest.param((0.2, 0.4), marks=pytest.mark.night),
+        (0.6, 0.8, 1.0),
+        pytest.param((1.2, 1.5, 2.0), marks=pytest.mark.night),
+    ],
+)
 def test_a_browser_that_is_killed_at_any_moment_costs_no_page(
     killer: Killer, workspace: Workspace, seconds: tuple[float, ...]
 ) -> None:
