@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import DefinitionError
 from ultracrawl.service.editing.definition_files import FoundDefinition, check_new_name, find_definition
 from ultracrawl.service.editing.versions import Version, Versions, versions_folder
-from ultracrawl.service.editing.what_if import WhatIf, what_if
-from ultracrawl.sources import Project
+from ultracrawl.service.editing.what_if import DraftLine, WhatIf, draft_lines, what_if
+from ultracrawl.sources import DataSource, Project, usable_project
+from ultracrawl.sources.editing.draft import Draft
+from ultracrawl.sources.editing.excerpt import find_excerpt
+from ultracrawl.sources.loading.yaml_loader import load_definitions
 from ultracrawl.sources.reading.locations import decode
+from ultracrawl.sources.reading.tree import Data, OptionPath
 from ultracrawl.system.files import convert_write_errors, exclusive_lock, replace_file, sync_to_disk
 
 
@@ -80,6 +86,59 @@ def undo_change(
         raise EditedMeanwhileError
     lines = versions[1].lines
     return save_definition(project, source, lines, revision, who, is_allowed=is_allowed, may_remove=not lines)
+
+
+def add_items(
+    project: Project, source: DataSource, additions: Mapping[OptionPath, Sequence[Data]]
+) -> list[DraftLine]:
+    """Add items to lists of a source in its file, for whoever owns that; returns the lines that differ.
+
+    Raises `NotFoundError` if it is in no YAML file, `UserError` if something else would change, too, and `WorkError`.
+    """
+    from ultracrawl.sources.editing.additions import with_items  # noqa: PLC0415 - only a verb adds items
+
+    with _saving(project):
+        found = find_definition(project, source.name)
+        before = usable_project(load_definitions(found.definitions))
+        excerpt = found.excerpt
+        for option, items in additions.items():
+            inherited = _list_at(_options_of(before, source.name), option)
+            text = replace(excerpt.definition, text=with_items(excerpt, option, items, inherited))
+            changed = find_excerpt(text, source.name)
+            assert changed is not None, "nothing is removed"
+            excerpt = changed
+        draft = Draft(found.excerpt, excerpt.definition.text)
+        _check_additions(before, usable_project(draft.load(found.definitions)), source.name, additions)
+        lines = [line for line in draft_lines(found, excerpt.shown, ()) if line.mark]
+        if lines:
+            _write(found, draft.text)
+    return lines
+
+
+def _check_additions(
+    before: Project, after: Project, source: str, additions: Mapping[OptionPath, Sequence[Data]]
+) -> None:
+    """Raise `UserError` if the sources of a project differ in something else than additions to one of them."""
+    wanted = {name: _options_of(before, name) for name in before.sources}
+    for option, items in additions.items():
+        _list_at(wanted[source], option).extend(items)
+    if wanted != {name: _options_of(after, name) for name in after.sources}:
+        raise UserError(
+            f"the definition of {source!r} shares lines with others; write the lines into it by hand"
+        )
+
+
+def _options_of(project: Project, source: str) -> dict[str, Any]:
+    return project.sources[source].model_dump(mode="json")
+
+
+def _list_at(options: dict[str, Any], path: OptionPath) -> list[Data]:
+    """Return the list of an option, also where it is not written."""
+    *groups, name = path
+    for group in groups:
+        options = options.setdefault(str(group), {})
+    found: list[Data] = options.setdefault(str(name), [])
+    return found
 
 
 @contextmanager

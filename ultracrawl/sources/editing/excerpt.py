@@ -120,13 +120,13 @@ def find_excerpt(definition: DefinitionText, source: str) -> Excerpt | None:
         return (
             Excerpt(definition, tree, (), (0, min(length, len(lines)))) if definition.stem == source else None
         )
-    return _excerpt(definition, tree, _member(_member(tree.root, "sources"), source), ("sources", source))
+    return _excerpt(definition, tree, member_of(member_of(tree.root, "sources"), source), ("sources", source))
 
 
 def find_schedules(definition: DefinitionText) -> Excerpt | None:
     """Return the lines of all schedules; None if the file has none. Raises `DefinitionError` if it is not YAML."""
     tree = parse_yaml(definition.text, definition.file)
-    return _excerpt(definition, tree, _member(tree.root, SCHEDULES), (SCHEDULES,))
+    return _excerpt(definition, tree, member_of(tree.root, SCHEDULES), (SCHEDULES,))
 
 
 def place_for_source(definition: DefinitionText, source: str) -> Excerpt | None:
@@ -135,14 +135,14 @@ def place_for_source(definition: DefinitionText, source: str) -> Excerpt | None:
     Raises `DefinitionError` if the file is not YAML.
     """
     tree = parse_yaml(definition.text, definition.file)
-    path, found = ("sources", source), _member(tree.root, "sources")
+    path, found = ("sources", source), member_of(tree.root, "sources")
     if is_single_source(tree):
         return None
     if found is None:
         return _place_at_end(definition, tree, path, "sources:\n")
     key, value = found
     if isinstance(value, yaml.MappingNode) and not value.flow_style:
-        at = max(_end(definition.text, *pair) for pair in value.value)
+        at = max(end_of_pair(definition.text, *pair) for pair in value.value)
     elif isinstance(value, yaml.ScalarNode) and not value.value:
         at = _line_end(definition.text, key.end_mark.index)
     else:
@@ -161,7 +161,7 @@ def place_for_schedules(definition: DefinitionText) -> Excerpt | None:
 
 def has_braced_sources(definition: DefinitionText) -> bool:
     """Return whether the sources of a file stand between braces. Raises `DefinitionError` if it is not YAML."""
-    found = _member(parse_yaml(definition.text, definition.file).root, "sources")
+    found = member_of(parse_yaml(definition.text, definition.file).root, "sources")
     return found is not None and isinstance(found[1], yaml.MappingNode) and bool(found[1].flow_style)
 
 
@@ -173,7 +173,7 @@ def source_to_copy(source: str, start_url: str) -> str:
 
 def new_source_lines(place: Excerpt, start_url: str) -> str:
     """Return lines of a new source with one start URL, indented as the other sources of its file."""
-    found = _member(place.tree.root, "sources")
+    found = member_of(place.tree.root, "sources")
     mapping = found[1].value if found is not None and isinstance(found[1], yaml.MappingNode) else ()
     indent = " " * next((key.start_mark.column for key, _ in mapping), 2)
     urls = yaml.safe_dump([start_url], default_flow_style=True, width=10_000, allow_unicode=True).strip()
@@ -201,20 +201,21 @@ def _excerpt(
         return None
     key, value = found
     start = key.start_mark.index - key.start_mark.column
-    return Excerpt(definition, tree, path, (start, _end(definition.text, key, value)))
+    return Excerpt(definition, tree, path, (start, end_of_pair(definition.text, key, value)))
 
 
-def _member(
+def member_of(
     node: yaml.Node | tuple[yaml.Node, yaml.Node] | None, name: str
 ) -> tuple[yaml.Node, yaml.Node] | None:
+    """Return a key of a group with its value; None if the group does not write it itself."""
     mapping = node[1] if isinstance(node, tuple) else node
     members = mapping.value if isinstance(mapping, yaml.MappingNode) else ()
     return next((pair for pair in members if pair[0].value == name), None)
 
 
-def _end(text: str, key: yaml.Node, value: yaml.Node) -> int:
-    """Return the end of the last line of a source, with the comments that are indented like its options."""
-    at = max(key.end_mark.index, _last_index(value))
+def end_of_pair(text: str, key: yaml.Node, value: yaml.Node) -> int:
+    """Return the end of the last line of a source, option or item, with comments that are indented below its key."""
+    at = max(_last_index(key), _last_index(value))
     if text[at - 1] in "\r\n":  # a block of text ends where the next line begins
         at = len(text[:at].rstrip("\r\n"))
     end = _line_end(text, at)
@@ -235,5 +236,5 @@ def _last_index(node: yaml.Node) -> int:
         return int(node.end_mark.index)
     pairs = node.value if isinstance(node, yaml.MappingNode) else ((item, item) for item in node.value)
     return max(
-        (max(key.end_mark.index, _last_index(value)) for key, value in pairs), default=node.start_mark.index
+        (max(_last_index(key), _last_index(value)) for key, value in pairs), default=node.start_mark.index
     )
