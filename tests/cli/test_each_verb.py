@@ -39,6 +39,7 @@ urls --json
 explain URL/a --json
 queue --json
 screened --json
+suggest site --json
 queries --json
 check-answers golden.yaml --json
 load-metadata --type lov lists.xml

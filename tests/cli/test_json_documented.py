@@ -44,6 +44,7 @@ CALLS = {
     "queue": ("queue", "site"),
     "lint": ("lint", "mistaken.yaml"),
     "screened": ("screened", "site"),
+    "suggest": ("suggest", "site"),
     "lists": ("lists",),
     "feeding status": ("feeding", "status"),
     "feeding pause": ("feeding", "pause", "site"),
@@ -82,8 +83,11 @@ def fields_of(value: Any) -> set[str]:
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workspace, str]]:
     """Return a project of two sources that was crawled twice, and the address of its site."""
     site, workspace = NetworkSite(), InProcessWorkspace(tmp_path_factory.mktemp("documented"))
-    site.page("/", title="Home", links=["/a", "http://elsewhere.example/"], text="words here")
+    site.page(
+        "/", title="Home", links=["/a", "/a?utm_source=x", "http://elsewhere.example/"], text="words here"
+    )
     site.page("/a", title="Alpha", text="words there", head='<meta name="country" content="de">')
+    site.page("/a?utm_source=x", title="Alpha", text="words there")
     with site.serve() as url:
         common = {"politeness": {"delay": 0}, "boundary": LOOPBACK, "attributes": {"country": "Country"}}
         source = {"start_urls": [f"{url}/"], "log": {"screened": True, "candidates": True}, **common}

@@ -20,7 +20,8 @@ _CHANGING = frozenset({
     "index optimise", "index rebuild", "load-metadata", "node drain", "node release", "node remove",
     "pause", "remove", "rename", "restore", "resume",
     "schedule disable", "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop",
-    "store copy", "submit", "token create", "token revoke", "user add", "user change", "user password", "user remove",
+    "store copy", "submit", "suggest", "token create", "token revoke", "user add", "user change", "user password",
+    "user remove",
 })  # fmt: skip
 """Verbs that are recorded when they end."""
 _LONG = frozenset({"crawl", "node run", "reindex", "serve"})

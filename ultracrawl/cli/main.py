@@ -75,6 +75,7 @@ VERBS = {
     "stop": Verb("crawl.steering", "End running crawls cleanly.", "stop"),
     "store": Verb("store", "Copy the state between SQLite and PostgreSQL."),
     "submit": Verb("manage.submit", "Have the next crawl fetch a URL."),
+    "suggest": Verb("look.suggest", "Show what would make the crawl of a source better."),
     "token": Verb("serve.token", "Make and revoke tokens for the API."),
     "urls": Verb("look.urls", "List every known URL with its latest outcome."),
     "user": Verb("serve.user", "Add and remove users who can log in."),
@@ -84,7 +85,7 @@ VERBS = {
 GROUPS = {
     "Crawl": "crawl plan submit pause resume stop reindex",
     "Search": "search queries check-answers lists",
-    "Look": "status stats urls explain queue screened probe",
+    "Look": "status stats urls explain queue screened suggest probe",
     "Define": "init lint schema startproject secret load-metadata changelog",
     "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore store",
     "Serve": "serve node schedule user token notices",

@@ -1,0 +1,5 @@
+"""Suggestions are made of the states of every engine."""
+
+from stores.conftest import place
+
+__all__ = ("place",)

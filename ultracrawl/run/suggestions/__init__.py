@@ -1,0 +1,1 @@
+"""What the stored state of a source suggests for its definition."""
