@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -83,6 +84,40 @@ def test_a_segment_is_not_closed_while_another_thread_syncs_it(
         thread.join(60)
     assert len(synced) == 2
     assert keys_in(cache) == [1, 2]
+
+
+def test_what_is_on_disk_is_not_synced_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced, sync = list[int](), os.fsync
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (sync(descriptor), synced.append(descriptor)))
+    cache = DocumentCache(tmp_path)
+    for number, times in enumerate((1, 2), 1):
+        cache.append(number, FULL)
+        cache.sync()
+        cache.sync()
+        assert len(synced) == times
+    cache.seal()
+    cache.append(3, FULL)
+    cache.sync()
+    assert len(synced) == 3
+    cache.close()
+
+
+def test_a_sync_that_failed_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = DocumentCache(tmp_path)
+    cache.append(1, FULL)
+    asked = list[int]()
+
+    def failing(descriptor: int) -> None:
+        asked.append(descriptor)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    for _ in range(2):
+        with pytest.raises(IndexStoreError):
+            cache.sync()
+    assert len(asked) == 2
+    monkeypatch.undo()
+    cache.close()
 
 
 def test_segments_are_listed_oldest_first_and_numbers_are_not_used_again(tmp_path: Path) -> None:

@@ -75,6 +75,8 @@ class DocumentCache:
         """Held while the open segment is synced or closed."""
         self._path = directory
         self._size = 0
+        self._synced = 0
+        """Bytes of the open segment that are on disk."""
         with self._errors():
             directory.mkdir(parents=True, exist_ok=True)
             folders = (directory, *directory.glob(f"{QUEUE_PREFIX}*"))
@@ -105,10 +107,12 @@ class DocumentCache:
         self._size += len(line)
 
     def sync(self) -> None:
-        """Sync the open segment to disk; another thread may do it while changes are added."""
+        """Sync what was appended to disk; another thread may do it while changes are added."""
         with self._syncing, self._errors():
-            if self._file is not None:
+            size = self._size
+            if self._file is not None and size != self._synced:
                 os.fsync(self._file.fileno())
+                self._synced = size
 
     def seal(self) -> Path | None:
         """Close the open segment and return it, ready for the index; None if there is none."""
@@ -118,7 +122,7 @@ class DocumentCache:
         with self._syncing, self._errors():
             self._file.close()
             self._file = None
-            self._size = 0
+            self._size = self._synced = 0
             return self._rename(self._path)
 
     def sealed(self) -> list[Path]:
